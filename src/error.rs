@@ -1,0 +1,124 @@
+//! What can go wrong, as types. The PostgreSQL layer gives each its SQLSTATE.
+
+use std::fmt;
+
+/// Why a text is not a ULID.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ParseError {
+    /// Neither 26 characters nor the 36 of a hyphenated UUID.
+    Length {
+        /// The number of characters found; this error is given for ASCII texts only, so bytes and characters agree.
+        found: usize,
+    },
+    /// A character that cannot stand where it stands.
+    Character {
+        /// The character, or the first byte of it where the text is not ASCII.
+        byte: u8,
+        /// Its position, from 1. What stands before it is ASCII, so it counts bytes and characters alike.
+        position: usize,
+        /// What could have stood there.
+        expected: Expected,
+    },
+    /// 26 characters whose first is above `7`: more than 128 bits.
+    Overflow,
+}
+
+/// What [`ParseError::Character`] expected at a position.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Expected {
+    /// A character of Crockford's alphabet, in either case, or one of its aliases `I`, `L` and `O`.
+    Base32,
+    /// A hexadecimal digit of the UUID form.
+    HexDigit,
+    /// A hyphen of the UUID form.
+    Hyphen,
+}
+
+impl fmt::Display for ParseError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Length { found } => write!(f, "expected 26 characters or the 36 of a uuid, found {found}"),
+            Self::Character { byte, position, expected } => {
+                if byte.is_ascii_graphic() {
+                    write!(f, "character \"{}\"", char::from(byte))?;
+                } else {
+                    write!(f, "byte 0x{byte:02x}")?;
+                }
+                write!(f, " at position {position} is not {expected}")
+            }
+            Self::Overflow => f.write_str("the first character of a ulid is at most 7"),
+        }
+    }
+}
+
+impl fmt::Display for Expected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Base32 => "in Crockford's Base32 alphabet",
+            Self::HexDigit => "a hexadecimal digit",
+            Self::Hyphen => "a hyphen",
+        })
+    }
+}
+
+/// A time or a randomness that a ULID has no room for: more than 48 or 80 bits, or a time before 1970.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RangeError;
+
+impl fmt::Display for RangeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("out of range for a ulid")
+    }
+}
+
+/// Bytes that are not 16.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LengthError {
+    /// How many bytes there were.
+    pub found: usize,
+}
+
+impl fmt::Display for LengthError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "expected 16 bytes, found {}", self.found)
+    }
+}
+
+/// Why no further monotonic ULID can be made now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum MonotonicError {
+    /// The clock gives a time that a ULID has no room for.
+    Range(RangeError),
+    /// The randomness of the last value cannot be incremented. The next millisecond works again.
+    Exhausted,
+}
+
+impl fmt::Display for MonotonicError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Range(error) => error.fmt(f),
+            Self::Exhausted => f.write_str("the randomness of this millisecond is exhausted"),
+        }
+    }
+}
+
+impl From<RangeError> for MonotonicError {
+    fn from(error: RangeError) -> Self {
+        Self::Range(error)
+    }
+}
+
+impl std::error::Error for ParseError {}
+impl std::error::Error for RangeError {}
+impl std::error::Error for LengthError {}
+impl std::error::Error for MonotonicError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Range(error) => Some(error),
+            Self::Exhausted => None,
+        }
+    }
+}

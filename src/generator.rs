@@ -1,0 +1,154 @@
+//! Randomness, the clock, and the state that one sequence of ULIDs needs.
+
+use std::fmt;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use rand::rngs::{StdRng, SysError, SysRng};
+use rand::{CryptoRng, SeedableRng};
+
+use crate::error::{MonotonicError, RangeError};
+use crate::monotonic;
+use crate::value::Ulid;
+
+/// Now, in milliseconds since the Unix epoch, by the system's clock (`CLOCK_REALTIME`).
+///
+/// # Errors
+/// [`RangeError`] where the clock stands before 1970.
+pub fn unix_ms() -> Result<u64, RangeError> {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_err(|_| RangeError)?;
+    Ok(now.as_secs() * 1000 + u64::from(now.subsec_millis()))
+}
+
+/// Makes ULIDs from a cryptographic random number generator and the time it is given.
+///
+/// A copy of its memory, as after `fork`, would give the same values again: make a new one in the child.
+///
+/// ```
+/// use ulid::{Generator, unix_ms};
+///
+/// let mut generator = Generator::from_os()?;
+/// let first = generator.monotonic(unix_ms()?)?;
+/// assert!(generator.monotonic(unix_ms()?)? > first);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Generator<R = StdRng> {
+    rng: R,
+    last: Ulid,
+}
+
+impl Generator {
+    /// A generator of its own, seeded by the operating system.
+    ///
+    /// # Errors
+    /// [`SeedError`] where the operating system gives no randomness.
+    pub fn from_os() -> Result<Self, SeedError> {
+        StdRng::try_from_rng(&mut SysRng).map(Self::new).map_err(SeedError)
+    }
+}
+
+impl<R: CryptoRng> Generator<R> {
+    /// A generator over this source of randomness, with no value returned yet.
+    pub const fn new(rng: R) -> Self {
+        Self { rng, last: Ulid::NIL }
+    }
+
+    /// A ULID of this time, in milliseconds since the Unix epoch, with 80 fresh bits of randomness.
+    ///
+    /// # Errors
+    /// [`RangeError`] above [`Ulid::MAX_UNIX_MS`].
+    pub fn random(&mut self, unix_ms: u64) -> Result<Ulid, RangeError> {
+        Ulid::from_parts(unix_ms, randomness(&mut self.rng))
+    }
+
+    /// A ULID greater than every one that this function of this generator returned before, by the rule of
+    /// [`monotonic::next`] for a clock that reads `unix_ms`. An error leaves the sequence where it was.
+    ///
+    /// # Errors
+    /// Those of [`monotonic::next`].
+    pub fn monotonic(&mut self, unix_ms: u64) -> Result<Ulid, MonotonicError> {
+        self.last = monotonic::next(self.last, unix_ms, || randomness(&mut self.rng))?;
+        Ok(self.last)
+    }
+}
+
+/// 80 bits.
+fn randomness(rng: &mut impl CryptoRng) -> u128 {
+    u128::from(rng.next_u64()) << 16 | u128::from(rng.next_u32() & 0xffff)
+}
+
+/// The operating system gave no randomness to seed a generator with.
+#[derive(Debug)]
+pub struct SeedError(SysError);
+
+impl fmt::Display for SeedError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("could not generate random values")
+    }
+}
+
+impl std::error::Error for SeedError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: u64 = 1_469_918_176_385;
+
+    fn seeded() -> Generator {
+        Generator::new(StdRng::from_seed([7; 32]))
+    }
+
+    #[test]
+    fn all_eighty_bits_are_random() {
+        let mut generator = seeded();
+        let (mut ones, mut zeros) = (0, 0);
+        for _ in 0..1000 {
+            let id = generator.random(MS).unwrap();
+            assert_eq!(id.unix_ms(), MS);
+            ones |= id.randomness();
+            zeros |= !id.randomness() & Ulid::MAX_RANDOMNESS;
+        }
+        assert_eq!((ones, zeros), (Ulid::MAX_RANDOMNESS, Ulid::MAX_RANDOMNESS));
+    }
+
+    #[test]
+    fn generators_seeded_by_the_system_differ() {
+        let id = |mut generator: Generator| generator.random(MS).unwrap();
+        assert_ne!(id(Generator::from_os().unwrap()), id(Generator::from_os().unwrap()));
+    }
+
+    #[test]
+    fn monotonic_increases_whatever_the_clock_does() {
+        let mut generator = seeded();
+        let mut last = Ulid::NIL;
+        for step in 0..1000 {
+            let id = generator.monotonic(MS + step % 7).unwrap();
+            assert!(id > last);
+            last = id;
+        }
+        assert_eq!(last.unix_ms(), MS + 6);
+    }
+
+    #[test]
+    fn an_error_leaves_the_sequence_where_it_was() {
+        let mut generator =
+            Generator { rng: StdRng::from_seed([7; 32]), last: Ulid::upper_bound(MS).unwrap() };
+        assert_eq!(generator.monotonic(MS), Err(MonotonicError::Exhausted));
+        assert_eq!(generator.monotonic(u64::MAX), Err(MonotonicError::Range(RangeError)));
+        assert_eq!(generator.last, Ulid::upper_bound(MS).unwrap());
+        assert_eq!(generator.monotonic(MS + 1).unwrap().unix_ms(), MS + 1);
+    }
+
+    #[test]
+    fn random_values_do_not_move_the_monotonic_sequence() {
+        let mut generator = seeded();
+        let first = generator.monotonic(MS).unwrap();
+        generator.random(MS + 1000).unwrap();
+        assert_eq!(u128::from(generator.monotonic(MS).unwrap()), u128::from(first) + 1);
+    }
+}

@@ -1,0 +1,41 @@
+//! The ULID type for PostgreSQL, and the pure Rust it is made of.
+//!
+//! A ULID is 128 bits: 48 bits of Unix time in milliseconds, then 80 bits of randomness, the most significant
+//! byte first ([specification](https://github.com/ulid/spec)). Its text is 26 characters of
+//! [Crockford's Base32](https://www.crockford.com/base32.html). Order of values, of bytes and of text agree.
+//!
+//! # First use
+//! ```
+//! use ulid::{Generator, Ulid, unix_ms};
+//!
+//! let mut generator = Generator::from_os()?;
+//! let id = generator.random(unix_ms()?)?;
+//! let text = id.to_string();
+//! assert_eq!(text.len(), 26);
+//! assert_eq!(text.parse::<Ulid>()?, id);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Which one when
+//! - [`Generator::random`]: ids made in different places, 80 fresh random bits each.
+//! - [`Generator::monotonic`]: each id greater than the one before, also within a millisecond and when the clock
+//!   steps back; neighbours can be guessed. [`monotonic::next`] is its rule, without clock or generator.
+//! - [`Ulid::lower_bound`] and [`Ulid::upper_bound`]: the ends of a millisecond, for ranges.
+//!
+//! # Features
+//! - `serde` (default): text in human-readable formats, 16 bytes in binary ones.
+//! - `pg13` … `pg18`: the PostgreSQL extension for that major version. Without one of these nothing of
+//!   PostgreSQL is compiled.
+
+mod codec;
+mod error;
+mod generator;
+pub mod monotonic;
+#[cfg(feature = "serde")]
+mod serde;
+mod value;
+
+pub use codec::TEXT_LEN;
+pub use error::{Expected, LengthError, MonotonicError, ParseError, RangeError};
+pub use generator::{Generator, SeedError, unix_ms};
+pub use value::Ulid;

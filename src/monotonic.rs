@@ -1,0 +1,92 @@
+//! The rule by which a ULID follows another within one sequence. Neither clock nor generator is in it.
+
+use crate::error::MonotonicError;
+use crate::value::Ulid;
+
+/// The ULID that follows `last` when the clock reads `unix_ms` milliseconds since the Unix epoch.
+///
+/// - A later millisecond than that of `last`: that millisecond, with fresh `randomness` (80 bits).
+/// - The same millisecond, or a clock behind it: `last + 1`, whose time is that of `last`.
+///
+/// So it is always greater than `last`. [`Ulid::NIL`] stands for "none yet". `randomness` is called only where it
+/// is used.
+///
+/// # Errors
+/// - [`MonotonicError::Exhausted`] where the randomness of `last` is all ones, as the
+///   [specification](https://github.com/ulid/spec#monotonicity) demands; a later millisecond works again.
+/// - [`MonotonicError::Range`] where the time or the randomness does not fit.
+///
+/// ```
+/// use ulid::{Ulid, monotonic};
+///
+/// let first = monotonic::next(Ulid::NIL, 1_469_918_176_385, || 41)?;
+/// let second = monotonic::next(first, 1_469_918_176_384, || 0)?;
+/// assert_eq!((second.unix_ms(), second.randomness()), (1_469_918_176_385, 42));
+/// # Ok::<(), ulid::MonotonicError>(())
+/// ```
+pub fn next(last: Ulid, unix_ms: u64, randomness: impl FnOnce() -> u128) -> Result<Ulid, MonotonicError> {
+    if unix_ms > last.unix_ms() {
+        Ok(Ulid::from_parts(unix_ms, randomness())?)
+    } else if last.randomness() < Ulid::MAX_RANDOMNESS {
+        Ok(Ulid::from(u128::from(last) + 1))
+    } else {
+        Err(MonotonicError::Exhausted)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::RangeError;
+
+    const MS: u64 = 1_469_918_176_385;
+
+    fn ulid(unix_ms: u64, randomness: u128) -> Ulid {
+        Ulid::from_parts(unix_ms, randomness).unwrap()
+    }
+
+    fn unused() -> u128 {
+        panic!("no randomness is needed to increment")
+    }
+
+    #[test]
+    fn same_millisecond_increments() {
+        assert_eq!(next(ulid(MS, 5), MS, unused), Ok(ulid(MS, 6)));
+    }
+
+    #[test]
+    fn increment_carries_across_bytes() {
+        for bits in [8, 16, 32, 64, 72, 79] {
+            let ones = (1 << bits) - 1;
+            assert_eq!(next(ulid(MS, ones), MS, unused), Ok(ulid(MS, ones + 1)), "{bits} bits");
+        }
+    }
+
+    #[test]
+    fn later_millisecond_takes_fresh_randomness() {
+        assert_eq!(next(ulid(MS, 5), MS + 1, || 3), Ok(ulid(MS + 1, 3)));
+        assert_eq!(next(Ulid::NIL, MS, || 3), Ok(ulid(MS, 3)));
+    }
+
+    #[test]
+    fn clock_stepping_back_keeps_the_last_time() {
+        assert_eq!(next(ulid(MS, 5), MS - 1, unused), Ok(ulid(MS, 6)));
+        assert_eq!(next(ulid(MS, 5), 0, unused), Ok(ulid(MS, 6)));
+    }
+
+    #[test]
+    fn exhaustion_is_an_error_and_the_next_millisecond_recovers() {
+        let last = ulid(MS, Ulid::MAX_RANDOMNESS);
+        assert_eq!(next(last, MS, unused), Err(MonotonicError::Exhausted));
+        assert_eq!(next(last, MS - 1, unused), Err(MonotonicError::Exhausted));
+        assert_eq!(next(last, MS + 1, || 7), Ok(ulid(MS + 1, 7)));
+        assert_eq!(next(Ulid::MAX, Ulid::MAX_UNIX_MS, unused), Err(MonotonicError::Exhausted));
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused() {
+        let range = Err(MonotonicError::Range(RangeError));
+        assert_eq!(next(Ulid::NIL, Ulid::MAX_UNIX_MS + 1, || 0), range);
+        assert_eq!(next(Ulid::NIL, MS, || u128::MAX), range);
+    }
+}

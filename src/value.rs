@@ -1,0 +1,188 @@
+//! The value: 16 bytes and what they mean.
+
+use std::{fmt, str::FromStr};
+
+use crate::codec::{self, TEXT_LEN};
+use crate::error::{LengthError, ParseError, RangeError};
+
+/// A ULID: 48 bits of Unix time in milliseconds, then 80 bits of randomness.
+///
+/// Every 16 bytes are a valid ULID. Its order is that of its bytes, and of its text.
+///
+/// ```
+/// use ulid::Ulid;
+///
+/// let id: Ulid = "01ARYZ6S41TSV4RRFFQ69G5FAV".parse()?;
+/// assert_eq!(id.unix_ms(), 1_469_918_176_385);
+/// assert!(Ulid::lower_bound(1_469_918_176_385)? <= id);
+/// // Read in either case and as a UUID, written in one way only.
+/// assert_eq!(id, "01563df3-6481-d676-4c61-efb99302bd5b".parse()?);
+/// assert_eq!(id.to_string(), "01ARYZ6S41TSV4RRFFQ69G5FAV");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(transparent)]
+pub struct Ulid([u8; 16]);
+
+const RANDOMNESS_BITS: u32 = 80;
+
+impl Ulid {
+    /// All bits zero, the smallest ULID: `00000000000000000000000000`.
+    pub const NIL: Self = Self([0; 16]);
+
+    /// All bits one, the greatest ULID: `7ZZZZZZZZZZZZZZZZZZZZZZZZZ`.
+    pub const MAX: Self = Self([0xff; 16]);
+
+    /// The last millisecond that a ULID can hold, 2^48 - 1: `10889-08-02 05:31:50.655Z`.
+    pub const MAX_UNIX_MS: u64 = (1 << 48) - 1;
+
+    /// The greatest randomness, 2^80 - 1.
+    pub const MAX_RANDOMNESS: u128 = (1 << RANDOMNESS_BITS) - 1;
+
+    /// The ULID of these bytes, the most significant first.
+    pub const fn from_bytes(bytes: [u8; 16]) -> Self {
+        Self(bytes)
+    }
+
+    /// The 16 bytes, the most significant first: what PostgreSQL stores and sends.
+    pub const fn to_bytes(self) -> [u8; 16] {
+        self.0
+    }
+
+    /// Puts a ULID together from milliseconds since the Unix epoch and 80 bits of randomness.
+    ///
+    /// # Errors
+    /// [`RangeError`] where one of them is above [`Self::MAX_UNIX_MS`] or [`Self::MAX_RANDOMNESS`].
+    pub const fn from_parts(unix_ms: u64, randomness: u128) -> Result<Self, RangeError> {
+        if unix_ms > Self::MAX_UNIX_MS || randomness > Self::MAX_RANDOMNESS {
+            return Err(RangeError);
+        }
+        Ok(Self(((unix_ms as u128) << RANDOMNESS_BITS | randomness).to_be_bytes()))
+    }
+
+    /// The smallest ULID of a millisecond since the Unix epoch: randomness all zeros.
+    ///
+    /// # Errors
+    /// [`RangeError`] above [`Self::MAX_UNIX_MS`].
+    pub const fn lower_bound(unix_ms: u64) -> Result<Self, RangeError> {
+        Self::from_parts(unix_ms, 0)
+    }
+
+    /// The greatest ULID of a millisecond since the Unix epoch: randomness all ones.
+    ///
+    /// # Errors
+    /// [`RangeError`] above [`Self::MAX_UNIX_MS`].
+    pub const fn upper_bound(unix_ms: u64) -> Result<Self, RangeError> {
+        Self::from_parts(unix_ms, Self::MAX_RANDOMNESS)
+    }
+
+    /// Milliseconds since the Unix epoch, 0 to [`Self::MAX_UNIX_MS`].
+    pub const fn unix_ms(self) -> u64 {
+        (u128::from_be_bytes(self.0) >> RANDOMNESS_BITS) as u64
+    }
+
+    /// The 80 bits after the time, 0 to [`Self::MAX_RANDOMNESS`].
+    pub const fn randomness(self) -> u128 {
+        u128::from_be_bytes(self.0) & Self::MAX_RANDOMNESS
+    }
+
+    /// The canonical text as ASCII bytes, without allocating. [`ToString`] gives it as a `String`.
+    pub fn to_text(self) -> [u8; TEXT_LEN] {
+        codec::encode(&self.0)
+    }
+
+    /// Reads a ULID from bytes that need not be UTF-8: 26 characters in either case, with Crockford's aliases
+    /// (`I`, `L` for `1`, `O` for `0`), or the 36 characters of a hyphenated UUID. Nothing else, no blanks.
+    ///
+    /// # Errors
+    /// [`ParseError`] names the first fault from the left.
+    pub fn parse(text: &[u8]) -> Result<Self, ParseError> {
+        codec::decode(text).map(Self)
+    }
+}
+
+impl fmt::Display for Ulid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = self.to_text();
+        f.pad(str::from_utf8(&text).map_err(|_| fmt::Error)?)
+    }
+}
+
+impl fmt::Debug for Ulid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Ulid({self})")
+    }
+}
+
+impl FromStr for Ulid {
+    type Err = ParseError;
+
+    fn from_str(text: &str) -> Result<Self, ParseError> {
+        Self::parse(text.as_bytes())
+    }
+}
+
+impl AsRef<[u8]> for Ulid {
+    fn as_ref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl From<[u8; 16]> for Ulid {
+    fn from(bytes: [u8; 16]) -> Self {
+        Self(bytes)
+    }
+}
+
+impl From<Ulid> for [u8; 16] {
+    fn from(ulid: Ulid) -> Self {
+        ulid.0
+    }
+}
+
+impl From<u128> for Ulid {
+    fn from(value: u128) -> Self {
+        Self(value.to_be_bytes())
+    }
+}
+
+impl From<Ulid> for u128 {
+    fn from(ulid: Ulid) -> Self {
+        Self::from_be_bytes(ulid.0)
+    }
+}
+
+impl TryFrom<&[u8]> for Ulid {
+    type Error = LengthError;
+
+    fn try_from(bytes: &[u8]) -> Result<Self, LengthError> {
+        bytes.try_into().map(Self).map_err(|_| LengthError { found: bytes.len() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_beyond_their_bits_are_refused() {
+        assert_eq!(Ulid::from_parts(Ulid::MAX_UNIX_MS, Ulid::MAX_RANDOMNESS), Ok(Ulid::MAX));
+        assert_eq!(Ulid::from_parts(0, 0), Ok(Ulid::NIL));
+        assert_eq!(Ulid::from_parts(Ulid::MAX_UNIX_MS + 1, 0), Err(RangeError));
+        assert_eq!(Ulid::from_parts(u64::MAX, 0), Err(RangeError));
+        assert_eq!(Ulid::from_parts(0, Ulid::MAX_RANDOMNESS + 1), Err(RangeError));
+    }
+
+    #[test]
+    fn a_slice_of_another_length_is_refused() {
+        assert_eq!(Ulid::try_from([1; 16].as_slice()), Ok(Ulid::from([1; 16])));
+        assert_eq!(Ulid::try_from([1; 15].as_slice()), Err(LengthError { found: 15 }));
+        assert_eq!(Ulid::try_from([].as_slice()), Err(LengthError { found: 0 }));
+    }
+
+    #[test]
+    fn text_is_padded_as_a_string_is() {
+        assert_eq!(format!("{:>30}", Ulid::NIL), format!("    {}", "0".repeat(26)));
+        assert_eq!(format!("{:?}", Ulid::MAX), "Ulid(7ZZZZZZZZZZZZZZZZZZZZZZZZZ)");
+    }
+}
