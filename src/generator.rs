@@ -70,6 +70,12 @@ impl<R: CryptoRng> Generator<R> {
         self.last = monotonic::next(self.last, unix_ms, || randomness(&mut self.rng))?;
         Ok(self.last)
     }
+
+    /// Goes on as if this was the last monotonic value.
+    #[cfg(feature = "pg_test")]
+    pub(crate) fn set_last(&mut self, last: Ulid) {
+        self.last = last;
+    }
 }
 
 /// 80 bits.

@@ -35,7 +35,14 @@ pub mod monotonic;
 mod serde;
 mod value;
 
+#[cfg(feature = "postgres")]
+mod postgres;
+
 pub use codec::TEXT_LEN;
 pub use error::{Expected, LengthError, MonotonicError, ParseError, RangeError};
 pub use generator::{Generator, SeedError, unix_ms};
 pub use value::Ulid;
+
+// pgrx's test harness looks for it here.
+#[cfg(all(test, feature = "pg_test"))]
+pub(crate) use postgres::pg_test;

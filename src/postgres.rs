@@ -1,0 +1,50 @@
+//! The PostgreSQL layer: what SQL calls, by the pure part of this crate.
+//!
+//! [`frame`] alone touches call frames and datums, [`error`] alone calls PostgreSQL's error functions and
+//! [`backend`] alone holds state. What stands between them and the pure part is safe Rust.
+
+mod backend;
+mod cast;
+mod error;
+mod frame;
+mod io;
+mod order;
+mod time;
+
+#[cfg(feature = "pg_test")]
+pub(crate) mod pg_test;
+
+use std::ffi::CStr;
+
+use frame::{Bytea, ByteaArg, Text, TextArg, Timestamp, TimestampTz};
+
+use crate::value::Ulid;
+
+pgrx::pg_module_magic!(name, version);
+
+pgrx::extension_sql_file!("../sql/ulid.sql", name = "ulid", bootstrap);
+
+// Every C function of the install script, by the symbol that it names. A symbol that a released script names
+// stays here for ever. All of them are STRICT.
+frame::export! {
+    ulid_in(&CStr) -> Ulid = io::input;
+    ulid_out(&Ulid) -> Text = io::output;
+    ulid_is_valid(TextArg) -> bool = io::is_valid;
+
+    ulid_smaller(&Ulid, &Ulid) -> &Ulid = order::smaller;
+    ulid_larger(&Ulid, &Ulid) -> &Ulid = order::larger;
+
+    bytea_to_ulid(ByteaArg) -> Ulid = cast::from_bytea;
+    timestamp_to_ulid(Timestamp) -> Ulid = cast::from_timestamp;
+    ulid_to_timestamp(&Ulid) -> Timestamp = cast::to_timestamp;
+
+    gen_ulid() -> Ulid = backend::random;
+    gen_ulid_at(TimestampTz) -> Ulid = backend::random_at;
+    gen_monotonic_ulid() -> Ulid = backend::monotonic;
+
+    ulid_extract_timestamp(&Ulid) -> TimestampTz = time::extract_timestamp;
+    ulid_extract_unix_ms(&Ulid) -> i64 = time::extract_unix_ms;
+    ulid_extract_randomness(&Ulid) -> Bytea = time::extract_randomness;
+    ulid_lower_bound(TimestampTz) -> Ulid = time::lower_bound;
+    ulid_upper_bound(TimestampTz) -> Ulid = time::upper_bound;
+}

@@ -1,0 +1,74 @@
+//! The generator of a backend: one per process, seeded at its first use.
+#![allow(unsafe_code)]
+
+use std::cell::UnsafeCell;
+use std::ffi::c_int;
+
+use super::error::Error;
+use super::frame::TimestampTz;
+use super::time;
+use crate::generator::{Generator, SeedError, unix_ms};
+use crate::value::Ulid;
+
+pub(super) fn random<'call>() -> Result<Ulid, Error<'call>> {
+    Ok(generator()?.random(unix_ms()?)?)
+}
+
+pub(super) fn random_at<'call>(timestamp: TimestampTz) -> Result<Ulid, Error<'call>> {
+    Ok(generator()?.random(time::unix_ms(timestamp)?)?)
+}
+
+pub(super) fn monotonic<'call>() -> Result<Ulid, Error<'call>> {
+    Ok(generator()?.monotonic(unix_ms()?)?)
+}
+
+/// A generator and the process that seeded it.
+struct Seeded {
+    pid: c_int,
+    generator: Generator,
+}
+
+/// What belongs to this process and is reached from its only thread.
+struct BackendLocal(UnsafeCell<Option<Seeded>>);
+
+// SAFETY: a backend has one thread that runs SQL functions.
+unsafe impl Sync for BackendLocal {}
+
+static SEEDED: BackendLocal = BackendLocal(UnsafeCell::new(None));
+
+/// The generator of this process. One that came with a fork, from a library preloaded into the postmaster, is
+/// replaced: it would give the same values in every backend.
+fn generator() -> Result<&'static mut Generator, SeedError> {
+    // SAFETY: MyProcPid is set before any SQL runs. Each exported function takes the reference once, and it is gone
+    // before the function returns.
+    unsafe {
+        let pid = pgrx::pg_sys::MyProcPid;
+        let state = SEEDED.0.get();
+        match &mut *state {
+            Some(seeded) if seeded.pid == pid => Ok(&mut seeded.generator),
+            _ => Ok(&mut (*state).insert(Seeded { pid, generator: Generator::from_os()? }).generator),
+        }
+    }
+}
+
+/// What the tests inside a backend change of the state.
+#[cfg(feature = "pg_test")]
+pub(super) mod test_support {
+    use super::{SEEDED, Ulid, c_int};
+
+    /// Pretends that the generator was seeded by this process.
+    pub(in crate::postgres) fn set_process(pid: c_int) {
+        // SAFETY: as in `generator`.
+        if let Some(seeded) = unsafe { &mut *SEEDED.0.get() } {
+            seeded.pid = pid;
+        }
+    }
+
+    /// Pretends that this was the last monotonic value.
+    pub(in crate::postgres) fn set_last(last: Ulid) {
+        // SAFETY: as in `generator`.
+        if let Some(seeded) = unsafe { &mut *SEEDED.0.get() } {
+            seeded.generator.set_last(last);
+        }
+    }
+}

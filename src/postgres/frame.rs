@@ -1,0 +1,290 @@
+//! Call frames and datums: how PostgreSQL calls a Rust function and gets its result.
+//!
+//! pgrx's `#[pg_extern]` is not used, for three reasons: each allocation through it costs a `sigsetjmp`, an error
+//! it carries is turned into UTF-8 whatever the server's encoding, and it cannot report soft errors.
+#![allow(unsafe_code)]
+
+use std::ffi::{CStr, c_void};
+
+use pgrx::datum::{FromDatum, IntoDatum};
+use pgrx::pg_sys::{Datum, FunctionCallInfo};
+
+use super::error::Error;
+use crate::codec::TEXT_LEN;
+use crate::value::Ulid;
+
+/// Exports functions by the version-1 calling convention: `symbol(argument types) -> result type = function;`.
+///
+/// The function is a safe one that returns the result or an [`Error`]. The types become [`SIGNATURES`], which a
+/// test compares with the catalogue.
+macro_rules! export {
+    ($($symbol:ident($($argument:ty),*) -> $result:ty = $function:path;)*) => {
+        $(const _: () = {
+            #[unsafe(no_mangle)]
+            #[allow(unsafe_code)]
+            unsafe extern "C-unwind" fn $symbol(fcinfo: pgrx::pg_sys::FunctionCallInfo) -> pgrx::pg_sys::Datum {
+                // SAFETY: PostgreSQL calls this with a valid frame that holds the arguments of the SQL function.
+                // That those are of the types named here, and never null, is tested against the catalogue.
+                unsafe {
+                    frame::call::<$result, _>(fcinfo, |_frame| {
+                        let mut _index = 0;
+                        $function($({
+                            _index += 1;
+                            _frame.argument::<$argument>(_index - 1)
+                        }),*)
+                    })
+                }
+            }
+
+            #[unsafe(export_name = concat!("pg_finfo_", stringify!($symbol)))]
+            #[allow(unsafe_code)]
+            extern "C" fn finfo() -> &'static pgrx::pg_sys::Pg_finfo_record {
+                &pgrx::pg_sys::Pg_finfo_record { api_version: 1 }
+            }
+        };)*
+
+        /// Symbol, SQL types of the arguments and of the result of each exported function.
+        #[cfg_attr(not(feature = "pg_test"), allow(dead_code))]
+        const SIGNATURES: &[(&str, &[&str], &str)] = &[$((
+            stringify!($symbol),
+            &[$(<$argument as frame::Argument>::SQL),*],
+            <$result as frame::Returned>::SQL,
+        )),*];
+    };
+}
+pub(super) use export;
+
+/// The call frame of the function that PostgreSQL is calling.
+#[derive(Clone, Copy)]
+pub(super) struct Frame<'call> {
+    fcinfo: FunctionCallInfo,
+    call: std::marker::PhantomData<&'call ()>,
+}
+
+impl<'call> Frame<'call> {
+    /// The argument at this index, from 0.
+    ///
+    /// # Safety
+    /// The frame has an argument there, it is not null, and its SQL type is the one of `A`.
+    pub(super) unsafe fn argument<A: Argument<'call>>(self, index: usize) -> A {
+        // SAFETY: promised by the caller.
+        unsafe { A::from_datum((*self.fcinfo).args.as_slice(index + 1)[index].value) }
+    }
+}
+
+/// Calls `body` for the frame that PostgreSQL gave, and turns its outcome into a datum or an error report.
+///
+/// A Rust panic becomes an ERROR of its own. An error is reported after `body` has returned, and allocation is
+/// done without pgrx's `sigsetjmp`: PostgreSQL's `longjmp` then passes frames that have nothing to drop.
+///
+/// # Safety
+/// `fcinfo` is the frame of the present call.
+pub(super) unsafe fn call<'call, V: Returned, R: Outcome<'call, Value = V>>(
+    fcinfo: FunctionCallInfo,
+    body: impl FnOnce(Frame<'call>) -> R,
+) -> Datum {
+    let frame = Frame { fcinfo, call: std::marker::PhantomData };
+    // SAFETY: called by PostgreSQL, on its only thread.
+    let outcome = unsafe {
+        pgrx::pg_sys::panic::pgrx_extern_c_guard(|| body(frame).into_result().map(Returned::into_datum))
+    };
+    match outcome {
+        Ok(datum) => datum,
+        Err(error) => {
+            // SAFETY: the frame is valid, and nothing here waits to be dropped.
+            unsafe { error.report((*fcinfo).context) };
+            Datum::null()
+        }
+    }
+}
+
+/// A type that a function can take.
+pub(super) trait Argument<'call>: Sized {
+    /// The SQL type, as `format_type` writes it.
+    const SQL: &'static str;
+
+    /// # Safety
+    /// The datum is of this SQL type, not null, and lives as long as the call.
+    unsafe fn from_datum(datum: Datum) -> Self;
+}
+
+/// A type that a function can return.
+pub(super) trait Returned {
+    /// The SQL type, as `format_type` writes it.
+    const SQL: &'static str;
+
+    fn into_datum(self) -> Datum;
+}
+
+/// What a function returns: the value, or the value or an error.
+pub(super) trait Outcome<'call> {
+    type Value: Returned;
+
+    fn into_result(self) -> Result<Self::Value, Error<'call>>;
+}
+
+impl<'call, T: Returned> Outcome<'call> for T {
+    type Value = T;
+
+    fn into_result(self) -> Result<T, Error<'call>> {
+        Ok(self)
+    }
+}
+
+impl<'call, T: Returned, E: Into<Error<'call>>> Outcome<'call> for Result<T, E> {
+    type Value = T;
+
+    fn into_result(self) -> Result<T, Error<'call>> {
+        self.map_err(E::into)
+    }
+}
+
+// Declared here because pgrx's own binding sets a jump for each call.
+unsafe extern "C-unwind" {
+    fn palloc(size: usize) -> *mut c_void;
+}
+
+/// Copies a value into the current memory context.
+fn allocate<T: Copy>(value: T) -> Datum {
+    const { assert!(align_of::<T>() == 1) };
+    // SAFETY: palloc gives memory of this size or does not return, and the caller's frames have nothing to drop.
+    unsafe {
+        let pointer = palloc(size_of::<T>()).cast::<T>();
+        pointer.write(value);
+        Datum::from(pointer)
+    }
+}
+
+impl<'call> Argument<'call> for &'call Ulid {
+    const SQL: &'static str = "ulid";
+
+    unsafe fn from_datum(datum: Datum) -> Self {
+        // SAFETY: a ulid is passed by reference to its 16 bytes, which need no alignment.
+        unsafe { &*datum.cast_mut_ptr() }
+    }
+}
+
+impl Returned for Ulid {
+    const SQL: &'static str = "ulid";
+
+    fn into_datum(self) -> Datum {
+        allocate(self)
+    }
+}
+
+/// An argument given back without a copy.
+impl Returned for &Ulid {
+    const SQL: &'static str = "ulid";
+
+    fn into_datum(self) -> Datum {
+        Datum::from(std::ptr::from_ref(self))
+    }
+}
+
+impl<'call> Argument<'call> for &'call CStr {
+    const SQL: &'static str = "cstring";
+
+    unsafe fn from_datum(datum: Datum) -> Self {
+        // SAFETY: a cstring is a pointer to bytes that end with a zero.
+        unsafe { CStr::from_ptr(datum.cast_mut_ptr()) }
+    }
+}
+
+/// The text of a ULID and the zero that ends it.
+pub(super) struct Text(pub [u8; TEXT_LEN]);
+
+impl Returned for Text {
+    const SQL: &'static str = "cstring";
+
+    fn into_datum(self) -> Datum {
+        allocate((self.0, 0_u8))
+    }
+}
+
+/// A text in the server's encoding, which need not be UTF-8.
+pub(super) struct TextArg<'call>(pub &'call [u8]);
+
+impl<'call> Argument<'call> for TextArg<'call> {
+    const SQL: &'static str = "text";
+
+    unsafe fn from_datum(datum: Datum) -> Self {
+        // SAFETY: text is a varlena as bytea is.
+        Self(unsafe { ByteaArg::from_datum(datum) }.0)
+    }
+}
+
+pub(super) struct ByteaArg<'call>(pub &'call [u8]);
+
+impl<'call> Argument<'call> for ByteaArg<'call> {
+    const SQL: &'static str = "bytea";
+
+    unsafe fn from_datum(datum: Datum) -> Self {
+        // SAFETY: not null, so pgrx gives the detoasted bytes, which live as long as the call.
+        Self(unsafe { <&[u8]>::from_datum(datum, false) }.unwrap_or_default())
+    }
+}
+
+/// The randomness of a ULID as a bytea.
+pub(super) struct Bytea(pub [u8; 10]);
+
+impl Returned for Bytea {
+    const SQL: &'static str = "bytea";
+
+    fn into_datum(self) -> Datum {
+        self.0.as_slice().into_datum().unwrap_or(Datum::null())
+    }
+}
+
+/// Microseconds since 2000-01-01 UTC; the extremes are the infinities.
+pub(super) struct TimestampTz(pub i64);
+
+/// Microseconds since 2000-01-01 in no time zone; the extremes are the infinities.
+pub(super) struct Timestamp(pub i64);
+
+impl Timestamp {
+    /// The same moment in the session's time zone, by core's own cast.
+    pub(super) fn from_timestamptz(value: TimestampTz) -> Self {
+        // SAFETY: the function takes a timestamptz and is called with one.
+        Self(unsafe { convert(pgrx::pg_sys::timestamptz_timestamp, value.0) })
+    }
+
+    /// The moment that this is in the session's time zone, by core's own cast.
+    pub(super) fn into_timestamptz(self) -> TimestampTz {
+        // SAFETY: the function takes a timestamp and is called with one.
+        TimestampTz(unsafe { convert(pgrx::pg_sys::timestamp_timestamptz, self.0) })
+    }
+}
+
+/// Calls a core function from and to a 64-bit value that is never null.
+///
+/// # Safety
+/// The function is such a one.
+unsafe fn convert(function: unsafe fn(FunctionCallInfo) -> Datum, value: i64) -> i64 {
+    // SAFETY: promised by the caller.
+    unsafe { pgrx::direct_function_call(function, &[Some(Datum::from(value))]) }.unwrap_or_default()
+}
+
+macro_rules! by_value {
+    ($type:ty, $sql:literal, $from:expr, $into:expr) => {
+        impl<'call> Argument<'call> for $type {
+            const SQL: &'static str = $sql;
+
+            unsafe fn from_datum(datum: Datum) -> Self {
+                $from(datum.value() as i64)
+            }
+        }
+
+        impl Returned for $type {
+            const SQL: &'static str = $sql;
+
+            fn into_datum(self) -> Datum {
+                Datum::from($into(self))
+            }
+        }
+    };
+}
+
+by_value!(i64, "bigint", |value| value, |value| value);
+by_value!(TimestampTz, "timestamp with time zone", TimestampTz, |value: TimestampTz| value.0);
+by_value!(Timestamp, "timestamp without time zone", Timestamp, |value: Timestamp| value.0);
+by_value!(bool, "boolean", |value| value != 0, |value| value);

@@ -1,0 +1,19 @@
+//! Text input and output. The binary forms are core's `uuid_recv` and `uuid_send`.
+
+use std::ffi::CStr;
+
+use super::error::Error;
+use super::frame::{Text, TextArg};
+use crate::value::Ulid;
+
+pub(super) fn input(text: &CStr) -> Result<Ulid, Error<'_>> {
+    Ulid::parse(text.to_bytes()).map_err(|error| Error::Parse { text, error })
+}
+
+pub(super) fn output(ulid: &Ulid) -> Text {
+    Text(ulid.to_text())
+}
+
+pub(super) fn is_valid(text: TextArg<'_>) -> bool {
+    Ulid::parse(text.0).is_ok()
+}

@@ -1,0 +1,11 @@
+//! The steps of `min` and `max`, which core has not for uuid. All other comparison is core's.
+
+use crate::value::Ulid;
+
+pub(super) fn smaller<'call>(a: &'call Ulid, b: &'call Ulid) -> &'call Ulid {
+    a.min(b)
+}
+
+pub(super) fn larger<'call>(a: &'call Ulid, b: &'call Ulid) -> &'call Ulid {
+    a.max(b)
+}

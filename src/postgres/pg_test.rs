@@ -1,0 +1,108 @@
+//! What only Rust inside a backend can see. Everything else is tested as SQL in `tests/pg_regress`.
+
+/// The settings of the test server: none.
+#[cfg(test)]
+pub fn postgresql_conf_options() -> Vec<&'static str> {
+    Vec::new()
+}
+
+/// Called once before the tests.
+#[cfg(test)]
+pub fn setup(_options: Vec<&str>) {}
+
+#[pgrx::pg_schema]
+#[allow(clippy::unwrap_used, reason = "tests that are compiled into the library")]
+mod tests {
+    use pgrx::prelude::*;
+
+    use crate::generator::unix_ms;
+    use crate::postgres::{SIGNATURES, backend::test_support as state};
+    use crate::value::Ulid;
+
+    /// The text of what `query` gives.
+    fn text(query: &str) -> String {
+        Spi::get_one(query).unwrap().unwrap()
+    }
+
+    fn gen_monotonic_ulid() -> Ulid {
+        text("SELECT gen_monotonic_ulid()::text").parse().unwrap()
+    }
+
+    /// The install script is written by hand, so this is what holds SQL and Rust together.
+    #[pg_test]
+    fn each_c_function_has_the_signature_that_rust_exports() {
+        let mut exported: Vec<_> = SIGNATURES
+            .iter()
+            .map(|(symbol, arguments, result)| {
+                format!("{symbol}({}) -> {result} strict", arguments.join(", "))
+            })
+            .collect();
+        exported.sort();
+        let declared = text(
+            "SELECT string_agg(format('%s(%s) -> %s%s', prosrc, arguments, format_type(prorettype, NULL),
+                                      CASE WHEN proisstrict THEN ' strict' END), E'\n' ORDER BY prosrc COLLATE \"C\")
+             FROM pg_proc, LATERAL (SELECT string_agg(format_type(type, NULL), ', ' ORDER BY n) AS arguments
+                                    FROM unnest(proargtypes) WITH ORDINALITY AS a (type, n)) AS a
+             WHERE prolang = (SELECT oid FROM pg_language WHERE lanname = 'c')
+             AND oid IN (SELECT objid FROM pg_depend WHERE refclassid = 'pg_extension'::regclass AND classid = 'pg_proc'::regclass
+                         AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'ulid'))
+             AND pronamespace <> 'tests'::regnamespace",
+        );
+        assert_eq!(declared.lines().collect::<Vec<_>>(), exported);
+    }
+
+    /// A sequence that came with a fork would go on in each child alike.
+    #[pg_test]
+    fn a_generator_of_another_process_is_not_used() {
+        loop {
+            let first = gen_monotonic_ulid();
+            state::set_process(-1);
+            let second = gen_monotonic_ulid();
+            if first.unix_ms() == second.unix_ms() {
+                assert_ne!(u128::from(second), u128::from(first) + 1);
+                break;
+            }
+        }
+    }
+
+    #[pg_test]
+    fn exhaustion_is_an_error_that_the_next_millisecond_ends() {
+        gen_monotonic_ulid();
+        let exhausted = Ulid::upper_bound(unix_ms().unwrap() + 60_000).unwrap();
+        state::set_last(exhausted);
+        for _ in 0..2 {
+            Spi::run(
+                "DO $$ BEGIN
+                     PERFORM gen_monotonic_ulid();
+                     RAISE 'not exhausted';
+                 EXCEPTION WHEN sequence_generator_limit_exceeded THEN
+                     ASSERT SQLSTATE = '2200H';
+                 END $$",
+            )
+            .unwrap();
+        }
+        state::set_last(Ulid::upper_bound(unix_ms().unwrap() - 1).unwrap());
+        assert!(gen_monotonic_ulid().unix_ms() <= unix_ms().unwrap());
+    }
+
+    #[pg_test]
+    fn a_clock_that_steps_back_keeps_the_last_time() {
+        gen_monotonic_ulid();
+        let ahead = Ulid::from_parts(unix_ms().unwrap() + 60_000, 41).unwrap();
+        state::set_last(ahead);
+        assert_eq!(u128::from(gen_monotonic_ulid()), u128::from(ahead) + 1);
+        state::set_process(-1);
+    }
+
+    /// No randomness goes from one id into the next, whatever kind of generator is called in between.
+    #[pg_test]
+    fn a_random_id_does_not_move_the_sequence() {
+        gen_monotonic_ulid();
+        let ahead = Ulid::from_parts(unix_ms().unwrap() + 60_000, 41).unwrap();
+        state::set_last(ahead);
+        text("SELECT gen_ulid()::text");
+        text("SELECT gen_ulid('9999-01-01 00:00+00')::text");
+        assert_eq!(u128::from(gen_monotonic_ulid()), u128::from(ahead) + 1);
+        state::set_process(-1);
+    }
+}

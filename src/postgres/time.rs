@@ -1,0 +1,39 @@
+//! The time of a ULID as PostgreSQL's timestamps, in whole numbers only.
+
+use super::error::Error;
+use super::frame::{Bytea, TimestampTz};
+use crate::value::Ulid;
+
+/// 2000-01-01, from which PostgreSQL counts, in milliseconds since 1970-01-01.
+const POSTGRES_EPOCH_MS: i64 = 946_684_800_000;
+
+/// The millisecond since the Unix epoch that the moment lies in, rounded down.
+pub(super) fn unix_ms<'call>(timestamp: TimestampTz) -> Result<u64, Error<'call>> {
+    if matches!(timestamp.0, i64::MIN | i64::MAX) {
+        return Err(Error::Timestamp);
+    }
+    let unix_ms = timestamp.0.div_euclid(1000) + POSTGRES_EPOCH_MS;
+    u64::try_from(unix_ms).ok().filter(|&unix_ms| unix_ms <= Ulid::MAX_UNIX_MS).ok_or(Error::Timestamp)
+}
+
+pub(super) fn extract_timestamp(ulid: &Ulid) -> TimestampTz {
+    TimestampTz((extract_unix_ms(ulid) - POSTGRES_EPOCH_MS) * 1000)
+}
+
+pub(super) fn extract_unix_ms(ulid: &Ulid) -> i64 {
+    // 48 bits fit.
+    ulid.unix_ms() as i64
+}
+
+pub(super) fn extract_randomness(ulid: &Ulid) -> Bytea {
+    let [_, _, _, _, _, _, randomness @ ..] = ulid.to_bytes();
+    Bytea(randomness)
+}
+
+pub(super) fn lower_bound<'call>(timestamp: TimestampTz) -> Result<Ulid, Error<'call>> {
+    Ulid::lower_bound(unix_ms(timestamp)?).map_err(|_| Error::Timestamp)
+}
+
+pub(super) fn upper_bound<'call>(timestamp: TimestampTz) -> Result<Ulid, Error<'call>> {
+    Ulid::upper_bound(unix_ms(timestamp)?).map_err(|_| Error::Timestamp)
+}

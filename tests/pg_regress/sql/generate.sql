@@ -1,0 +1,62 @@
+-- Generators: now or a given time, 80 random bits, and a sequence that always increases.
+
+-- the time is that of the clock, not of the transaction
+BEGIN;
+SELECT clock_timestamp() AS before \gset
+SELECT ulid_extract_timestamp(gen_ulid()) BETWEEN date_trunc('milliseconds', :'before'::timestamptz) AND clock_timestamp() AS random,
+       ulid_extract_timestamp(gen_monotonic_ulid()) BETWEEN date_trunc('milliseconds', :'before'::timestamptz) AND clock_timestamp() AS monotonic;
+COMMIT;
+
+-- a given time, rounded down to the millisecond, with randomness of its own each time
+SELECT id::timestamptz AT TIME ZONE 'UTC' AS time, count(DISTINCT id)
+FROM (SELECT gen_ulid('2020-02-29 12:34:56.789999+00') AS id FROM generate_series(1, 1000)) AS s GROUP BY 1;
+SELECT gen_ulid('1969-12-31 23:59:59.999999+00');
+\echo :LAST_ERROR_SQLSTATE
+SELECT gen_ulid('infinity');
+SELECT gen_ulid(NULL) IS NULL AS strict;
+
+-- each of the 80 bits is set in some value and unset in another
+SELECT count(*) AS bits, bool_and(n BETWEEN 1 AND 999) AS random
+FROM (SELECT bit, count(*) FILTER (WHERE get_bit(r, bit) = 1) AS n
+      FROM (SELECT ulid_extract_randomness(gen_ulid()) AS r FROM generate_series(1, 1000)) AS s, generate_series(0, 79) AS bit
+      GROUP BY bit) AS s;
+
+-- no duplicates, and not in order
+CREATE TABLE random AS SELECT i, gen_ulid() AS id FROM generate_series(1, 100000) AS i;
+SELECT count(DISTINCT id) FROM random;
+SELECT count(*) > 1000 AS out_of_order FROM (SELECT id < lag(id) OVER (ORDER BY i) AS less FROM random) AS s WHERE less;
+DROP TABLE random;
+
+-- monotonic: over a million values, the order in which they were made is their order
+CREATE TABLE monotonic AS SELECT i, gen_monotonic_ulid() AS id FROM generate_series(1, 1000000) AS i;
+SELECT count(*) AS disorder FROM (SELECT id <= lag(id) OVER (ORDER BY i) AS disorder FROM monotonic) AS s WHERE disorder;
+-- a rollback takes nothing back, and a given time or a random value does not move the sequence
+SELECT max(id) AS last FROM monotonic \gset
+BEGIN;
+SELECT gen_monotonic_ulid() AS rolled_back \gset
+ROLLBACK;
+SELECT gen_ulid('9999-01-01 00:00+00') IS NOT NULL AS far_future;
+SELECT gen_monotonic_ulid() AS next \gset
+SELECT :'last'::ulid < :'rolled_back'::ulid AS after_last, :'rolled_back'::ulid < :'next'::ulid AS after_rollback,
+       :'next'::ulid::timestamptz <= clock_timestamp() AS not_ahead;
+DROP TABLE monotonic;
+
+-- defaults
+CREATE TABLE defaults (id ulid PRIMARY KEY DEFAULT gen_monotonic_ulid(), random ulid UNIQUE DEFAULT gen_ulid(), n int);
+INSERT INTO defaults (n) SELECT i FROM generate_series(1, 1000) AS i;
+SELECT count(DISTINCT id), count(DISTINCT random), bool_and(ordered)
+FROM (SELECT id, random, n = row_number() OVER (ORDER BY id) AS ordered FROM defaults) AS s;
+DROP TABLE defaults;
+
+-- the time of a key as a stored generated column
+CREATE TABLE generated (
+    id ulid PRIMARY KEY DEFAULT gen_ulid(),
+    created_at timestamptz NOT NULL GENERATED ALWAYS AS (ulid_extract_timestamp(id)) STORED
+);
+INSERT INTO generated DEFAULT VALUES;
+INSERT INTO generated VALUES ('01ARYZ6S41TSV4RRFFQ69G5FAV');
+SELECT created_at AT TIME ZONE 'UTC' AS utc FROM generated WHERE id = '01ARYZ6S41TSV4RRFFQ69G5FAV';
+SELECT count(*) FROM generated WHERE created_at = id::timestamptz;
+DROP TABLE generated;
+-- a generator is not immutable
+CREATE TABLE generated (id int, made ulid GENERATED ALWAYS AS (gen_ulid()) STORED);

@@ -1,0 +1,65 @@
+-- Operator classes: complete, used by the planner, and fit for partitions and deduplication.
+
+SELECT opcname, amname, amvalidate(opc.oid), opcdefault
+FROM pg_opclass AS opc JOIN pg_am AS am ON am.oid = opcmethod
+WHERE opcintype = 'ulid'::regtype ORDER BY amname;
+
+-- every support function of the class that core has for uuid
+SELECT am.amname, u.amprocnum, u.amproc AS of_uuid, o.amproc AS of_ulid
+FROM pg_amproc AS u
+JOIN pg_opfamily AS uf ON uf.oid = u.amprocfamily AND uf.opfname = 'uuid_ops'
+JOIN pg_am AS am ON am.oid = uf.opfmethod AND am.amname IN ('btree', 'hash')
+LEFT JOIN pg_opfamily AS f ON f.opfmethod = am.oid AND f.opfname = 'ulid_ops'
+LEFT JOIN pg_amproc AS o ON o.amprocfamily = f.oid AND o.amprocnum = u.amprocnum
+WHERE u.amproclefttype = 'uuid'::regtype
+AND u.amprocnum <> 6 -- skip support, PostgreSQL 18
+ORDER BY 1, 2;
+
+CREATE TABLE keyed (id ulid PRIMARY KEY, n int);
+INSERT INTO keyed SELECT decode(md5(i::text), 'hex')::ulid, i FROM generate_series(1, 10000) AS i;
+ANALYZE keyed;
+EXPLAIN (COSTS OFF) SELECT * FROM keyed WHERE id = '01ARYZ6S41TSV4RRFFQ69G5FAV';
+EXPLAIN (COSTS OFF) SELECT * FROM keyed WHERE id > '7ZZZZZZZZZZZ00000000000000' AND id < '7ZZZZZZZZZZZZZZZZZZZZZZZZZ';
+EXPLAIN (COSTS OFF) SELECT * FROM keyed WHERE id = ANY ('{01ARYZ6S41TSV4RRFFQ69G5FAV,01ARYZ6S41TSV4RRFFQ69G5FAW}');
+EXPLAIN (COSTS OFF) SELECT * FROM keyed ORDER BY id LIMIT 10;
+EXPLAIN (COSTS OFF) SELECT * FROM keyed WHERE id > '01ARYZ6S41TSV4RRFFQ69G5FAV' ORDER BY id LIMIT 10;
+INSERT INTO keyed SELECT * FROM keyed LIMIT 1;
+\echo :LAST_ERROR_SQLSTATE
+
+-- a hash index
+CREATE TABLE hashed AS SELECT id AS h FROM keyed;
+CREATE INDEX ON hashed USING hash (h);
+ANALYZE hashed;
+EXPLAIN (COSTS OFF) SELECT * FROM hashed WHERE h = '01ARYZ6S41TSV4RRFFQ69G5FAV';
+SELECT count(*) FROM hashed AS a WHERE h = (SELECT id FROM keyed WHERE n = 17);
+DROP TABLE hashed;
+
+-- deduplication: 1,000 copies of each of 100 values take a fraction of the space that they take without
+CREATE TABLE copies AS SELECT k.id FROM (SELECT id FROM keyed LIMIT 100) AS k, generate_series(1, 1000);
+CREATE INDEX copies_deduplicated ON copies (id);
+CREATE INDEX copies_plain ON copies (id) WITH (deduplicate_items = off);
+SELECT pg_relation_size('copies_deduplicated') < 0.4 * pg_relation_size('copies_plain') AS deduplicated;
+DROP TABLE copies;
+
+-- hash partitions
+CREATE TABLE by_hash (id ulid PRIMARY KEY) PARTITION BY HASH (id);
+CREATE TABLE by_hash_0 PARTITION OF by_hash FOR VALUES WITH (MODULUS 4, REMAINDER 0);
+CREATE TABLE by_hash_1 PARTITION OF by_hash FOR VALUES WITH (MODULUS 4, REMAINDER 1);
+CREATE TABLE by_hash_2 PARTITION OF by_hash FOR VALUES WITH (MODULUS 4, REMAINDER 2);
+CREATE TABLE by_hash_3 PARTITION OF by_hash FOR VALUES WITH (MODULUS 4, REMAINDER 3);
+INSERT INTO by_hash SELECT id FROM keyed;
+SELECT count(*) AS rows, min(n) > 2000 AS even FROM (SELECT count(*) AS n FROM by_hash GROUP BY tableoid) AS s;
+EXPLAIN (COSTS OFF) SELECT * FROM by_hash WHERE id = '01ARYZ6S41TSV4RRFFQ69G5FAV';
+DROP TABLE by_hash;
+
+-- range partitions by time
+CREATE TABLE by_time (id ulid PRIMARY KEY) PARTITION BY RANGE (id);
+CREATE TABLE by_time_2025 PARTITION OF by_time
+    FOR VALUES FROM ('01JGFJJZ000000000000000000') TO ('01KDVDNB000000000000000000');
+CREATE TABLE by_time_2026 PARTITION OF by_time
+    FOR VALUES FROM ('01KDVDNB000000000000000000') TO ('01MVR8QQ000000000000000000');
+INSERT INTO by_time VALUES (gen_ulid('2025-06-01 00:00+00')), (gen_ulid('2026-06-01 00:00+00'));
+SELECT tableoid::regclass, count(*) FROM by_time GROUP BY 1 ORDER BY 1;
+EXPLAIN (COSTS OFF) SELECT * FROM by_time WHERE id >= ulid_lower_bound('2026-03-01 00:00+00');
+DROP TABLE by_time;
+DROP TABLE keyed;
