@@ -111,6 +111,72 @@ impl From<RangeError> for MonotonicError {
     }
 }
 
+/// Why an id of another kind is no ULID, or a ULID no id of that kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ConvertError {
+    /// A UUID of another version or variant than the one asked for.
+    Version {
+        /// The version asked for. Its variant is always that of RFC 9562, `0b10`.
+        expected: u8,
+        /// The version found, 0 to 15. It means something only in a UUID of variant `0b10`.
+        version: u8,
+        /// The variant found, by its bits: `0b0`, `0b10`, `0b110` or `0b111`, as `java.util.UUID` numbers them.
+        variant: u8,
+    },
+    /// The id has a time that a ULID has no room for.
+    Range(RangeError),
+    /// The ULID has a time that the other kind has no room for.
+    Time {
+        /// What was asked for.
+        target: ForeignId,
+    },
+    /// The ULID has bits that no id of the other kind gives.
+    Randomness {
+        /// What was asked for.
+        target: ForeignId,
+    },
+}
+
+/// What a [`ConvertError`] was to convert a ULID to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ForeignId {
+    /// A version 1 UUID.
+    UuidV1,
+    /// A version 6 UUID.
+    UuidV6,
+}
+
+impl fmt::Display for ConvertError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Version { expected, version, variant } => write!(
+                f,
+                "expected a uuid of version {expected} and variant 0b10, found version {version} and variant {variant:#b}"
+            ),
+            Self::Range(error) => error.fmt(f),
+            Self::Time { target } => write!(f, "the time of the ulid is out of range for {target}"),
+            Self::Randomness { target } => write!(f, "the ulid was not made from {target}"),
+        }
+    }
+}
+
+impl fmt::Display for ForeignId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::UuidV1 => "a uuid of version 1",
+            Self::UuidV6 => "a uuid of version 6",
+        })
+    }
+}
+
+impl From<RangeError> for ConvertError {
+    fn from(error: RangeError) -> Self {
+        Self::Range(error)
+    }
+}
+
 impl std::error::Error for ParseError {}
 impl std::error::Error for RangeError {}
 impl std::error::Error for LengthError {}
@@ -119,6 +185,14 @@ impl std::error::Error for MonotonicError {
         match self {
             Self::Range(error) => Some(error),
             Self::Exhausted => None,
+        }
+    }
+}
+impl std::error::Error for ConvertError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Range(error) => Some(error),
+            _ => None,
         }
     }
 }

@@ -21,6 +21,9 @@
 //! - [`Generator::monotonic`]: each id greater than the one before, also within a millisecond and when the clock
 //!   steps back; neighbours can be guessed. [`monotonic::next`] is its rule, without clock or generator.
 //! - [`Ulid::lower_bound`] and [`Ulid::upper_bound`]: the ends of a millisecond, for ranges.
+//! - [`Ulid::from_uuid_v1`], [`Ulid::from_uuid_v6`] and their inverses: ids of these versions, lossless and in the
+//!   order of their time. A UUID of any other version is a ULID by its bytes; [`Ulid::to_uuid_v7`] makes a valid
+//!   version 7 of any ULID.
 //!
 //! # Features
 //! - `serde` (default): text in human-readable formats, 16 bytes in binary ones.
@@ -28,6 +31,7 @@
 //!   PostgreSQL is compiled.
 
 mod codec;
+mod convert;
 mod error;
 mod generator;
 pub mod monotonic;
@@ -39,7 +43,7 @@ mod value;
 mod postgres;
 
 pub use codec::TEXT_LEN;
-pub use error::{Expected, LengthError, MonotonicError, ParseError, RangeError};
+pub use error::{ConvertError, Expected, ForeignId, LengthError, MonotonicError, ParseError, RangeError};
 pub use generator::{Generator, SeedError, unix_ms};
 pub use value::Ulid;
 

@@ -62,3 +62,38 @@ fn invalid() {
         }
     }
 }
+
+#[test]
+fn uuid_v1_v6() {
+    for row in rows(include_str!("data/uuid_v1_v6.tsv")) {
+        let [v1, v6, timestamp, clock_seq, node, unix_ms, text] = row.as_slice() else {
+            panic!("seven columns: {row:?}")
+        };
+        let [v1, v6] = [v1, v6].map(|uuid| uuid.parse::<uuid::Uuid>().unwrap());
+        let ulid: Ulid = text.parse().unwrap();
+        assert_eq!(Ulid::from_uuid_v1(v1.into_bytes()), Ok(ulid), "{v1}");
+        assert_eq!(Ulid::from_uuid_v6(v6.into_bytes()), Ok(ulid), "{v6}");
+        assert_eq!(ulid.to_uuid_v1(), Ok(v1.into_bytes()), "{v1}");
+        assert_eq!(ulid.to_uuid_v6(), Ok(v6.into_bytes()), "{v6}");
+        assert_eq!(ulid.unix_ms().to_string(), *unix_ms);
+        // The witness agrees with the columns.
+        for uuid in [v1, v6] {
+            let (ticks, counter) = uuid.get_timestamp().unwrap().to_gregorian();
+            assert_eq!((ticks.to_string(), counter.to_string()), (timestamp.clone(), clock_seq.clone()));
+            let octets = uuid.get_node_id().unwrap();
+            assert_eq!(octets.map(|octet| format!("{octet:02x}")).concat(), *node);
+        }
+    }
+}
+
+#[test]
+fn uuid_v7() {
+    for row in rows(include_str!("data/uuid_v7.tsv")) {
+        let [text, uuid] = row.as_slice() else { panic!("two columns: {row:?}") };
+        let ulid: Ulid = text.parse().unwrap();
+        let uuid: uuid::Uuid = uuid.parse().unwrap();
+        assert_eq!(ulid.to_uuid_v7(), uuid.into_bytes());
+        assert_eq!(Ulid::from(uuid.into_bytes()).to_uuid_v7(), uuid.into_bytes());
+        assert_eq!((uuid.get_version_num(), uuid.get_variant()), (7, uuid::Variant::RFC4122));
+    }
+}

@@ -1,0 +1,88 @@
+//! What holds for every id of another kind: it comes back, and its order is that of the ULIDs.
+
+use proptest::prelude::*;
+use ulid::Ulid;
+use uuid::{Builder, Variant};
+
+/// The Unix epoch in 100 ns since 1582-10-15.
+const UNIX_EPOCH: u64 = 0x01b2_1dd2_1381_4000;
+
+/// The fields of a UUID of version 1 or 6: timestamp, clock sequence, node. Their order is that of the tuple.
+type Fields = (u64, u16, u64);
+
+/// Fields of 1970 and later. Neighbours and equals are more frequent than chance would have them.
+fn fields() -> impl Strategy<Value = Fields> {
+    (
+        prop_oneof![UNIX_EPOCH..1 << 60, UNIX_EPOCH..UNIX_EPOCH + 20_000, Just((1 << 60) - 1)],
+        prop_oneof![0..1u16 << 14, 0..2u16, Just((1 << 14) - 1)],
+        prop_oneof![0..1u64 << 48, 0..2u64, Just((1 << 48) - 1)],
+    )
+}
+
+/// The UUIDs of version 1 and 6 of these fields, by the witness.
+fn uuids((timestamp, clock_seq, node): Fields) -> [[u8; 16]; 2] {
+    let node = std::array::from_fn(|i| (node >> (40 - 8 * i)) as u8);
+    [
+        Builder::from_gregorian_timestamp(timestamp, clock_seq, &node).into_uuid().into_bytes(),
+        Builder::from_sorted_gregorian_timestamp(timestamp, clock_seq, &node).into_uuid().into_bytes(),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn uuid_v1_and_v6_round_trip(fields in fields()) {
+        let [v1, v6] = uuids(fields);
+        let ulid = Ulid::from_uuid_v1(v1).unwrap();
+        prop_assert_eq!(Ulid::from_uuid_v6(v6), Ok(ulid));
+        prop_assert_eq!(ulid.to_uuid_v1(), Ok(v1));
+        prop_assert_eq!(ulid.to_uuid_v6(), Ok(v6));
+        let (timestamp, clock_seq, node) = fields;
+        let (ms, remainder) = ((timestamp - UNIX_EPOCH) / 10_000, (timestamp - UNIX_EPOCH) % 10_000);
+        let randomness = u128::from(remainder) << 66 | u128::from(clock_seq) << 52 | u128::from(node) << 4;
+        prop_assert_eq!(Ulid::from_parts(ms, randomness), Ok(ulid));
+    }
+
+    #[test]
+    fn uuid_v1_and_v6_keep_their_order(a in fields(), mut b in fields(), same_time: bool, same_clock: bool) {
+        b.0 = if same_time { a.0 } else { b.0 };
+        b.1 = if same_clock { a.1 } else { b.1 };
+        let [[a1, a6], [b1, b6]] = [a, b].map(uuids);
+        let order = Ulid::from_uuid_v1(a1).unwrap().cmp(&Ulid::from_uuid_v1(b1).unwrap());
+        prop_assert_eq!(order, a.cmp(&b));
+        prop_assert_eq!(order, a6.cmp(&b6));
+    }
+
+    #[test]
+    fn the_ulid_that_gives_a_uuid_is_the_one_it_gives(ulid in any::<u128>().prop_map(Ulid::from), keep: bool) {
+        // Half of them have the zeros that a UUID needs, or chance would seldom give one.
+        let ulid = if keep { ulid } else { Ulid::from(u128::from(ulid) & !(1 << 79) & !0xf) };
+        if let Ok(v1) = ulid.to_uuid_v1() {
+            prop_assert_eq!(Ulid::from_uuid_v1(v1), Ok(ulid));
+        }
+        if let Ok(v6) = ulid.to_uuid_v6() {
+            prop_assert_eq!(Ulid::from_uuid_v6(v6), Ok(ulid));
+        }
+        prop_assert_eq!(ulid.to_uuid_v1().is_ok(), ulid.to_uuid_v6().is_ok());
+    }
+
+    #[test]
+    fn any_uuid_is_read_or_refused_as_the_witness_sees_it(value: u128, version in prop_oneof![Just(1), Just(6), 0..16u128]) {
+        let uuid = uuid::Uuid::from_u128(value & !(0xf << 76) | version << 76);
+        let readable = uuid.get_variant() == Variant::RFC4122
+            && uuid.get_timestamp().is_some_and(|time| time.to_gregorian().0 >= UNIX_EPOCH);
+        prop_assert_eq!(Ulid::from_uuid_v1(uuid.into_bytes()).is_ok(), readable && version == 1);
+        prop_assert_eq!(Ulid::from_uuid_v6(uuid.into_bytes()).is_ok(), readable && version == 6);
+    }
+
+    #[test]
+    fn uuid_v7_keeps_the_time_and_74_bits(value: u128) {
+        let ulid = Ulid::from(value);
+        let randomness: [u8; 10] = ulid.to_bytes()[6..].try_into().unwrap();
+        let witness = Builder::from_unix_timestamp_millis(ulid.unix_ms(), &randomness).into_uuid();
+        prop_assert_eq!(ulid.to_uuid_v7(), witness.into_bytes());
+        let again = Ulid::from(ulid.to_uuid_v7());
+        prop_assert_eq!(again.unix_ms(), ulid.unix_ms());
+        prop_assert_eq!((u128::from(again) ^ value) & !(0xf << 76 | 0b11 << 62), 0);
+        prop_assert_eq!(again.to_uuid_v7(), ulid.to_uuid_v7());
+    }
+}
