@@ -124,6 +124,11 @@ pub enum ConvertError {
         /// The variant found, by its bits: `0b0`, `0b10`, `0b110` or `0b111`, as `java.util.UUID` numbers them.
         variant: u8,
     },
+    /// A negative number, which no id of its kind is.
+    Negative {
+        /// The number found.
+        found: i64,
+    },
     /// The id has a time that a ULID has no room for.
     Range(RangeError),
     /// The ULID has a time that the other kind has no room for.
@@ -146,6 +151,8 @@ pub enum ForeignId {
     UuidV1,
     /// A version 6 UUID.
     UuidV6,
+    /// A snowflake.
+    Snowflake,
 }
 
 impl fmt::Display for ConvertError {
@@ -155,6 +162,7 @@ impl fmt::Display for ConvertError {
                 f,
                 "expected a uuid of version {expected} and variant 0b10, found version {version} and variant {variant:#b}"
             ),
+            Self::Negative { found } => write!(f, "expected a number that is not negative, found {found}"),
             Self::Range(error) => error.fmt(f),
             Self::Time { target } => write!(f, "the time of the ulid is out of range for {target}"),
             Self::Randomness { target } => write!(f, "the ulid was not made from {target}"),
@@ -167,6 +175,7 @@ impl fmt::Display for ForeignId {
         f.write_str(match self {
             Self::UuidV1 => "a uuid of version 1",
             Self::UuidV6 => "a uuid of version 6",
+            Self::Snowflake => "a snowflake",
         })
     }
 }

@@ -24,6 +24,7 @@
 //! - [`Ulid::from_uuid_v1`], [`Ulid::from_uuid_v6`] and their inverses: ids of these versions, lossless and in the
 //!   order of their time. A UUID of any other version is a ULID by its bytes; [`Ulid::to_uuid_v7`] makes a valid
 //!   version 7 of any ULID.
+//! - [`Ulid::from_snowflake`] and its inverse: snowflakes of any epoch, lossless and in order.
 //!
 //! # Features
 //! - `serde` (default): text in human-readable formats, 16 bytes in binary ones.
@@ -37,6 +38,7 @@ mod generator;
 pub mod monotonic;
 #[cfg(feature = "serde")]
 mod serde;
+mod snowflake;
 mod value;
 
 #[cfg(feature = "postgres")]
@@ -45,6 +47,7 @@ mod postgres;
 pub use codec::TEXT_LEN;
 pub use error::{ConvertError, Expected, ForeignId, LengthError, MonotonicError, ParseError, RangeError};
 pub use generator::{Generator, SeedError, unix_ms};
+pub use snowflake::{SnowflakeParts, TWITTER_EPOCH_MS};
 pub use value::Ulid;
 
 // pgrx's test harness looks for it here.

@@ -1,7 +1,7 @@
 //! What holds for every id of another kind: it comes back, and its order is that of the ULIDs.
 
 use proptest::prelude::*;
-use ulid::Ulid;
+use ulid::{ConvertError, ForeignId, RangeError, TWITTER_EPOCH_MS, Ulid};
 use uuid::{Builder, Variant};
 
 /// The Unix epoch in 100 ns since 1582-10-15.
@@ -84,5 +84,49 @@ proptest! {
         prop_assert_eq!(again.unix_ms(), ulid.unix_ms());
         prop_assert_eq!((u128::from(again) ^ value) & !(0xf << 76 | 0b11 << 62), 0);
         prop_assert_eq!(again.to_uuid_v7(), ulid.to_uuid_v7());
+    }
+
+    #[test]
+    fn snowflakes_round_trip(id in 0..=i64::MAX, epoch_ms in -1i64 << 42..1 << 49) {
+        let unix_ms = (id >> 22) + epoch_ms;
+        match Ulid::from_snowflake(id, epoch_ms) {
+            Ok(ulid) => {
+                prop_assert_eq!(ulid.to_snowflake(epoch_ms), Ok(id));
+                let parts = ulid.snowflake_parts().unwrap();
+                prop_assert_eq!(parts.unix_ms as i64, unix_ms);
+                let low = i64::from(parts.datacenter) << 17 | i64::from(parts.worker) << 12 | i64::from(parts.sequence);
+                prop_assert_eq!((unix_ms - epoch_ms) << 22 | low, id);
+                prop_assert_eq!(ulid.randomness(), (id as u128 & 0x3f_ffff) << 58);
+            }
+            Err(error) => {
+                prop_assert_eq!(error, ConvertError::Range(RangeError));
+                prop_assert!(!(0..1 << 48).contains(&unix_ms));
+            }
+        }
+    }
+
+    #[test]
+    fn snowflakes_keep_their_order(a in 0..=i64::MAX, b in 0..=i64::MAX, near in 0..1i64 << 24) {
+        for b in [b, a, a.saturating_add(near)] {
+            let [x, y] = [a, b].map(|id| Ulid::from_snowflake(id, TWITTER_EPOCH_MS).unwrap());
+            prop_assert_eq!(x.cmp(&y), a.cmp(&b));
+        }
+    }
+
+    #[test]
+    fn the_ulid_that_gives_a_snowflake_is_the_one_it_gives(
+        unix_ms in 0..=Ulid::MAX_UNIX_MS,
+        parts in 0..1u128 << 22,
+        age in prop_oneof![-1000..1i64 << 42, any::<i64>()],
+    ) {
+        let epoch_ms = (unix_ms as i64).saturating_sub(age);
+        let ulid = Ulid::from_parts(unix_ms, parts << 58).unwrap();
+        match ulid.to_snowflake(epoch_ms) {
+            Ok(id) => prop_assert_eq!(Ulid::from_snowflake(id, epoch_ms), Ok(ulid)),
+            Err(error) => {
+                prop_assert_eq!(error, ConvertError::Time { target: ForeignId::Snowflake });
+                prop_assert!(!(0..1 << 41).contains(&(i128::from(unix_ms) - i128::from(epoch_ms))));
+            }
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! The vectors of `tests/data`, read by the library and by independent witnesses.
 
-use ulid::{ParseError, Ulid};
+use ulid::{ParseError, SnowflakeParts, Ulid};
 
 /// The rows of a vector file, split at tabs; comments are left out.
 fn rows(file: &str) -> Vec<Vec<String>> {
@@ -95,5 +95,25 @@ fn uuid_v7() {
         assert_eq!(ulid.to_uuid_v7(), uuid.into_bytes());
         assert_eq!(Ulid::from(uuid.into_bytes()).to_uuid_v7(), uuid.into_bytes());
         assert_eq!((uuid.get_version_num(), uuid.get_variant()), (7, uuid::Variant::RFC4122));
+    }
+}
+
+#[test]
+fn snowflake() {
+    for row in rows(include_str!("data/snowflake.tsv")) {
+        let [id, epoch_ms, unix_ms, datacenter, worker, sequence, text] = row.as_slice() else {
+            panic!("seven columns: {row:?}")
+        };
+        let (id, epoch_ms) = (id.parse().unwrap(), epoch_ms.parse().unwrap());
+        let ulid: Ulid = text.parse().unwrap();
+        assert_eq!(Ulid::from_snowflake(id, epoch_ms), Ok(ulid), "{id}");
+        assert_eq!(ulid.to_snowflake(epoch_ms), Ok(id), "{id}");
+        let parts = SnowflakeParts {
+            unix_ms: unix_ms.parse().unwrap(),
+            datacenter: datacenter.parse().unwrap(),
+            worker: worker.parse().unwrap(),
+            sequence: sequence.parse().unwrap(),
+        };
+        assert_eq!(ulid.snowflake_parts(), Ok(parts), "{id}");
     }
 }
