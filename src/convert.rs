@@ -1,4 +1,4 @@
-//! Ids of other kinds to ULIDs and back: every bit is kept, and so is their order.
+//! UUIDs and keys to ULIDs and back: every bit is kept, and so is their order.
 
 use crate::error::{ConvertError, ForeignId, RangeError};
 use crate::value::Ulid;
@@ -98,6 +98,54 @@ impl Ulid {
     pub const fn to_uuid_v7(self) -> [u8; 16] {
         let value = u128::from_be_bytes(self.to_bytes());
         rfc_9562(7, (value >> 64) as u64, value as u64)
+    }
+}
+
+/// Rows that have a time of their making, and a number or bytes of their own.
+impl Ulid {
+    /// The ULID of a row made at this time, in milliseconds since the Unix epoch, with a key that counts up from
+    /// zero, such as a `bigserial`. The key is the randomness, so ULIDs have the order of time, then key.
+    ///
+    /// ```
+    /// use ulid::Ulid;
+    ///
+    /// let id = Ulid::from_key(1_469_918_176_385, 42)?;
+    /// assert_eq!((id.unix_ms(), id.to_key()?), (1_469_918_176_385, 42));
+    /// # Ok::<(), ulid::ConvertError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// - [`ConvertError::Negative`] where the key is.
+    /// - [`ConvertError::Range`] where the time is above [`Self::MAX_UNIX_MS`].
+    pub fn from_key(unix_ms: u64, key: i64) -> Result<Self, ConvertError> {
+        let randomness = u128::try_from(key).map_err(|_| ConvertError::Negative { found: key })?;
+        Ok(Self::from_parts(unix_ms, randomness)?)
+    }
+
+    /// The key that gave this ULID: the inverse of [`Self::from_key`], whose time is [`Self::unix_ms`].
+    ///
+    /// # Errors
+    /// [`ConvertError::Randomness`] where no key gives this ULID: the randomness is above [`i64::MAX`].
+    pub fn to_key(self) -> Result<i64, ConvertError> {
+        let target = ForeignId::Key;
+        i64::try_from(self.randomness()).map_err(|_| ConvertError::Randomness { target })
+    }
+
+    /// Puts a ULID together from milliseconds since the Unix epoch and the bytes of the randomness, the most
+    /// significant first.
+    ///
+    /// # Errors
+    /// [`RangeError`] where the time is above [`Self::MAX_UNIX_MS`].
+    pub fn from_parts_bytes(unix_ms: u64, randomness: [u8; 10]) -> Result<Self, RangeError> {
+        let mut bytes = Self::lower_bound(unix_ms)?.to_bytes();
+        bytes[6..].copy_from_slice(&randomness);
+        Ok(Self::from_bytes(bytes))
+    }
+
+    /// The 10 bytes after the time, the most significant first.
+    pub const fn randomness_bytes(self) -> [u8; 10] {
+        let [_, _, _, _, _, _, randomness @ ..] = self.to_bytes();
+        randomness
     }
 }
 
@@ -229,5 +277,37 @@ mod tests {
             end.to_uuid_v6().unwrap_err().to_string(),
             "the time of the ulid is out of range for a uuid of version 6"
         );
+    }
+
+    #[test]
+    fn a_key_is_the_randomness() {
+        assert_eq!(Ulid::from_key(0, 0), Ok(Ulid::NIL));
+        assert_eq!(Ulid::from_key(5, 7), Ok(Ulid::from_parts(5, 7).unwrap()));
+        let last = Ulid::from_key(Ulid::MAX_UNIX_MS, i64::MAX).unwrap();
+        assert_eq!(last, Ulid::from_parts(Ulid::MAX_UNIX_MS, (1 << 63) - 1).unwrap());
+        assert_eq!(last.to_key(), Ok(i64::MAX));
+    }
+
+    #[test]
+    fn what_is_no_key_is_refused() {
+        for key in [-1, i64::MIN] {
+            assert_eq!(Ulid::from_key(0, key), Err(ConvertError::Negative { found: key }));
+        }
+        assert_eq!(Ulid::from_key(Ulid::MAX_UNIX_MS + 1, 0), Err(ConvertError::Range(RangeError)));
+        let none = ConvertError::Randomness { target: ForeignId::Key };
+        for randomness in [1 << 63, 1 << 64, Ulid::MAX_RANDOMNESS] {
+            assert_eq!(Ulid::from_parts(0, randomness).unwrap().to_key(), Err(none));
+        }
+        assert_eq!(none.to_string(), "the ulid was not made from a bigint key");
+    }
+
+    #[test]
+    fn bytes_are_the_randomness() {
+        let bytes = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
+        let ulid = Ulid::from_parts_bytes(5, bytes).unwrap();
+        assert_eq!((ulid.unix_ms(), ulid.randomness()), (5, 0x0102_0304_0506_0708_090a));
+        assert_eq!(ulid.randomness_bytes(), bytes);
+        assert_eq!(Ulid::from_parts_bytes(Ulid::MAX_UNIX_MS, [0xff; 10]), Ok(Ulid::MAX));
+        assert_eq!(Ulid::from_parts_bytes(Ulid::MAX_UNIX_MS + 1, [0; 10]), Err(RangeError));
     }
 }

@@ -153,6 +153,8 @@ pub enum ForeignId {
     UuidV6,
     /// A snowflake.
     Snowflake,
+    /// A key of 63 bits.
+    Key,
 }
 
 impl fmt::Display for ConvertError {
@@ -176,6 +178,7 @@ impl fmt::Display for ForeignId {
             Self::UuidV1 => "a uuid of version 1",
             Self::UuidV6 => "a uuid of version 6",
             Self::Snowflake => "a snowflake",
+            Self::Key => "a bigint key",
         })
     }
 }

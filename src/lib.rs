@@ -25,6 +25,7 @@
 //!   order of their time. A UUID of any other version is a ULID by its bytes; [`Ulid::to_uuid_v7`] makes a valid
 //!   version 7 of any ULID.
 //! - [`Ulid::from_snowflake`] and its inverse: snowflakes of any epoch, lossless and in order.
+//! - [`Ulid::from_key`] and its inverse: rows with a time of their making and a numeric key.
 //!
 //! # Features
 //! - `serde` (default): text in human-readable formats, 16 bytes in binary ones.

@@ -28,6 +28,11 @@ fn uuids((timestamp, clock_seq, node): Fields) -> [[u8; 16]; 2] {
     ]
 }
 
+/// A time and a key; equal times are more frequent than chance would have them.
+fn row() -> impl Strategy<Value = (u64, i64)> {
+    (prop_oneof![0..=Ulid::MAX_UNIX_MS, 0..2u64], 0..=i64::MAX)
+}
+
 proptest! {
     #[test]
     fn uuid_v1_and_v6_round_trip(fields in fields()) {
@@ -77,8 +82,7 @@ proptest! {
     #[test]
     fn uuid_v7_keeps_the_time_and_74_bits(value: u128) {
         let ulid = Ulid::from(value);
-        let randomness: [u8; 10] = ulid.to_bytes()[6..].try_into().unwrap();
-        let witness = Builder::from_unix_timestamp_millis(ulid.unix_ms(), &randomness).into_uuid();
+        let witness = Builder::from_unix_timestamp_millis(ulid.unix_ms(), &ulid.randomness_bytes()).into_uuid();
         prop_assert_eq!(ulid.to_uuid_v7(), witness.into_bytes());
         let again = Ulid::from(ulid.to_uuid_v7());
         prop_assert_eq!(again.unix_ms(), ulid.unix_ms());
@@ -128,5 +132,18 @@ proptest! {
                 prop_assert!(!(0..1 << 41).contains(&(i128::from(unix_ms) - i128::from(epoch_ms))));
             }
         }
+    }
+
+    #[test]
+    fn keys_round_trip_and_keep_their_order(a in row(), b in row()) {
+        let [x, y] = [a, b].map(|(unix_ms, key)| Ulid::from_key(unix_ms, key).unwrap());
+        prop_assert_eq!((x.unix_ms(), x.to_key().unwrap()), a);
+        prop_assert_eq!(x.cmp(&y), a.cmp(&b));
+    }
+
+    #[test]
+    fn randomness_bytes_round_trip(value: u128) {
+        let ulid = Ulid::from(value);
+        prop_assert_eq!(Ulid::from_parts_bytes(ulid.unix_ms(), ulid.randomness_bytes()), Ok(ulid));
     }
 }
