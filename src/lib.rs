@@ -26,6 +26,7 @@
 //!   version 7 of any ULID.
 //! - [`Ulid::from_snowflake`] and its inverse: snowflakes of any epoch, lossless and in order.
 //! - [`Ulid::from_key`] and its inverse: rows with a time of their making and a numeric key.
+//! - [`uuid_v7::next`]: the rule for a sequence of version 7 UUIDs, which are ULIDs by their bytes.
 //!
 //! # Features
 //! - `serde` (default): text in human-readable formats, 16 bytes in binary ones.
@@ -40,6 +41,7 @@ pub mod monotonic;
 #[cfg(feature = "serde")]
 mod serde;
 mod snowflake;
+pub mod uuid_v7;
 mod value;
 
 #[cfg(feature = "postgres")]

@@ -1,7 +1,10 @@
-//! What holds for every id of another kind: it comes back, and its order is that of the ULIDs.
+//! What holds for every id of another kind: it comes back, and its order is that of the ULIDs; and for version 7
+//! UUIDs made one after another.
+
+use std::time::Duration;
 
 use proptest::prelude::*;
-use ulid::{ConvertError, ForeignId, RangeError, TWITTER_EPOCH_MS, Ulid};
+use ulid::{ConvertError, ForeignId, RangeError, TWITTER_EPOCH_MS, Ulid, uuid_v7};
 use uuid::{Builder, Variant};
 
 /// The Unix epoch in 100 ns since 1582-10-15.
@@ -145,5 +148,28 @@ proptest! {
     fn randomness_bytes_round_trip(value: u128) {
         let ulid = Ulid::from(value);
         prop_assert_eq!(Ulid::from_parts_bytes(ulid.unix_ms(), ulid.randomness_bytes()), Ok(ulid));
+    }
+
+    #[test]
+    fn the_next_uuid_v7_is_greater(
+        times in prop::collection::vec(prop_oneof![0..1u64 << 62, 1u64 << 60..(1 << 60) + 2000], 1..50),
+        randomness: u64,
+    ) {
+        let mut last = [0; 16];
+        for (step, unix_ns) in times.into_iter().enumerate() {
+            let next = uuid_v7::next(last, Duration::from_nanos(unix_ns), randomness.rotate_left(step as u32)).unwrap();
+            prop_assert!(next > last);
+            let uuid = uuid::Uuid::from_bytes(next);
+            prop_assert_eq!((uuid.get_version_num(), uuid.get_variant()), (7, Variant::RFC4122));
+            prop_assert_eq!(Ulid::from(next).to_uuid_v7(), next);
+            // The time is that of the clock, unless the clock is not later than the last one.
+            let time = |uuid: [u8; 16]| {
+                let ulid = Ulid::from(uuid);
+                u128::from(ulid.unix_ms()) << 12 | ulid.randomness() >> 64 & 0xfff
+            };
+            prop_assert_eq!(time(next), (u128::from(unix_ns) * 4096 / 1_000_000).max(time(last) + 1));
+            prop_assert_eq!(uuid.as_u64_pair().1 << 2, randomness.rotate_left(step as u32) << 2);
+            last = next;
+        }
     }
 }
