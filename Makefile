@@ -1,0 +1,73 @@
+# What there is to do; how it is done stands in scripts/. `make help` prints the lines below that have two hashes.
+
+PG_CONFIG ?= pg_config
+DESTDIR ?=
+# The major version that `make run` and `make test` use; empty: the machine's own.
+PG ?=
+export PG
+
+# Asked only by the targets that need them.
+pg_config = $(or $(shell command -v '$(PG_CONFIG)'),$(error $(PG_CONFIG) not found; set PG_CONFIG to the pg_config of your server))
+major = $(shell '$(pg_config)' --version | sed 's/^[^0-9]*\([0-9]*\).*/\1/')
+bindir = $(shell '$(pg_config)' --bindir)
+libdir = $(DESTDIR)$(shell '$(pg_config)' --pkglibdir)
+extdir = $(DESTDIR)$(shell '$(pg_config)' --sharedir)/extension
+pg_regress = $(dir $(shell '$(pg_config)' --pgxs))../test/regress/pg_regress
+version = $(shell sed -n "s/^default_version = '\(.*\)'/\1/p" ulid.control)
+target = $(or $(CARGO_TARGET_DIR),target)
+library = $(target)/pg$(major)/ulid.so
+scripts = $(wildcard sql/install/ulid--*.sql sql/ulid--*--*.sql)
+tests = $(basename $(notdir $(wildcard tests/pg_regress/sql/*.sql)))
+
+.PHONY: build install uninstall installcheck run test test-rust test-build test-sql test-pgrx test-server test-docs clean help
+
+build: ## build the extension for the server of PG_CONFIG (default: the pg_config in PATH)
+	PGRX_PG_CONFIG_PATH='$(pg_config)' cargo build --release --lib --no-default-features --features pg$(major)
+	mkdir -p '$(dir $(library))'
+	cp '$(target)/release/libulid.so' '$(library)'
+
+install: ## install it there, under DESTDIR if that is set; builds it first where there is cargo
+	if command -v cargo > /dev/null; then $(MAKE) --no-print-directory build; fi
+	install -d '$(libdir)' '$(extdir)'
+	install -m 755 '$(library)' '$(libdir)/ulid.so'
+	install -m 644 ulid.control $(scripts) '$(extdir)'
+	install -m 644 sql/ulid.sql '$(extdir)/ulid--$(version).sql'
+
+uninstall: ## remove what install has put there
+	rm -f '$(libdir)/ulid.so' '$(extdir)/ulid.control' '$(extdir)'/ulid--*.sql
+
+installcheck: ## test what is installed, in the running server that PGHOST, PGPORT and PGUSER name
+	mkdir -p target/regress
+	'$(pg_regress)' --bindir='$(bindir)' --inputdir=tests/pg_regress --outputdir=target/regress \
+		--load-extension=ulid --dbname=ulid_regression $(tests)
+
+run: ## build, start a throw-away server, show what the type does, and open psql in it
+	scripts/run.sh
+
+test: ## run every test, installing what is missing (PG=NN chooses the PostgreSQL)
+	scripts/test.sh
+
+test-rust: ## the Rust code without PostgreSQL: format, lints, tests, documentation, Miri where it is installed
+	scripts/test.sh rust
+
+test-build: ## lints with PostgreSQL; build, install into a private copy of PostgreSQL and start it
+	scripts/test.sh build
+
+test-sql: ## tests/pg_regress
+	scripts/test.sh sql
+
+test-pgrx: ## the Rust tests that run inside a server
+	scripts/test.sh pgrx
+
+test-server: ## tests/server: scripts that start, stop, restore and upgrade real servers
+	scripts/test.sh server
+
+test-docs: ## the SQL examples of README.md and docs/
+	scripts/test.sh docs
+
+clean: ## remove everything built here (cargo-pgrx stays, in the user's cache directory)
+	cargo clean
+	scripts/clean.sh
+
+help: ## print this list
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 22

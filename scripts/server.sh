@@ -1,0 +1,82 @@
+# Sourced: private servers. Each lives in a directory of its own under $SERVERS, which holds its data, its log and its
+# Unix socket, so `psql -h $SERVERS/NAME` reaches it; nothing listens on the network. The scripts in tests/server
+# source this file too, as "$ROOT/scripts/server.sh"; whatever they leave running is stopped after them.
+# shellcheck shell=bash
+
+# Decide under which user servers run, as PostgreSQL refuses to run as root; sets WORK, the directory they run from.
+choose_server_user() {
+  WORK=$ROOT/target/postgres
+  if [ "$(id -u)" != 0 ]; then
+    SERVER_USER=$(id -un) BECOME=
+  else
+    SERVER_USER=$(id -un postgres 2> /dev/null || echo nobody)
+    local uid gid
+    uid=$(id -u "$SERVER_USER") gid=$(id -g "$SERVER_USER")
+    # A user namespace in which root has another name keeps everything in the checkout, but containers often refuse it.
+    BECOME="unshare -U --map-user=$uid --map-group=$gid --"
+    if [ -n "${ULID_NO_UNSHARE:-}" ] || ! $BECOME test -x "$ROOT" 2> /dev/null; then
+      BECOME="setpriv --reuid=$uid --regid=$gid --clear-groups --"
+      WORK=/var/tmp/ulid-$(echo "$ROOT" | cksum | cut -d' ' -f1)
+    fi
+  fi
+  mkdir -p "$WORK"
+  if [ -L "$WORK" ] || [ ! -O "$WORK" ]; then
+    echo "error: $WORK belongs to somebody else" >&2
+    exit 1
+  fi
+  export ROOT WORK SERVER_USER BECOME
+}
+
+# Create $SERVERS, to be removed, with every server in it stopped, when the calling script ends.
+open_servers() {
+  SERVERS=$(mktemp -d "${TMPDIR:-/tmp}/ulid.XXXXXX")
+  export SERVERS
+  trap 'close_servers "$SERVERS"' EXIT
+  trap 'exit 130' INT
+  trap 'exit 143' TERM HUP
+  chmod 755 "$SERVERS"
+  case $BECOME in setpriv*) chown "$SERVER_USER" "$SERVERS" ;; esac
+}
+
+# Stop the servers below a directory and remove it.
+close_servers() {
+  local pidfile
+  find "$1" -name postmaster.pid | while read -r pidfile; do
+    as_postgres "$BIN/pg_ctl" stop -w -m immediate -D "${pidfile%/*}" < /dev/null > /dev/null || true
+  done
+  rm -rf "$1"
+}
+
+# Run a command as the servers' user, in a directory which that user can enter: paths must be absolute.
+as_postgres() {
+  # shellcheck disable=SC2086
+  (cd "$SERVERS" && exec $BECOME "$@")
+}
+
+# Make a directory that the servers can write into.
+server_directory() {
+  as_postgres mkdir "$1"
+}
+
+# Start the server $1, created if it is new, with further lines for its postgresql.conf; the PG* variables then name it.
+start_server() {
+  local home=$SERVERS/$1
+  shift
+  if [ ! -e "$home" ]; then
+    server_directory "$home"
+    as_postgres "$BIN/initdb" -D "$home/data" -U postgres -A trust -E UTF8 --no-locale --no-sync > /dev/null
+    printf '%s\n' "listen_addresses = ''" "unix_socket_directories = '$home'" "port = 5432" "timezone = 'UTC'" \
+      "fsync = off" "log_line_prefix = '%m [%p] '" >> "$home/data/postgresql.conf"
+  fi
+  printf '%s\n' "$@" >> "$home/data/postgresql.conf"
+  if ! as_postgres "$BIN/pg_ctl" start -w -D "$home/data" -l "$home/log" < /dev/null > /dev/null; then
+    cat "$home/log" >&2
+    return 1
+  fi
+  export PGHOST=$home PGPORT=5432 PGUSER=postgres PGDATABASE=postgres
+}
+
+# Stop the server $1; the mode is fast, or what $2 says (immediate: as after a crash).
+stop_server() {
+  as_postgres "$BIN/pg_ctl" stop -w -m "${2:-fast}" -D "$SERVERS/$1/data" > /dev/null
+}

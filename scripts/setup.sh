@@ -1,0 +1,135 @@
+# Sourced: get what building and testing need onto the machine, and a private copy of PostgreSQL to install into.
+# shellcheck shell=bash
+set -euo pipefail
+umask 022
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+ROOT=$PWD
+PGRX_VERSION=0.18.1
+MAJORS="18 17 16 15 14 13"
+
+# Same output everywhere, and no server of the user's: what PG* variables name is none of ours.
+export LC_ALL=C.UTF-8
+for name in $(compgen -e PG); do
+  case $name in PG | PGRX_*) ;; *) unset "$name" ;; esac
+done
+. scripts/server.sh
+
+# What cargo pgrx needs to know; the last two save half of the compile time and most of the space.
+export PGRX_HOME=$ROOT/target/pgrx
+export CARGO_PGRX_DISABLE_GC_SECTIONS_WORKAROUND=1 CARGO_PROFILE_DEV_DEBUG=0
+
+# Say what happens next.
+say() {
+  printf -- '-- %s\n' "$*"
+}
+
+# Give up with a reason.
+die() {
+  printf 'error: %s\n' "$*" >&2
+  exit 1
+}
+
+# Run a command as root.
+as_root() {
+  if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi
+}
+
+# Run apt-get, showing its output only when it fails.
+apt_get() {
+  local log
+  log=$(mktemp)
+  as_root env DEBIAN_FRONTEND=noninteractive NEEDRESTART_SUSPEND=1 apt-get -qq -o DPkg::Lock::Timeout=300 "$@" \
+    < /dev/null > "$log" 2>&1 || { cat "$log" >&2; rm -f "$log"; return 1; }
+  rm -f "$log"
+}
+
+# Install packages without letting Debian's postgresql create and start a cluster of its own.
+install_packages() {
+  local ask="ask root for: apt-get install --no-install-recommends $*"
+  command -v apt-get > /dev/null || die "missing, by the names of Debian's packages: $*"
+  [ "$(id -u)" = 0 ] || command -v sudo > /dev/null || die "packages are missing, $ask"
+  say "install $*"
+  (
+    no_cluster=/etc/postgresql-common/createcluster.d/zz-ulid.conf
+    trap 'as_root rm -f "$no_cluster"' EXIT
+    as_root mkdir -p "${no_cluster%/*}"
+    echo 'create_main_cluster = false' | as_root tee "$no_cluster" > /dev/null
+    apt_get update
+    apt_get install -y --no-install-recommends "$@"
+  ) || die "could not install packages, $ask"
+}
+
+# Print the packages that building for PostgreSQL $1 and running it still lack.
+missing_packages() {
+  local programs=/usr/lib/postgresql/$1/bin headers=/usr/include/postgresql/$1/server
+  echo '#include <stdio.h>' | cc -E - > /dev/null 2>&1 || echo gcc libc6-dev
+  [ -x "$programs/postgres" ] || echo "postgresql-$1"
+  if [ ! -x "$programs/pg_config" ] || [ ! -e "$headers/postgres.h" ]; then
+    echo "postgresql-server-dev-$1"        # brings clang and libclang
+  elif ! compgen -G '/usr/lib/llvm-*/lib/libclang*.so*' > /dev/null && ! ldconfig -p | grep -q 'libclang[-.]'; then
+    echo libclang-dev
+  fi
+}
+
+# Print the major version that apt calls postgresql.
+apt_major() {
+  apt-cache depends postgresql 2> /dev/null | sed -n 's/.*Depends: postgresql-\([0-9]*\)$/\1/p' | head -n 1
+}
+
+# Print the machine's own major version: the newest that is here with its headers, or else apt's.
+default_major() {
+  local major
+  for major in $MAJORS; do
+    if [ -x "/usr/lib/postgresql/$major/bin/postgres" ] && [ -e "/usr/include/postgresql/$major/server/postgres.h" ]; then
+      echo "$major"
+      return
+    fi
+  done
+  major=$(apt_major)
+  if [ -z "$major" ]; then
+    apt_get update || die "could not ask apt for its PostgreSQL"
+    major=$(apt_major)
+  fi
+  echo "$major"
+}
+
+# Make PostgreSQL $1 ready in a directory of our own; sets BIN, where its programs are.
+prepare_postgres() {
+  local missing tree version
+  case " $MAJORS " in *" $1 "*) ;; *) die "PostgreSQL \"$1\" is not one of $MAJORS" ;; esac
+  command -v cargo > /dev/null || die "cargo is missing, see https://rustup.rs"
+  if [ ! -x "/usr/lib/postgresql/$1/bin/postgres" ] && [ "$1" != "$(apt_major)" ]; then
+    die "PostgreSQL $1 is not this machine's own, and no script here knows yet where to get it"
+  fi
+  while missing=$(missing_packages "$1"); [ -n "$missing" ]; do
+    # shellcheck disable=SC2086
+    install_packages $missing
+  done
+  choose_server_user
+  tree=$WORK/$1
+  export BIN=$tree/usr/lib/postgresql/$1/bin PGRX_PG_CONFIG_PATH=$tree/usr/lib/postgresql/$1/bin/pg_config
+  version=$("/usr/lib/postgresql/$1/bin/postgres" --version)
+  [ "$version" = "$(cat "$tree/version" 2> /dev/null)" ] && return
+  say "copy $version to $tree"
+  rm -rf "$tree"
+  mkdir -p "$tree"/usr/{lib,share,include}/postgresql
+  cp -a "/usr/lib/postgresql/$1" "$tree/usr/lib/postgresql"
+  cp -a "/usr/share/postgresql/$1" "$tree/usr/share/postgresql"
+  cp -a /usr/include/postgresql/. "$tree/usr/include/postgresql"
+  echo "$version" > "$tree/version"        # last: a copy that was interrupted is made again
+}
+
+# Build the extension as it is shipped and install it into the private PostgreSQL.
+install_extension() {
+  say "build the extension and install it into $("$BIN/postgres" --version | cut -d' ' -f2-3) in $WORK"
+  make -s --no-print-directory uninstall install PG_CONFIG="$BIN/pg_config" DESTDIR=
+}
+
+# Make cargo-pgrx ready, apart from any other on the machine; sets CARGO_PGRX.
+prepare_cargo_pgrx() {
+  local home=${XDG_CACHE_HOME:-~/.cache}/ulid/cargo-pgrx-$PGRX_VERSION
+  export CARGO_PGRX=$home/bin/cargo-pgrx
+  [ -x "$CARGO_PGRX" ] && return
+  say "install cargo-pgrx $PGRX_VERSION into $home (about a minute, once)"
+  cargo install --quiet --locked --debug --no-default-features --root "$home" --version "$PGRX_VERSION" cargo-pgrx
+}

@@ -1,0 +1,95 @@
+#!/usr/bin/env perl
+# Run the SQL examples of Markdown files in the server that the PG* variables name: test-docs.pl FILE...
+#
+# Each file has a fresh database and one psql session, in which its ```sql blocks run in order; one that fails stops the
+# file. A ```text block directly below a ```sql block is what psql prints for it, to the letter; if that says ERROR, the
+# error is wanted. A file that does not say CREATE EXTENSION ulid finds it done. The line <!-- not executed: REASON -->
+# above a ```sql block leaves it out.
+use strict;
+use warnings;
+
+my ($passed, $failed, $databases) = (0, 0, 0);
+
+# Read the blocks of a file.
+sub blocks {
+    my ($file) = @_;
+    open my $in, '<', $file or die "$file: $!\n";
+    my (@blocks, $language, @body, $line_before);
+    my ($start, $above_is_sql) = (0, 0);
+    while (my $line = <$in>) {
+        if (defined $language) {
+            if ($line !~ /^\s*```\s*$/) { push @body, $line; next }
+            my $body = join '', @body;
+            if ($language eq 'sql' and $line_before !~ /^\s*<!-- not executed: .+ -->\s*$/) {
+                push @blocks, { line => $start, sql => $body };
+                $above_is_sql = 1;
+            } else {
+                $blocks[-1]{output} = $body if $language eq 'text' and $above_is_sql;
+                $above_is_sql = 0;
+            }
+            ($language, $line_before) = (undef, '');
+        } elsif ($line =~ /^\s*```(\S*)/) {
+            ($language, $start, @body) = ($1, $.);
+            $line_before //= '';
+        } elsif ($line =~ /\S/) {
+            ($line_before, $above_is_sql) = ($line, 0);
+        }
+    }
+    die "$file:$start: a block does not end\n" if defined $language;
+    return @blocks;
+}
+
+# What is compared: no blanks at the ends of lines, no empty lines at the end.
+sub trimmed {
+    my ($text) = @_;
+    $text =~ s/[ \t]+$//mg;
+    $text =~ s/\n+\z//;
+    return $text;
+}
+
+# Run the blocks in one session and return what each printed, undef where the session did not come to its end.
+sub run {
+    my ($database, $create, @blocks) = @_;
+    system('createdb', $database) == 0 or die "createdb failed\n";
+    my $out = "$ENV{SERVERS}/$database.out";
+    open my $psql, '|-', "psql -X -q -d $database -v ON_ERROR_STOP=1 -P pager=off > '$out' 2>&1" or die "psql: $!\n";
+    local $SIG{PIPE} = 'IGNORE';
+    print $psql "CREATE EXTENSION ulid;\n" if $create;
+    for my $block (@blocks) {
+        my $error_wanted = ($block->{output} // '') =~ /^ERROR:/m ? 0 : 1;
+        print $psql "\\echo ==== block\n\\set ON_ERROR_STOP $error_wanted\n$block->{sql}\n\\set ON_ERROR_STOP 1\n";
+    }
+    print $psql "\\echo ==== block\n";
+    close $psql;
+    open my $in, '<', $out or die "$out: $!\n";
+    my (undef, @printed) = split /^==== block\n/m, join('', <$in>), -1;
+    return @printed;
+}
+
+for my $file (@ARGV) {
+    next unless -e $file;
+    my @blocks = blocks($file);
+    next unless @blocks;
+    my $create = !grep { $_->{sql} =~ /CREATE EXTENSION (IF NOT EXISTS )?ulid/i } @blocks;
+    my @printed = run('docs_' . ++$databases, $create, @blocks);
+    my $wrong = 0;
+    for my $n (0 .. $#blocks) {
+        my $block = $blocks[$n];
+        my $problem;
+        if ($block->{sql} !~ /(;|^\\.*)\s*(--.*)?\s*\z/m) {
+            $problem = "does not end with a semicolon\n";
+        } elsif (!defined $printed[$n]) {
+            $problem = "not reached\n";
+        } elsif (!defined $printed[$n + 1]) {
+            $problem = "stopped:\n$printed[$n]";
+        } elsif (defined $block->{output} and trimmed($printed[$n]) ne trimmed($block->{output})) {
+            $problem = "printed:\n$printed[$n]where the file says:\n$block->{output}";
+        }
+        if (defined $problem) { print "FAILED  $file:$block->{line} $problem"; $wrong++ }
+    }
+    printf "%-7s %s, %d of %d blocks\n", $wrong ? 'FAILED' : 'ok', $file, @blocks - $wrong, scalar @blocks;
+    $passed += @blocks - $wrong;
+    $failed += $wrong;
+}
+print "$passed passed, $failed failed\n";
+exit($failed ? 1 : 0);

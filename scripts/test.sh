@@ -1,0 +1,155 @@
+#!/usr/bin/env bash
+# Run the tests, or the stages that are named: rust build sql pgrx server docs. A failure does not stop the later ones.
+# shellcheck source=scripts/setup.sh
+. "$(dirname "$0")/setup.sh"
+
+# Run a command of a stage, and go on to the next when it fails.
+check() {
+  say "$*"
+  "$@" || failed=1
+}
+
+# The Rust code, without PostgreSQL.
+stage_rust() {
+  check cargo fmt --check
+  check cargo clippy --all-targets -- -D warnings
+  check cargo test
+  RUSTDOCFLAGS="-D warnings" check cargo doc --no-deps
+  local toolchain
+  for toolchain in "" +nightly; do
+    # shellcheck disable=SC2086
+    if RUSTUP_AUTO_INSTALL=0 cargo $toolchain miri --version > /dev/null 2>&1; then
+      MIRIFLAGS=-Zmiri-disable-isolation check cargo $toolchain miri test --lib
+      return
+    fi
+  done
+  echo "skipped: Miri, which is not installed (rustup +nightly component add miri)"
+}
+
+# The extension compiles without a warning, and a server starts with it.
+stage_build() {
+  check cargo clippy --all-targets --features "pg$major pg_test" -- -D warnings
+  install_extension
+  start_server build
+  psql -X -q -v ON_ERROR_STOP=1 -c 'CREATE EXTENSION ulid'
+  psql -X -A -t -c "SELECT 'ulid ' || extversion || ' in ' || version() FROM pg_extension WHERE extname = 'ulid'"
+}
+
+# pg_regress.
+stage_sql() {
+  local log=target/regress/log
+  install_extension
+  start_server sql
+  mkdir -p target/regress
+  make -s --no-print-directory installcheck PG_CONFIG="$BIN/pg_config" 2>&1 | tee "$log" || failed=1
+  [ -z "$failed" ] || cat target/regress/regression.diffs || true
+  count "$(grep -cE '^ok |\.\.\. ok ' "$log")" "$(grep -cE '^not ok |\.\.\. FAILED' "$log")"
+}
+
+# The tests written in Rust that run inside a server.
+stage_pgrx() {
+  local runas=()
+  prepare_cargo_pgrx
+  "$CARGO_PGRX" pgrx init --no-run "--pg$major=$BIN/pg_config"
+  USER=$(id -un)
+  export USER
+  if [ -n "$BECOME" ]; then
+    # cargo-pgrx starts its server through sudo, which may be missing or not know how to become that user
+    mkdir "$SERVERS/bin"
+    cat > "$SERVERS/bin/sudo" << 'EOF'
+#!/usr/bin/env bash
+. "$ROOT/scripts/server.sh"
+if [ "$1" = -u ]; then as_postgres env "${@:3}"; else exec "$@"; fi
+EOF
+    chmod 755 "$SERVERS/bin/sudo"
+    PATH=$SERVERS/bin:$PATH
+    runas=(--runas "$SERVER_USER")
+  fi
+  check "$CARGO_PGRX" pgrx test "pg$major" --pgdata "$SERVERS/pgrx" "${runas[@]}"
+}
+
+# Scripts that need real servers. Each finds a fresh directory, an empty database, and the functions of server.sh.
+stage_server() {
+  local script name passed=0 failures=0
+  install_extension
+  start_server common
+  for script in tests/server/*.sh; do
+    [ -x "$script" ] || continue
+    name=$(basename "$script" .sh)
+    createdb "$name"
+    server_directory "$SERVERS/$name"
+    if (
+      cd "$SERVERS/$name"
+      PGDATABASE=$name SERVERS=$SERVERS/$name exec "$ROOT/$script" < /dev/null > "$ROOT/target/server-$name.log" 2>&1
+    ); then
+      echo "ok      $name"
+      passed=$((passed + 1))
+    else
+      echo "FAILED  $name"
+      cat "target/server-$name.log"
+      failures=$((failures + 1))
+    fi
+    (SERVERS=$SERVERS/$name; close_servers "$SERVERS")
+  done
+  count "$passed" "$failures"
+}
+
+# The SQL examples of the documentation.
+stage_docs() {
+  install_extension
+  start_server docs
+  check perl scripts/test-docs.pl README.md docs/*.md
+}
+
+# Print how many tests of a stage passed and failed; a stage with a failed test has failed.
+count() {
+  echo "$1 passed, $2 failed"
+  [ "$2" = 0 ] || failed=1
+}
+
+# Run one stage under its heading; the summary remembers how it went.
+run_stage() {
+  local status title=$1${2:+ on PostgreSQL $2} start=$SECONDS
+  printf '\n== %s\n' "$title"
+  set +e
+  (
+    set -e
+    failed="" major=${2:-}
+    if [ -n "$major" ]; then
+      prepare_postgres "$major"
+      PATH=$BIN:$PATH
+      open_servers
+    fi
+    "stage_$1"
+    [ -z "$failed" ]
+  )
+  status=$?
+  set -e
+  case $status in
+    0) title="passed: $title" ;;
+    130 | 143) exit "$status" ;;
+    *) title="FAILED: $title" all_passed="" ;;
+  esac
+  title="$title ($((SECONDS - start)) s)"
+  echo "== $title"
+  summary+=("$title")
+}
+
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP
+stages=("$@") summary=() all_passed=yes
+[ $# -gt 0 ] || stages=(rust build sql pgrx server docs)
+mkdir -p target
+for stage in "${stages[@]}"; do
+  case $stage in rust | build | sql | pgrx | server | docs) ;; *) die "no stage is called $stage" ;; esac
+  [ "$stage" != rust ] || run_stage rust
+done
+for major in ${PG:-$(default_major)}; do
+  for stage in "${stages[@]}"; do
+    [ "$stage" = rust ] || run_stage "$stage" "$major"
+  done
+done
+
+printf '\n== summary\n'
+printf '%s\n' "${summary[@]}"
+[ -n "$all_passed" ]
