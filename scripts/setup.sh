@@ -121,8 +121,8 @@ prepare_postgres() {
 
 # Build the extension as it is shipped and install it into the private PostgreSQL.
 install_extension() {
-  say "build the extension and install it into $("$BIN/postgres" --version | cut -d' ' -f2-3) in $WORK"
-  make -s --no-print-directory uninstall install PG_CONFIG="$BIN/pg_config" DESTDIR=
+  say "build the extension (a minute or two the first time) and install it into that copy"
+  CARGO_TERM_QUIET=true make -s --no-print-directory uninstall install PG_CONFIG="$BIN/pg_config" DESTDIR=
 }
 
 # Make cargo-pgrx ready, apart from any other on the machine; sets CARGO_PGRX.

@@ -12,9 +12,9 @@ check() {
 # The Rust code, without PostgreSQL.
 stage_rust() {
   check cargo fmt --check
-  check cargo clippy --all-targets -- -D warnings
+  check cargo clippy --quiet --all-targets -- -D warnings
   check cargo test
-  RUSTDOCFLAGS="-D warnings" check cargo doc --no-deps
+  RUSTDOCFLAGS="-D warnings" check cargo doc --quiet --no-deps
   local toolchain
   for toolchain in "" +nightly; do
     # shellcheck disable=SC2086
@@ -28,7 +28,7 @@ stage_rust() {
 
 # The extension compiles without a warning, and a server starts with it.
 stage_build() {
-  check cargo clippy --all-targets --features "pg$major pg_test" -- -D warnings
+  check cargo clippy --quiet --all-targets --features "pg$major pg_test" -- -D warnings
   install_extension
   start_server build
   psql -X -q -v ON_ERROR_STOP=1 -c 'CREATE EXTENSION ulid'
