@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# Databases that are not UTF-8: what is no ULID is refused as in any other, quoted as it came, and nothing breaks.
+set -euo pipefail
+# Compare the report of an error in a database of encoding $1 for the text of the bytes $2 (printf) with $3.
+refused() {
+  local encoding=$1 text=$2 expected=$3 database=encoding_${1,,}
+  createdb -E "$encoding" -l C -T template0 "$database" 2> created || grep -q 'already exists' created
+  psql -q -d "$database" -c 'CREATE EXTENSION IF NOT EXISTS ulid' 2> created
+  # shellcheck disable=SC2059
+  printf "\\\\set VERBOSITY verbose\nSELECT '$text'::ulid;\nSELECT ulid_is_valid('$text');\n" > query
+  PGCLIENTENCODING=$encoding psql -A -t -d "$database" -f query > result 2>&1 || true
+  # shellcheck disable=SC2059
+  printf "$expected" > expected
+  grep -v '^ERROR' result | tail -n 1 | grep -qx f
+  if ! LC_ALL=C grep -q -a -F -f expected result; then
+    cat -v result
+    return 1
+  fi
+}
+refused LATIN1 '01ARYZ6S41TSV4RRFFQ69G5FA\xe9' 'DETAIL:  Character "\xe9" at position 26 is not in Crockford'
+refused LATIN1 '01ARYZ6S41TSV4RRFFQ69G5FA\xe9' 'ERROR:  22P02: invalid input syntax for type ulid: "01ARYZ6S41TSV4RRFFQ69G5FA\xe9"'
+refused SQL_ASCII '\xff\xfe' 'DETAIL:  Character "\xff" at position 1 is not in Crockford'
+refused SQL_ASCII '01ARYZ6S41TSV4RRFFQ69G5F\xc3\xa9' 'DETAIL:  Character "\xc3" at position 25 is not in Crockford'
+refused EUC_JP '01ARYZ6S41TSV4RRFFQ69G5F\xa4\xa2' 'DETAIL:  Character "\xa4\xa2" at position 25 is not in Crockford'
+refused UTF8 '01ARYZ6S41TSV4RRFFQ69G5\xe2\x82\xac' 'DETAIL:  Character "\xe2\x82\xac" at position 24 is not in Crockford'
+# the uuid form, and a text that is too long
+refused LATIN1 '01563df3-6481-d676-4c61-efb99302bd5\xe9' 'DETAIL:  Character "\xe9" at position 36 is not a hexadecimal digit'
+refused UTF8 '\xe2\x82\xac01ARYZ6S41TSV4RRFFQ69G5FAV' 'DETAIL:  Character "\xe2\x82\xac" at position 1 is not in Crockford'

@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# The library preloaded into the postmaster: its state goes to every backend by fork, and still no id comes twice.
+set -euo pipefail
+# shellcheck source=scripts/server.sh
+. "$ROOT/scripts/server.sh"
+start_server preloaded "shared_preload_libraries = 'ulid'"
+psql -q -c 'CREATE EXTENSION ulid'
+psql -A -t -c 'SHOW shared_preload_libraries'
+for _ in {1..50}; do
+  # One time for all, so that only the randomness tells the ids apart.
+  psql -A -t -c "SELECT gen_ulid('2026-01-01 00:00+00') FROM generate_series(1, 20)"
+done > ids
+[ "$(sort -u ids | wc -l)" = 1000 ]
