@@ -8,6 +8,9 @@ pub const TEXT_LEN: usize = 26;
 /// The length of a hyphenated UUID, which is read as well.
 const UUID_TEXT_LEN: usize = 36;
 
+/// Where a UUID has its hyphens.
+const HYPHENS: [usize; 4] = [8, 13, 18, 23];
+
 /// Crockford's alphabet: the digits, then the letters without I, L, O and U.
 const ALPHABET: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
@@ -32,39 +35,119 @@ const VALUES: [u8; 256] = {
     values
 };
 
+/// The value of each byte as a hexadecimal digit of either case.
+const HEX_VALUES: [u8; 256] = {
+    let mut values = [INVALID; 256];
+    let mut value = 0;
+    while value < 16 {
+        let digit = b"0123456789abcdef"[value as usize];
+        values[digit as usize] = value;
+        values[digit.to_ascii_uppercase() as usize] = value;
+        value += 1;
+    }
+    values
+};
+
+/// The two characters of every ten bits, which take half as many look-ups and stores as one at a time.
+static PAIRS: [[u8; 2]; 1024] = {
+    let mut pairs = [[0; 2]; 1024];
+    let mut value = 0;
+    while value < pairs.len() {
+        pairs[value] = [ALPHABET[value >> 5], ALPHABET[value & 31]];
+        value += 1;
+    }
+    pairs
+};
+
+/// What each byte adds to the number of four digits if it is the first, second, third or last of them: its value,
+/// shifted to its place when the table is made and not when a text is read. Negative where it is no digit; what a
+/// negative number is or-ed into stays negative, so that one test at the end finds any of them.
+type Places = [[i32; 256]; 4];
+
+static BASE32: Places = places(&VALUES, 5);
+static HEX: Places = places(&HEX_VALUES, 4);
+
+const fn places(values: &[u8; 256], bits: usize) -> Places {
+    let mut places = [[-1; 256]; 4];
+    let mut place = 0;
+    while place < 4 {
+        let mut byte = 0;
+        while byte < 256 {
+            if values[byte] != INVALID {
+                places[place][byte] = (values[byte] as i32) << (bits * (3 - place));
+            }
+            byte += 1;
+        }
+        place += 1;
+    }
+    places
+}
+
 /// Writes the canonical text: upper case, the first character at most `7`.
 pub(crate) fn encode(bytes: &[u8; 16]) -> [u8; TEXT_LEN] {
     let value = u128::from_be_bytes(*bytes);
-    std::array::from_fn(|i| ALPHABET[(value >> (125 - 5 * i)) as usize & 31])
+    let mut text = [0; TEXT_LEN];
+    for (i, pair) in text.as_chunks_mut().0.iter_mut().enumerate() {
+        *pair = PAIRS[(value >> (120 - 10 * i)) as usize & 1023];
+    }
+    text
 }
 
 /// Reads the 26 characters of a ULID, in either case and with Crockford's aliases, or the 36 of a hyphenated UUID.
 pub(crate) fn decode(text: &[u8]) -> Result<[u8; 16], ParseError> {
-    if let Ok(text) = <&[u8; TEXT_LEN]>::try_from(text) {
+    let value = if let Ok(text) = text.try_into() {
         decode_base32(text)
-    } else if let Ok(text) = <&[u8; UUID_TEXT_LEN]>::try_from(text) {
+    } else if let Ok(text) = text.try_into() {
         decode_uuid(text)
     } else {
-        Err(length_error(text))
+        None
+    };
+    value.map(u128::to_be_bytes).ok_or_else(|| decode_error(text))
+}
+
+/// Looks again for what is wrong, so that reading what is right need not keep track of it.
+#[cold]
+fn decode_error(text: &[u8]) -> ParseError {
+    if let Ok(text) = text.try_into() {
+        base32_error(text)
+    } else if let Ok(text) = text.try_into() {
+        uuid_error(text)
+    } else {
+        length_error(text)
     }
 }
 
-fn decode_base32(text: &[u8; TEXT_LEN]) -> Result<[u8; 16], ParseError> {
-    let mut value: u128 = 0;
-    let mut seen = 0;
-    for &byte in text {
-        let digit = VALUES[usize::from(byte)];
-        seen |= digit;
-        value = value << 5 | u128::from(digit & 31);
-    }
-    if seen == INVALID || VALUES[usize::from(text[0])] > 7 {
-        return Err(base32_error(text));
-    }
-    Ok(value.to_be_bytes())
+/// The first two characters are the first byte, and each eight that follow are five bytes.
+fn decode_base32(text: &[u8; TEXT_LEN]) -> Option<u128> {
+    let first = i64::from(BASE32[2][usize::from(text[0])] | BASE32[3][usize::from(text[1])]);
+    let eight = |at| four(&BASE32, text, at) << 20 | four(&BASE32, text, at + 4);
+    let (a, b, c) = (eight(2), eight(10), eight(18));
+    // What does not fit sets bits above those of a valid text: a first character above 7, or no character at all.
+    let fits = first >> 8 | (a | b | c) >> 40 == 0;
+    fits.then(|| join(first << 56 | a << 16 | b >> 24, b << 40 | c))
+}
+
+/// Groups of 8, 4, 4, 4 and 12 digits with hyphens between them.
+fn decode_uuid(text: &[u8; UUID_TEXT_LEN]) -> Option<u128> {
+    let four = |at| four(&HEX, text, at);
+    let (a, b, c, d) = (four(0) << 16 | four(4), four(9), four(14), four(19));
+    let e = four(24) << 32 | four(28) << 16 | four(32);
+    let fits = (a | b | c | d | e) >= 0 && HYPHENS.iter().all(|&at| text[at] == b'-');
+    fits.then(|| join(a << 32 | b << 16 | c, d << 48 | e))
+}
+
+/// The number of four digits, negative where one of them is none.
+fn four<const N: usize>(places: &Places, text: &[u8; N], at: usize) -> i64 {
+    let digit = |place: usize| places[place][usize::from(text[at + place])];
+    i64::from(digit(0) | digit(1) | digit(2) | digit(3))
+}
+
+/// The high and the low 64 bits as one number.
+fn join(high: i64, low: i64) -> u128 {
+    u128::from(high.cast_unsigned()) << 64 | u128::from(low.cast_unsigned())
 }
 
 /// Names the first fault from the left; the first character is too large before it is anything else.
-#[cold]
 fn base32_error(text: &[u8; TEXT_LEN]) -> ParseError {
     let fault = text.iter().position(|&byte| VALUES[usize::from(byte)] == INVALID);
     match fault {
@@ -75,25 +158,18 @@ fn base32_error(text: &[u8; TEXT_LEN]) -> ParseError {
     }
 }
 
-fn decode_uuid(text: &[u8; UUID_TEXT_LEN]) -> Result<[u8; 16], ParseError> {
-    let mut value: u128 = 0;
-    for (index, &byte) in text.iter().enumerate() {
-        if matches!(index, 8 | 13 | 18 | 23) {
-            if byte != b'-' {
-                return Err(character_error(text, index, Expected::Hyphen));
-            }
-        } else {
-            match char::from(byte).to_digit(16) {
-                Some(digit) => value = value << 4 | u128::from(digit),
-                None => return Err(character_error(text, index, Expected::HexDigit)),
-            }
-        }
-    }
-    Ok(value.to_be_bytes())
+/// Names the first fault from the left.
+fn uuid_error(text: &[u8; UUID_TEXT_LEN]) -> ParseError {
+    let expected = |index| if HYPHENS.contains(&index) { Expected::Hyphen } else { Expected::HexDigit };
+    let fits = |index: usize| match expected(index) {
+        Expected::Hyphen => text[index] == b'-',
+        _ => text[index].is_ascii_hexdigit(),
+    };
+    let index = (0..UUID_TEXT_LEN).find(|&index| !fits(index)).unwrap_or_default();
+    character_error(text, index, expected(index))
 }
 
 /// A character outside ASCII is to blame whatever the length, so that lengths are always counted in characters.
-#[cold]
 fn length_error(text: &[u8]) -> ParseError {
     match text.iter().position(|byte| !byte.is_ascii()) {
         Some(index) => character_error(text, index, Expected::Base32),
@@ -119,6 +195,83 @@ mod tests {
             assert!(aliases.iter().all(|&alias| VALUES[usize::from(alias)] == value));
         }
         assert_eq!(VALUES.iter().filter(|&&value| value != INVALID).count(), 10 + 2 * 22 + 6);
+    }
+
+    /// The text in the plainest way, as a witness.
+    fn encode_plainly(value: u128) -> Vec<u8> {
+        (0..TEXT_LEN).map(|i| ALPHABET[(value >> (125 - 5 * i)) as usize & 31]).collect()
+    }
+
+    fn decode_base32_plainly(text: &[u8]) -> Result<[u8; 16], ParseError> {
+        let mut value: u128 = 0;
+        for (index, &byte) in text.iter().enumerate() {
+            let digit = match byte.to_ascii_uppercase() {
+                b'I' | b'L' => Some(1),
+                b'O' => Some(0),
+                byte => ALPHABET.iter().position(|&character| character == byte),
+            };
+            match digit {
+                Some(digit) if index > 0 || digit <= 7 => value = value << 5 | digit as u128,
+                Some(_) => return Err(ParseError::Overflow),
+                None => return Err(character_error(text, index, Expected::Base32)),
+            }
+        }
+        Ok(value.to_be_bytes())
+    }
+
+    fn decode_uuid_plainly(text: &[u8]) -> Result<[u8; 16], ParseError> {
+        let mut value: u128 = 0;
+        for (index, &byte) in text.iter().enumerate() {
+            match char::from(byte).to_digit(16) {
+                _ if [8, 13, 18, 23].contains(&index) => {
+                    if byte != b'-' {
+                        return Err(character_error(text, index, Expected::Hyphen));
+                    }
+                }
+                Some(digit) => value = value << 4 | u128::from(digit),
+                None => return Err(character_error(text, index, Expected::HexDigit)),
+            }
+        }
+        Ok(value.to_be_bytes())
+    }
+
+    /// Under Miri, which is slow, some bytes must do.
+    const STEP: usize = if cfg!(miri) { 15 } else { 1 };
+
+    /// Every byte in every place, alone and with a fault after it.
+    fn assert_decodes_as<const N: usize>(
+        valid: &[u8; N],
+        plainly: fn(&[u8]) -> Result<[u8; 16], ParseError>,
+    ) {
+        for place in 0..N {
+            for byte in (0..=u8::MAX).step_by(STEP) {
+                let mut text = *valid;
+                text[place] = byte;
+                assert_eq!(decode(&text), plainly(&text), "{byte:#04x} at {place}");
+                text[N - 1] = b'*';
+                assert_eq!(decode(&text), plainly(&text), "{byte:#04x} at {place}, * at the end");
+            }
+        }
+    }
+
+    #[test]
+    fn every_pair_of_characters_is_written_in_every_place() {
+        for pair in (0..1024).step_by(STEP) {
+            let value = (0..13).fold(0u128, |value, _| value << 10 | pair);
+            assert_eq!(encode(&value.to_be_bytes()).as_slice(), encode_plainly(value));
+        }
+    }
+
+    #[test]
+    fn every_byte_is_read_in_every_place_of_a_ulid() {
+        assert_decodes_as(b"01ARYZ6S41TSV4RRFFQ69G5FAV", decode_base32_plainly);
+        assert_decodes_as(b"7zzzzzzzzzzzzzzzzzzzzzzzzz", decode_base32_plainly);
+    }
+
+    #[test]
+    fn every_byte_is_read_in_every_place_of_a_uuid() {
+        assert_decodes_as(b"01563df3-6481-d676-4c61-efb99302bd5b", decode_uuid_plainly);
+        assert_decodes_as(b"FFFFFFFF-FFFF-FFFF-FFFF-FFFFFFFFFFFF", decode_uuid_plainly);
     }
 
     #[test]
