@@ -67,8 +67,9 @@ impl<R: CryptoRng> Generator<R> {
     /// # Errors
     /// Those of [`monotonic::next`].
     pub fn monotonic(&mut self, unix_ms: u64) -> Result<Ulid, MonotonicError> {
-        self.last = monotonic::next(self.last, unix_ms, || randomness(&mut self.rng))?;
-        Ok(self.last)
+        let next = monotonic::next_number(self.last, unix_ms, || randomness(&mut self.rng))?.into();
+        self.last = next;
+        Ok(next)
     }
 
     /// Goes on as if this was the last monotonic value.

@@ -25,10 +25,19 @@ use crate::value::Ulid;
 /// # Ok::<(), ulid::MonotonicError>(())
 /// ```
 pub fn next(last: Ulid, unix_ms: u64, randomness: impl FnOnce() -> u128) -> Result<Ulid, MonotonicError> {
+    next_number(last, unix_ms, randomness).map(Ulid::from)
+}
+
+/// [`next`] as a number: its bytes would overlap with those of the error, and be stored piece by piece for it.
+pub(crate) fn next_number(
+    last: Ulid,
+    unix_ms: u64,
+    randomness: impl FnOnce() -> u128,
+) -> Result<u128, MonotonicError> {
     if unix_ms > last.unix_ms() {
-        Ok(Ulid::from_parts(unix_ms, randomness())?)
+        Ok(Ulid::from_parts(unix_ms, randomness())?.into())
     } else if last.randomness() < Ulid::MAX_RANDOMNESS {
-        Ok(Ulid::from(u128::from(last) + 1))
+        Ok(u128::from(last) + 1)
     } else {
         Err(MonotonicError::Exhausted)
     }
