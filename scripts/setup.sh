@@ -14,8 +14,7 @@ for name in $(compgen -e PG); do
 done
 . scripts/server.sh
 
-# What cargo pgrx needs to know; the last two save half of the compile time and most of the space.
-export PGRX_HOME=$ROOT/target/pgrx
+# Half of the compile time and most of the space saved.
 export CARGO_PGRX_DISABLE_GC_SECTIONS_WORKAROUND=1 CARGO_PROFILE_DEV_DEBUG=0
 
 # Say what happens next.
@@ -107,15 +106,18 @@ prepare_postgres() {
   done
   choose_server_user
   tree=$WORK/$1
-  export BIN=$tree/usr/lib/postgresql/$1/bin PGRX_PG_CONFIG_PATH=$tree/usr/lib/postgresql/$1/bin/pg_config
+  BIN=$tree/usr/lib/postgresql/$1/bin
+  export BIN PGRX_PG_CONFIG_PATH=$BIN/pg_config PGRX_HOME=$tree/pgrx
   version=$("/usr/lib/postgresql/$1/bin/postgres" --version)
   [ "$version" = "$(cat "$tree/version" 2> /dev/null)" ] && return
   say "copy $version to $tree"
   rm -rf "$tree"
-  mkdir -p "$tree"/usr/{lib,share,include}/postgresql
+  mkdir -p "$tree"/usr/{lib,share,include}/postgresql "$PGRX_HOME"
   cp -a "/usr/lib/postgresql/$1" "$tree/usr/lib/postgresql"
   cp -a "/usr/share/postgresql/$1" "$tree/usr/share/postgresql"
   cp -a /usr/include/postgresql/. "$tree/usr/include/postgresql"
+  # what cargo pgrx init would write; written once, as pgrx is compiled anew whenever this file changes
+  printf '[configs]\npg%s = "%s"\n' "$1" "$PGRX_PG_CONFIG_PATH" > "$PGRX_HOME/config.toml"
   echo "$version" > "$tree/version"        # last: a copy that was interrupted is made again
 }
 

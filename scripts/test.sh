@@ -50,7 +50,6 @@ stage_sql() {
 stage_pgrx() {
   local runas=()
   prepare_cargo_pgrx
-  "$CARGO_PGRX" pgrx init --no-run "--pg$major=$BIN/pg_config"
   USER=$(id -un)
   export USER
   if [ -n "$BECOME" ]; then
