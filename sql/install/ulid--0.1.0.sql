@@ -1,0 +1,302 @@
+\echo Use "CREATE EXTENSION ulid" to load this file. \quit
+
+-- The bytes of a ulid are those of a uuid: 16, the most significant first, compared as unsigned. What core offers
+-- for uuid therefore serves as it stands (LANGUAGE internal). In Rust is what core has not: the text form, the
+-- generators, time and conversions.
+
+--
+-- Type
+--
+
+CREATE TYPE ulid;
+
+CREATE FUNCTION ulid_in(cstring) RETURNS ulid
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'ulid_in';
+COMMENT ON FUNCTION ulid_in(cstring) IS 'I/O';
+
+CREATE FUNCTION ulid_out(ulid) RETURNS cstring
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'ulid_out';
+COMMENT ON FUNCTION ulid_out(ulid) IS 'I/O';
+
+CREATE FUNCTION ulid_recv(internal) RETURNS ulid
+    LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE
+    AS 'uuid_recv';
+COMMENT ON FUNCTION ulid_recv(internal) IS 'I/O';
+
+CREATE FUNCTION ulid_send(ulid) RETURNS bytea
+    LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE
+    AS 'uuid_send';
+COMMENT ON FUNCTION ulid_send(ulid) IS 'I/O';
+
+CREATE TYPE ulid (
+    INPUT = ulid_in,
+    OUTPUT = ulid_out,
+    RECEIVE = ulid_recv,
+    SEND = ulid_send,
+    LIKE = pg_catalog.uuid
+);
+COMMENT ON TYPE ulid IS 'ULID: 48 bits of Unix time in milliseconds, then 80 bits of randomness';
+
+CREATE FUNCTION ulid_is_valid(text) RETURNS boolean
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'ulid_is_valid';
+COMMENT ON FUNCTION ulid_is_valid(text) IS 'whether the text can be read as a ulid';
+
+--
+-- Comparison
+--
+
+CREATE FUNCTION ulid_lt(ulid, ulid) RETURNS boolean
+    LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    AS 'uuid_lt';
+COMMENT ON FUNCTION ulid_lt(ulid, ulid) IS 'implementation of < operator';
+
+CREATE FUNCTION ulid_le(ulid, ulid) RETURNS boolean
+    LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    AS 'uuid_le';
+COMMENT ON FUNCTION ulid_le(ulid, ulid) IS 'implementation of <= operator';
+
+CREATE FUNCTION ulid_eq(ulid, ulid) RETURNS boolean
+    LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    AS 'uuid_eq';
+COMMENT ON FUNCTION ulid_eq(ulid, ulid) IS 'implementation of = operator';
+
+CREATE FUNCTION ulid_ge(ulid, ulid) RETURNS boolean
+    LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    AS 'uuid_ge';
+COMMENT ON FUNCTION ulid_ge(ulid, ulid) IS 'implementation of >= operator';
+
+CREATE FUNCTION ulid_gt(ulid, ulid) RETURNS boolean
+    LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    AS 'uuid_gt';
+COMMENT ON FUNCTION ulid_gt(ulid, ulid) IS 'implementation of > operator';
+
+CREATE FUNCTION ulid_ne(ulid, ulid) RETURNS boolean
+    LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    AS 'uuid_ne';
+COMMENT ON FUNCTION ulid_ne(ulid, ulid) IS 'implementation of <> operator';
+
+CREATE OPERATOR < (
+    LEFTARG = ulid, RIGHTARG = ulid, FUNCTION = ulid_lt,
+    COMMUTATOR = >, NEGATOR = >=,
+    RESTRICT = scalarltsel, JOIN = scalarltjoinsel
+);
+COMMENT ON OPERATOR < (ulid, ulid) IS 'less than';
+
+CREATE OPERATOR <= (
+    LEFTARG = ulid, RIGHTARG = ulid, FUNCTION = ulid_le,
+    COMMUTATOR = >=, NEGATOR = >,
+    RESTRICT = scalarlesel, JOIN = scalarlejoinsel
+);
+COMMENT ON OPERATOR <= (ulid, ulid) IS 'less than or equal';
+
+CREATE OPERATOR = (
+    LEFTARG = ulid, RIGHTARG = ulid, FUNCTION = ulid_eq,
+    COMMUTATOR = =, NEGATOR = <>,
+    RESTRICT = eqsel, JOIN = eqjoinsel,
+    HASHES, MERGES
+);
+COMMENT ON OPERATOR = (ulid, ulid) IS 'equal';
+
+CREATE OPERATOR >= (
+    LEFTARG = ulid, RIGHTARG = ulid, FUNCTION = ulid_ge,
+    COMMUTATOR = <=, NEGATOR = <,
+    RESTRICT = scalargesel, JOIN = scalargejoinsel
+);
+COMMENT ON OPERATOR >= (ulid, ulid) IS 'greater than or equal';
+
+CREATE OPERATOR > (
+    LEFTARG = ulid, RIGHTARG = ulid, FUNCTION = ulid_gt,
+    COMMUTATOR = <, NEGATOR = <=,
+    RESTRICT = scalargtsel, JOIN = scalargtjoinsel
+);
+COMMENT ON OPERATOR > (ulid, ulid) IS 'greater than';
+
+CREATE OPERATOR <> (
+    LEFTARG = ulid, RIGHTARG = ulid, FUNCTION = ulid_ne,
+    COMMUTATOR = <>, NEGATOR = =,
+    RESTRICT = neqsel, JOIN = neqjoinsel
+);
+COMMENT ON OPERATOR <> (ulid, ulid) IS 'not equal';
+
+--
+-- Operator classes, each in a family of its own: a member put into core's uuid families would be lost by pg_upgrade
+--
+
+CREATE FUNCTION ulid_cmp(ulid, ulid) RETURNS integer
+    LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    AS 'uuid_cmp';
+COMMENT ON FUNCTION ulid_cmp(ulid, ulid) IS 'less-equal-greater';
+
+CREATE FUNCTION ulid_sortsupport(internal) RETURNS void
+    LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE
+    AS 'uuid_sortsupport';
+COMMENT ON FUNCTION ulid_sortsupport(internal) IS 'sort support';
+
+CREATE FUNCTION ulid_hash(ulid) RETURNS integer
+    LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    AS 'uuid_hash';
+COMMENT ON FUNCTION ulid_hash(ulid) IS 'hash';
+
+CREATE FUNCTION ulid_hash_extended(ulid, bigint) RETURNS bigint
+    LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    AS 'uuid_hash_extended';
+COMMENT ON FUNCTION ulid_hash_extended(ulid, bigint) IS 'hash';
+
+CREATE OPERATOR FAMILY ulid_ops USING btree;
+COMMENT ON OPERATOR FAMILY ulid_ops USING btree IS 'order of ulid';
+
+CREATE OPERATOR CLASS ulid_ops DEFAULT FOR TYPE ulid USING btree FAMILY ulid_ops AS
+    OPERATOR 1 <,
+    OPERATOR 2 <=,
+    OPERATOR 3 =,
+    OPERATOR 4 >=,
+    OPERATOR 5 >,
+    FUNCTION 1 ulid_cmp(ulid, ulid),
+    FUNCTION 2 ulid_sortsupport(internal),
+    FUNCTION 4 pg_catalog.btequalimage(oid);
+COMMENT ON OPERATOR CLASS ulid_ops USING btree IS 'order of ulid: with abbreviated keys and deduplication';
+
+CREATE OPERATOR FAMILY ulid_ops USING hash;
+COMMENT ON OPERATOR FAMILY ulid_ops USING hash IS 'hashing of ulid';
+
+CREATE OPERATOR CLASS ulid_ops DEFAULT FOR TYPE ulid USING hash FAMILY ulid_ops AS
+    OPERATOR 1 =,
+    FUNCTION 1 ulid_hash(ulid),
+    FUNCTION 2 ulid_hash_extended(ulid, bigint);
+COMMENT ON OPERATOR CLASS ulid_ops USING hash IS 'hashing of ulid: for indexes, joins and partitions';
+
+--
+-- Aggregates
+--
+
+CREATE FUNCTION ulid_smaller(ulid, ulid) RETURNS ulid
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'ulid_smaller';
+COMMENT ON FUNCTION ulid_smaller(ulid, ulid) IS 'smaller of two';
+
+CREATE FUNCTION ulid_larger(ulid, ulid) RETURNS ulid
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'ulid_larger';
+COMMENT ON FUNCTION ulid_larger(ulid, ulid) IS 'larger of two';
+
+CREATE AGGREGATE min(ulid) (
+    SFUNC = ulid_smaller, STYPE = ulid, COMBINEFUNC = ulid_smaller, SORTOP = <, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE min(ulid) IS 'minimum value of all ulid input values';
+
+CREATE AGGREGATE max(ulid) (
+    SFUNC = ulid_larger, STYPE = ulid, COMBINEFUNC = ulid_larger, SORTOP = >, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE max(ulid) IS 'maximum value of all ulid input values';
+
+--
+-- Generators
+--
+
+CREATE FUNCTION gen_ulid() RETURNS ulid
+    LANGUAGE c VOLATILE STRICT PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'gen_ulid';
+COMMENT ON FUNCTION gen_ulid() IS 'generate a ulid: the time is now, the randomness 80 fresh bits';
+
+CREATE FUNCTION gen_ulid(timestamptz) RETURNS ulid
+    LANGUAGE c VOLATILE STRICT PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'gen_ulid_at';
+COMMENT ON FUNCTION gen_ulid(timestamptz) IS 'generate a ulid of the given time: the randomness is 80 fresh bits';
+
+-- Its sequence is that of one backend, so a parallel worker must not run it.
+CREATE FUNCTION gen_monotonic_ulid() RETURNS ulid
+    LANGUAGE c VOLATILE STRICT PARALLEL RESTRICTED
+    AS 'MODULE_PATHNAME', 'gen_monotonic_ulid';
+COMMENT ON FUNCTION gen_monotonic_ulid() IS 'generate a ulid greater than all that this backend generated with it before';
+
+--
+-- Parts and bounds
+--
+
+CREATE FUNCTION ulid_extract_timestamp(ulid) RETURNS timestamptz
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'ulid_extract_timestamp';
+COMMENT ON FUNCTION ulid_extract_timestamp(ulid) IS 'extract the time from a ulid';
+
+CREATE FUNCTION ulid_extract_unix_ms(ulid) RETURNS bigint
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'ulid_extract_unix_ms';
+COMMENT ON FUNCTION ulid_extract_unix_ms(ulid) IS 'extract the time from a ulid, in milliseconds since 1970-01-01 UTC';
+
+CREATE FUNCTION ulid_extract_randomness(ulid) RETURNS bytea
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'ulid_extract_randomness';
+COMMENT ON FUNCTION ulid_extract_randomness(ulid) IS 'extract the randomness from a ulid, 10 bytes';
+
+CREATE FUNCTION ulid_lower_bound(timestamptz) RETURNS ulid
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'ulid_lower_bound';
+COMMENT ON FUNCTION ulid_lower_bound(timestamptz) IS 'smallest ulid of the millisecond that the time lies in';
+
+CREATE FUNCTION ulid_upper_bound(timestamptz) RETURNS ulid
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'ulid_upper_bound';
+COMMENT ON FUNCTION ulid_upper_bound(timestamptz) IS 'greatest ulid of the millisecond that the time lies in';
+
+--
+-- Casts. The rule: no query that worked before this extension was created changes its result.
+--
+
+-- Implicit, and only this way: ulid = uuid, ANY(uuid[]), USING and foreign keys from uuid then find the operators of
+-- ulid and its indexes, and a column can be altered in place. Were the way back implicit too, ulid = uuid would be
+-- ambiguous.
+CREATE CAST (uuid AS ulid) WITHOUT FUNCTION AS IMPLICIT;
+COMMENT ON CAST (uuid AS ulid) IS 'same bytes';
+
+-- Assignment: a ulid goes into a uuid column, and nothing else changes.
+CREATE CAST (ulid AS uuid) WITHOUT FUNCTION AS ASSIGNMENT;
+COMMENT ON CAST (ulid AS uuid) IS 'same bytes';
+
+-- Assignment: drivers that send typed text can insert. Implicit would make text = ulid a runtime error, and
+-- together with uuid AS ulid it would let uuid = text find our operator. The way back to text is PostgreSQL's own.
+CREATE CAST (text AS ulid) WITH INOUT AS ASSIGNMENT;
+COMMENT ON CAST (text AS ulid) IS 'by the input function';
+
+CREATE CAST (varchar AS ulid) WITH INOUT AS ASSIGNMENT;
+COMMENT ON CAST (varchar AS ulid) IS 'by the input function';
+
+CREATE CAST (bpchar AS ulid) WITH INOUT AS ASSIGNMENT;
+COMMENT ON CAST (bpchar AS ulid) IS 'by the input function';
+
+CREATE FUNCTION bytea_to_ulid(bytea) RETURNS ulid
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'bytea_to_ulid';
+COMMENT ON FUNCTION bytea_to_ulid(bytea) IS 'ulid of exactly 16 bytes';
+
+CREATE CAST (bytea AS ulid) WITH FUNCTION bytea_to_ulid(bytea) AS ASSIGNMENT;
+COMMENT ON CAST (bytea AS ulid) IS 'exactly 16 bytes';
+
+-- Explicit, as every cast from here: a ulid is none of these.
+CREATE CAST (ulid AS bytea) WITH FUNCTION ulid_send(ulid);
+COMMENT ON CAST (ulid AS bytea) IS '16 bytes';
+
+CREATE CAST (ulid AS timestamptz) WITH FUNCTION ulid_extract_timestamp(ulid);
+COMMENT ON CAST (ulid AS timestamptz) IS 'time of the ulid';
+
+CREATE CAST (timestamptz AS ulid) WITH FUNCTION ulid_lower_bound(timestamptz);
+COMMENT ON CAST (timestamptz AS ulid) IS 'smallest ulid of the millisecond';
+
+-- These two depend on the time zone of the session, so they are STABLE, as core's casts through timestamptz are.
+CREATE FUNCTION ulid_to_timestamp(ulid) RETURNS timestamp
+    LANGUAGE c STABLE STRICT PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'ulid_to_timestamp';
+COMMENT ON FUNCTION ulid_to_timestamp(ulid) IS 'time of the ulid in the time zone of the session';
+
+CREATE CAST (ulid AS timestamp) WITH FUNCTION ulid_to_timestamp(ulid);
+COMMENT ON CAST (ulid AS timestamp) IS 'time of the ulid in the time zone of the session';
+
+CREATE FUNCTION timestamp_to_ulid(timestamp) RETURNS ulid
+    LANGUAGE c STABLE STRICT PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'timestamp_to_ulid';
+COMMENT ON FUNCTION timestamp_to_ulid(timestamp) IS 'smallest ulid of the millisecond, in the time zone of the session';
+
+CREATE CAST (timestamp AS ulid) WITH FUNCTION timestamp_to_ulid(timestamp);
+COMMENT ON CAST (timestamp AS ulid) IS 'smallest ulid of the millisecond, in the time zone of the session';
