@@ -43,6 +43,7 @@ mod serde;
 mod snowflake;
 pub mod uuid_v7;
 mod value;
+mod window;
 
 #[cfg(feature = "postgres")]
 mod postgres;
@@ -52,6 +53,7 @@ pub use error::{ConvertError, Expected, ForeignId, LengthError, MonotonicError, 
 pub use generator::{Generator, SeedError, unix_ms};
 pub use snowflake::{SnowflakeParts, TWITTER_EPOCH_MS};
 pub use value::Ulid;
+pub use window::Window;
 
 // pgrx's test harness looks for it here.
 #[cfg(all(test, feature = "pg_test"))]

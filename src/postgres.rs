@@ -1,7 +1,7 @@
 //! The PostgreSQL layer: what SQL calls, by the pure part of this crate.
 //!
-//! [`frame`] alone touches call frames and datums, [`error`] alone calls PostgreSQL's error functions and
-//! [`backend`] alone holds state. What stands between them and the pure part is safe Rust.
+//! [`frame`] alone touches call frames and datums, [`error`] alone calls PostgreSQL's error functions, [`backend`]
+//! alone holds state and [`planner`] alone reads the planner's nodes. What stands between them and the pure part is safe Rust.
 
 mod backend;
 mod cast;
@@ -9,6 +9,7 @@ mod error;
 mod frame;
 mod io;
 mod order;
+mod planner;
 mod time;
 
 #[cfg(feature = "pg_test")]
@@ -16,7 +17,8 @@ pub(crate) mod pg_test;
 
 use std::ffi::CStr;
 
-use frame::{Bytea, ByteaArg, Text, TextArg, Timestamp, TimestampTz};
+use frame::{AnyRange, Bytea, ByteaArg, Internal, Text, TextArg, Timestamp, TimestampTz, TstzRange};
+use pgrx::pg_sys::Oid;
 
 use crate::value::Ulid;
 
@@ -47,4 +49,11 @@ frame::export! {
     ulid_extract_randomness(&Ulid) -> Bytea = time::extract_randomness;
     ulid_lower_bound(TimestampTz) -> Ulid = time::lower_bound;
     ulid_upper_bound(TimestampTz) -> Ulid = time::upper_bound;
+
+    ulid_range_lower(TstzRange) -> Ulid = time::range_lower;
+    ulid_range_upper(TstzRange) -> Ulid = time::range_upper;
+    ulid_contained_by_range(&Ulid, AnyRange) -> bool = time::contained_by_range;
+    range_contains_ulid(AnyRange, &Ulid) -> bool = time::range_contains;
+    ulid_range_support(Internal) -> Internal = planner::support;
+    ulid_range_sel(Internal, Oid, Internal, i32) -> f64 = planner::selectivity;
 }

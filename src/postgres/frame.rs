@@ -4,14 +4,17 @@
 //! it carries is turned into UTF-8 whatever the server's encoding, and it cannot report soft errors.
 #![allow(unsafe_code)]
 
-use std::ffi::{CStr, c_void};
+use std::ffi::{CStr, c_int, c_void};
+use std::ops::Bound;
 
 use pgrx::datum::{FromDatum, IntoDatum};
-use pgrx::pg_sys::{Datum, FunctionCallInfo};
+use pgrx::pg_sys::{self, Datum, FunctionCallInfo, Oid, RangeBound, RangeType};
 
 use super::error::Error;
+use super::time;
 use crate::codec::TEXT_LEN;
 use crate::value::Ulid;
+use crate::window::Window;
 
 /// Exports functions by the version-1 calling convention: `symbol(argument types) -> result type = function;`.
 ///
@@ -264,6 +267,81 @@ unsafe fn convert(function: unsafe fn(FunctionCallInfo) -> Datum, value: i64) ->
     unsafe { pgrx::direct_function_call(function, &[Some(Datum::from(value))]) }.unwrap_or_default()
 }
 
+/// A node of the planner, or nothing: `internal`.
+pub(super) struct Internal(pub *mut c_void);
+
+impl<'call> Argument<'call> for Internal {
+    const SQL: &'static str = "internal";
+
+    unsafe fn from_datum(datum: Datum) -> Self {
+        Self(datum.cast_mut_ptr())
+    }
+}
+
+impl Returned for Internal {
+    const SQL: &'static str = "internal";
+
+    fn into_datum(self) -> Datum {
+        Datum::from(self.0)
+    }
+}
+
+/// A range of times as the ULIDs made within it.
+pub(super) struct TstzRange(pub Window);
+
+impl<'call> Argument<'call> for TstzRange {
+    const SQL: &'static str = "tstzrange";
+
+    unsafe fn from_datum(datum: Datum) -> Self {
+        // SAFETY: it is a tstzrange.
+        Self(unsafe { range_window(datum) })
+    }
+}
+
+/// A range of any type, and its ULIDs if it is one of times.
+pub(super) struct AnyRange(pub Result<Window, Oid>);
+
+impl<'call> Argument<'call> for AnyRange {
+    const SQL: &'static str = "anyrange";
+
+    unsafe fn from_datum(datum: Datum) -> Self {
+        // SAFETY: it is a range, and a tstzrange if it says so.
+        unsafe {
+            let range = pg_sys::pg_detoast_datum(datum.cast_mut_ptr()).cast::<RangeType>();
+            match (*range).rangetypid {
+                pg_sys::TSTZRANGEOID => Self(Ok(range_window(Datum::from(range)))),
+                other => Self(Err(other)),
+            }
+        }
+    }
+}
+
+/// The ULIDs made within a tstzrange.
+///
+/// # Safety
+/// The datum is a tstzrange, not null.
+pub(super) unsafe fn range_window(datum: Datum) -> Window {
+    let [mut lower, mut upper] = [RangeBound::default(); 2];
+    let mut is_empty = false;
+    // SAFETY: promised by the caller.
+    unsafe {
+        let range = pg_sys::pg_detoast_datum(datum.cast_mut_ptr()).cast();
+        let cache = pg_sys::lookup_type_cache(pg_sys::TSTZRANGEOID, pg_sys::TYPECACHE_RANGE_INFO as c_int);
+        pg_sys::range_deserialize(cache, range, &mut lower, &mut upper, &mut is_empty);
+    }
+    if is_empty { Window::EMPTY } else { Window::new(range_bound(lower), range_bound(upper)) }
+}
+
+/// A bound of a tstzrange in microseconds since the Unix epoch.
+fn range_bound(bound: RangeBound) -> Bound<i128> {
+    let us = i128::from(bound.val.value() as i64) + i128::from(time::POSTGRES_EPOCH_MS) * 1000;
+    match bound {
+        RangeBound { infinite: true, .. } => Bound::Unbounded,
+        RangeBound { inclusive: true, .. } => Bound::Included(us),
+        _ => Bound::Excluded(us),
+    }
+}
+
 macro_rules! by_value {
     ($type:ty, $sql:literal, $from:expr, $into:expr) => {
         impl<'call> Argument<'call> for $type {
@@ -288,3 +366,13 @@ by_value!(i64, "bigint", |value| value, |value| value);
 by_value!(TimestampTz, "timestamp with time zone", TimestampTz, |value: TimestampTz| value.0);
 by_value!(Timestamp, "timestamp without time zone", Timestamp, |value: Timestamp| value.0);
 by_value!(bool, "boolean", |value| value != 0, |value| value);
+by_value!(i32, "integer", |value| value as i32, |value| value);
+by_value!(Oid, "oid", |value| Oid::from(value as u32), |value| value);
+
+impl Returned for f64 {
+    const SQL: &'static str = "double precision";
+
+    fn into_datum(self) -> Datum {
+        Datum::from(self.to_bits())
+    }
+}

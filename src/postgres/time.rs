@@ -1,11 +1,11 @@
 //! The time of a ULID as PostgreSQL's timestamps, in whole numbers only.
 
 use super::error::Error;
-use super::frame::{Bytea, TimestampTz};
+use super::frame::{AnyRange, Bytea, TimestampTz, TstzRange};
 use crate::value::Ulid;
 
 /// 2000-01-01, from which PostgreSQL counts, in milliseconds since 1970-01-01.
-const POSTGRES_EPOCH_MS: i64 = 946_684_800_000;
+pub(super) const POSTGRES_EPOCH_MS: i64 = 946_684_800_000;
 
 /// The millisecond since the Unix epoch that the moment lies in, rounded down.
 pub(super) fn unix_ms<'call>(timestamp: TimestampTz) -> Result<u64, Error<'call>> {
@@ -36,4 +36,20 @@ pub(super) fn lower_bound<'call>(timestamp: TimestampTz) -> Result<Ulid, Error<'
 
 pub(super) fn upper_bound<'call>(timestamp: TimestampTz) -> Result<Ulid, Error<'call>> {
     Ulid::upper_bound(unix_ms(timestamp)?).map_err(|_| Error::Timestamp)
+}
+
+pub(super) fn range_lower(range: TstzRange) -> Ulid {
+    range.0.lower()
+}
+
+pub(super) fn range_upper(range: TstzRange) -> Ulid {
+    range.0.upper()
+}
+
+pub(super) fn contained_by_range<'call>(ulid: &Ulid, range: AnyRange) -> Result<bool, Error<'call>> {
+    range.0.map(|window| window.contains(*ulid)).map_err(Error::RangeType)
+}
+
+pub(super) fn range_contains<'call>(range: AnyRange, ulid: &Ulid) -> Result<bool, Error<'call>> {
+    contained_by_range(ulid, range)
 }
