@@ -62,6 +62,7 @@ install_packages() {
 missing_packages() {
   local programs=/usr/lib/postgresql/$1/bin headers=/usr/include/postgresql/$1/server
   echo '#include <stdio.h>' | cc -E - > /dev/null 2>&1 || echo gcc libc6-dev
+  command -v make > /dev/null || echo make
   [ -x "$programs/postgres" ] || echo "postgresql-$1"
   if [ ! -x "$programs/pg_config" ] || [ ! -e "$headers/postgres.h" ]; then
     echo "postgresql-server-dev-$1"        # brings clang and libclang
