@@ -51,10 +51,10 @@ install_packages() {
   (
     no_cluster=/etc/postgresql-common/createcluster.d/zz-ulid.conf
     trap 'as_root rm -f "$no_cluster"' EXIT
-    as_root mkdir -p "${no_cluster%/*}"
-    echo 'create_main_cluster = false' | as_root tee "$no_cluster" > /dev/null
-    apt_get update
-    apt_get install -y --no-install-recommends "$@"
+    as_root mkdir -p "${no_cluster%/*}" &&
+      echo 'create_main_cluster = false' | as_root tee "$no_cluster" > /dev/null &&
+      apt_get update &&
+      apt_get install -y --no-install-recommends "$@"
   ) || die "could not install packages, $ask"
 }
 
