@@ -2,9 +2,11 @@
 
 PG_CONFIG ?= pg_config
 DESTDIR ?=
-# The major version that `make run` and `make test` use; empty: the machine's own.
+# The major version that `make run` and `make test` use; empty: the machine's own. For tests also a list, or all.
 PG ?=
 export PG
+# After so many seconds `make test PG=all` begins no further major version but the first two.
+export TIME_LIMIT
 
 # Asked only by the targets that need them.
 pg_config = $(or $(shell command -v '$(PG_CONFIG)'),$(error $(PG_CONFIG) not found; set PG_CONFIG to the pg_config of your server))
@@ -44,7 +46,7 @@ installcheck: ## test what is installed, in the running server that PGHOST, PGPO
 run: ## build, start a throw-away server, show what the type does, and open psql in it
 	scripts/run.sh
 
-test: ## run every test, installing what is missing (PG=NN chooses the PostgreSQL)
+test: ## run every test, installing what is missing (PG=13, 15 to 18 or all chooses the PostgreSQL)
 	scripts/test.sh
 
 test-rust: ## the Rust code without PostgreSQL: format, lints, tests, documentation, Miri where it is installed

@@ -58,17 +58,28 @@ install_packages() {
   ) || die "could not install packages, $ask"
 }
 
-# Print the packages that building for PostgreSQL $1 and running it still lack.
+# Print the packages that building lacks, and running PostgreSQL $1 if that is the machine's own.
 missing_packages() {
   local programs=/usr/lib/postgresql/$1/bin headers=/usr/include/postgresql/$1/server
   echo '#include <stdio.h>' | cc -E - > /dev/null 2>&1 || echo gcc libc6-dev
   command -v make > /dev/null || echo make
-  [ -x "$programs/postgres" ] || echo "postgresql-$1"
-  if [ ! -x "$programs/pg_config" ] || [ ! -e "$headers/postgres.h" ]; then
-    echo "postgresql-server-dev-$1"        # brings clang and libclang
-  elif ! compgen -G '/usr/lib/llvm-*/lib/libclang*.so*' > /dev/null && ! ldconfig -p | grep -q 'libclang[-.]'; then
-    echo libclang-dev
+  if is_own "$1"; then
+    [ -x "$programs/postgres" ] || echo "postgresql-$1"
+    if [ ! -x "$programs/pg_config" ] || [ ! -e "$headers/postgres.h" ]; then
+      echo "postgresql-server-dev-$1"      # brings clang and libclang
+      return
+    fi
+  elif [ "$1" = 16 ]; then
+    python3 -m pip --version > /dev/null 2>&1 || echo python3-pip
+  else
+    command -v patchelf > /dev/null || echo patchelf
   fi
+  compgen -G '/usr/lib/llvm-*/lib/libclang*.so*' > /dev/null || ldconfig -p | grep -q 'libclang[-.]' || echo libclang-dev
+}
+
+# Whether PostgreSQL $1 is installed on the machine, or is the one that its apt would install.
+is_own() {
+  [ -x "/usr/lib/postgresql/$1/bin/postgres" ] || [ "$1" = "$(apt_major)" ]
 }
 
 # Print the major version that apt calls postgresql.
@@ -98,28 +109,40 @@ prepare_postgres() {
   local missing tree version
   case " $MAJORS " in *" $1 "*) ;; *) die "PostgreSQL \"$1\" is not one of $MAJORS" ;; esac
   command -v cargo > /dev/null || die "cargo is missing, see https://rustup.rs"
-  if [ ! -x "/usr/lib/postgresql/$1/bin/postgres" ] && [ "$1" != "$(apt_major)" ]; then
-    die "PostgreSQL $1 is not this machine's own, and no script here knows yet where to get it"
-  fi
   while missing=$(missing_packages "$1"); [ -n "$missing" ]; do
     # shellcheck disable=SC2086
     install_packages $missing
   done
   choose_server_user
-  tree=$WORK/$1
-  BIN=$tree/usr/lib/postgresql/$1/bin
+  tree=$WORK/$1 version="unpacked"
+  ! is_own "$1" || version=$("/usr/lib/postgresql/$1/bin/postgres" --version)
+  if [ ! -x "$tree/bin/postgres" ] || [ "$version" != "$(cat "$tree/version" 2> /dev/null)" ]; then
+    if is_own "$1"; then
+      copy_postgres "$1" "$tree"
+    else
+      say "unpack PostgreSQL $1 into $tree (up to a minute, once)"
+      scripts/fetch-postgres.sh "$1" "$tree" || return
+    fi
+  fi
+  BIN=$(readlink -f "$tree/bin")
   export BIN PGRX_PG_CONFIG_PATH=$BIN/pg_config PGRX_HOME=$tree/pgrx
-  version=$("/usr/lib/postgresql/$1/bin/postgres" --version)
-  [ "$version" = "$(cat "$tree/version" 2> /dev/null)" ] && return
-  say "copy $version to $tree"
-  rm -rf "$tree"
-  mkdir -p "$tree"/usr/{lib,share,include}/postgresql "$PGRX_HOME"
-  cp -a "/usr/lib/postgresql/$1" "$tree/usr/lib/postgresql"
-  cp -a "/usr/share/postgresql/$1" "$tree/usr/share/postgresql"
-  cp -a /usr/include/postgresql/. "$tree/usr/include/postgresql"
-  # what cargo pgrx init would write; written once, as pgrx is compiled anew whenever this file changes
-  printf '[configs]\npg%s = "%s"\n' "$1" "$PGRX_PG_CONFIG_PATH" > "$PGRX_HOME/config.toml"
-  echo "$version" > "$tree/version"        # last: a copy that was interrupted is made again
+  if [ ! -e "$PGRX_HOME/config.toml" ]; then
+    # what cargo pgrx init would write; written once, as pgrx is compiled anew whenever this file changes
+    mkdir -p "$PGRX_HOME"
+    printf '[configs]\npg%s = "%s"\n' "$1" "$PGRX_PG_CONFIG_PATH" > "$PGRX_HOME/config.toml"
+  fi
+  echo "$version" > "$tree/version"        # last: what was interrupted is made again
+}
+
+# Copy the machine's PostgreSQL $1, which finds its files wherever it is, to the directory $2.
+copy_postgres() {
+  say "copy PostgreSQL $1 to $2"
+  rm -rf "$2"
+  mkdir -p "$2"/usr/{lib,share,include}/postgresql
+  cp -a "/usr/lib/postgresql/$1" "$2/usr/lib/postgresql"
+  cp -a "/usr/share/postgresql/$1" "$2/usr/share/postgresql"
+  cp -a /usr/include/postgresql/. "$2/usr/include/postgresql"
+  ln -s "usr/lib/postgresql/$1/bin" "$2/bin"
 }
 
 # Build the extension as it is shipped and install it into the private PostgreSQL.

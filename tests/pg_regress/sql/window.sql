@@ -57,7 +57,7 @@ ANALYZE window_1m;
 SELECT n, count(*), max(abs(estimate('id <@ %L::tstzrange', seconds(f, n)::text) / n - 1)) < 0.2 AS ulid,
        max(abs(estimate('%L::tstzrange @> id', seconds(f, n)::text) / n - 1)) < 0.2 AS commuted,
        max(abs(estimate('i >= %s AND i < %s', f::text, (f + n)::text) / n - 1)) < 0.2 AS bigint,
-       min(abs(estimate('id >= %L AND id < %L', ulid_range_lower(seconds(f, n))::text, ulid_range_lower(seconds(f + n, 1))::text))) AS plain_comparison
+       min(abs(estimate('id >= %L AND id < %L', ulid_range_lower(seconds(f, n))::text, ulid_range_lower(seconds(f + n, 1))::text))) FILTER (WHERE n <= 1000) AS plain_comparison
 FROM unnest(ARRAY[100, 1000, 5000, 15000, 200000]) AS n, unnest(ARRAY[12345, 333333, 777777]) AS f GROUP BY n ORDER BY n;
 -- open at one end, everything, nothing
 SELECT abs(estimate('id <@ %L::tstzrange', tstzrange('2026-01-08 00:00+00', NULL)::text) / 395200 - 1) < 0.1 AS from_week_2,
