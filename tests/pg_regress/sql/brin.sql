@@ -1,0 +1,103 @@
+-- BRIN: minmax for rows in order, minmax_multi for rows mostly in order, bloom for equality. The last two are of
+-- PostgreSQL 14; brin_1.out is for 13.
+
+SELECT current_setting('server_version_num')::int >= 140000 AS server_has_multi_and_bloom \gset
+SELECT opcname, amvalidate(opc.oid), opcdefault
+FROM pg_opclass AS opc JOIN pg_am AS am ON am.oid = opcmethod
+WHERE opcintype = 'ulid'::regtype AND amname = 'brin' ORDER BY opcname;
+
+-- Run a query with an index and without, and say how many of the blocks were read with it.
+CREATE FUNCTION plan_of(query text) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE
+    plan json;
+BEGIN
+    EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF, FORMAT JSON) ' || query INTO plan;
+    RETURN plan -> 0 -> 'Plan';
+END $$;
+CREATE FUNCTION compare(relation regclass, clause text, OUT rows bigint, OUT rows_of_seq_scan bigint, OUT index name, OUT share text)
+LANGUAGE plpgsql AS $$
+DECLARE
+    query text := format('SELECT * FROM %s WHERE %s', relation, clause);
+    plan jsonb;
+    blocks_read numeric;
+BEGIN
+    SET LOCAL enable_seqscan = off;
+    SET LOCAL enable_bitmapscan = on;
+    plan := plan_of(query);
+    rows := (plan ->> 'Actual Rows')::numeric;
+    index := plan #>> '{Plans,0,Index Name}';
+    blocks_read := coalesce((plan ->> 'Lossy Heap Blocks')::int, 0);
+    share := CASE WHEN index IS NULL THEN 'no index'
+             WHEN blocks_read = 0 THEN 'none'
+             WHEN blocks_read < 0.05 * (pg_relation_size(relation) / current_setting('block_size')::int) THEN 'few'
+             WHEN blocks_read > 0.5 * (pg_relation_size(relation) / current_setting('block_size')::int) THEN 'most'
+             ELSE 'some' END;
+    SET LOCAL enable_seqscan = on;
+    SET LOCAL enable_bitmapscan = off;
+    rows_of_seq_scan := (plan_of(query) ->> 'Actual Rows')::numeric;
+END $$;
+
+-- a millisecond for each row
+CREATE TABLE event AS
+SELECT i, decode(lpad(to_hex(1767225600000 + i), 12, '0') || left(md5(i::text), 20), 'hex')::ulid AS id
+FROM generate_series(1, 100000) AS i;
+CREATE INDEX event_minmax ON event USING brin (id) WITH (pages_per_range = 4);
+SELECT min(id) AS first, max(id) AS last FROM event \gset
+SELECT id AS found, id::uuid AS found_uuid FROM event WHERE i = 77777 \gset
+SELECT clause, c.* FROM (VALUES
+    (1, format('id = %L', :'found')),
+    (2, format('id = %L::uuid', :'found_uuid')),
+    (3, format('id BETWEEN ulid_lower_bound(%L) AND ulid_upper_bound(%L)', '2026-01-01 00:00:10+00', '2026-01-01 00:00:10.999+00')),
+    (4, format('id < ulid_lower_bound(%L)', '2026-01-01 00:00:01+00')),
+    (5, format('id <= %L', :'first')),
+    (6, format('id > %L', :'last')),
+    (7, format('id >= %L', :'last')),
+    (8, 'id IS NULL')
+) AS v (n, clause), compare('event', clause) AS c ORDER BY n;
+
+-- rows that come later are found before and after they are summarized
+INSERT INTO event SELECT 100000 + i, decode(lpad(to_hex(1767225700000 + i), 12, '0') || left(md5(i::text), 20), 'hex')::ulid
+FROM generate_series(1, 20000) AS i;
+INSERT INTO event VALUES (0, NULL);
+SELECT c.* FROM compare('event', 'id >= ulid_lower_bound(''2026-01-01 00:01:59.9+00'')') AS c;
+SELECT brin_summarize_new_values('event_minmax') > 0 AS summarized;
+SELECT c.* FROM compare('event', 'id >= ulid_lower_bound(''2026-01-01 00:01:59.9+00'')') AS c;
+SELECT c.* FROM compare('event', 'id IS NULL') AS c;
+DROP INDEX event_minmax;
+
+-- one straggler in a hundred rows widens each range of minmax, and not those of minmax_multi
+UPDATE event SET id = decode(md5(i::text), 'hex')::ulid WHERE i % 100 = 0;
+CREATE TABLE mixed AS SELECT * FROM event WHERE id IS NOT NULL ORDER BY i;
+DROP TABLE event;
+\if :server_has_multi_and_bloom
+CREATE INDEX mixed_index ON mixed USING brin (id ulid_minmax_multi_ops) WITH (pages_per_range = 4);
+SELECT c.* FROM compare('mixed', format('id = %L', :'found')) AS c;
+SELECT c.* FROM compare('mixed', 'id BETWEEN ulid_lower_bound(''2026-01-01 00:00:10+00'') AND ulid_upper_bound(''2026-01-01 00:00:10.999+00'')') AS c;
+DROP INDEX mixed_index;
+CREATE INDEX mixed_index ON mixed USING brin (id ulid_minmax_multi_ops (values_per_range = 64)) WITH (pages_per_range = 4);
+SELECT c.* FROM compare('mixed', format('id = %L::uuid', :'found_uuid')) AS c;
+DROP INDEX mixed_index;
+\else
+\echo skipped: minmax_multi, which this server has not
+\endif
+CREATE INDEX mixed_index ON mixed USING brin (id) WITH (pages_per_range = 4);
+SELECT c.* FROM compare('mixed', format('id = %L', :'found')) AS c;
+DROP INDEX mixed_index;
+
+-- rows in any order: bloom knows equality, and nothing else; by default it has room for a tenth of distinct values
+UPDATE mixed SET id = decode(md5(i::text), 'hex')::ulid;
+CREATE TABLE random AS SELECT * FROM mixed ORDER BY i;
+DROP TABLE mixed;
+\if :server_has_multi_and_bloom
+CREATE INDEX random_bloom ON random USING brin (id ulid_bloom_ops (n_distinct_per_range = 2000)) WITH (pages_per_range = 8);
+SELECT c.* FROM compare('random', format('id = %L', (SELECT id FROM random WHERE i = 77777))) AS c;
+SELECT c.* FROM compare('random', format('id = %L::uuid', (SELECT id::uuid FROM random WHERE i = 77777))) AS c;
+SELECT c.* FROM compare('random', 'id > ''7ZZ00000000000000000000000''') AS c;
+DROP INDEX random_bloom;
+\else
+\echo skipped: bloom, which this server has not
+\endif
+CREATE INDEX random_minmax ON random USING brin (id) WITH (pages_per_range = 8);
+SELECT c.* FROM compare('random', format('id = %L', (SELECT id FROM random WHERE i = 77777))) AS c;
+DROP TABLE random;
+DROP FUNCTION compare, plan_of;
