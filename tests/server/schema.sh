@@ -28,3 +28,30 @@ SET
 1000
 1
 END
+
+# What looks an operator up by name is refused, and never given another meaning; what takes the type's own works.
+for expression in 'id = id' "id < '01ARYZ6S41TSV4RRFFQ69G5FAV'" 'id = u' 'id = ANY (ARRAY[u])' 'id IN (SELECT id FROM key)' \
+  'nullif(id, id) IS NULL' 'id IS DISTINCT FROM id' '(CASE id WHEN id THEN true END)' 'id BETWEEN u AND u' 'max(id) IS NULL' \
+  "id <@ tstzrange(now(), now())" '(SELECT count(*) FROM key AS k JOIN key AS l USING (id)) > 0'; do
+  answer=$(psql -A -t -v VERBOSITY=sqlstate -c "SELECT $expression FROM key LIMIT 1" 2>&1) || true
+  [ "$answer" = 'ERROR:  42883' ] || {
+    echo "$expression is not refused, but says: $answer"
+    exit 1
+  }
+done
+psql -A -t -v ON_ERROR_STOP=1 << 'SQL' > result
+SELECT count(*) FROM (SELECT DISTINCT id FROM key UNION SELECT u FROM key) AS s;
+SELECT count(*) FROM (SELECT id FROM key GROUP BY id ORDER BY id) AS s;
+SELECT count(*) FROM (SELECT row_number() OVER (PARTITION BY id ORDER BY id) FROM key) AS s;
+INSERT INTO key SELECT * FROM key ON CONFLICT (id) DO NOTHING;
+SELECT bool_and(greatest(id, u) IS NOT NULL AND key = key AND ARRAY[id] = ARRAY[id]) FROM key;
+SELECT count(u::elsewhere.ulid), count(id::timestamptz) FROM key;
+SQL
+diff - result << 'END'
+1002
+1001
+1001
+INSERT 0 0
+t
+1000|1001
+END
