@@ -72,6 +72,76 @@ CREATE OPERATOR @> (
 COMMENT ON OPERATOR @> (anyrange, ulid) IS 'range of time in which the ulid was made';
 
 --
+-- Ids of other kinds: nothing is lost, and their order is that of the ulids
+--
+
+CREATE FUNCTION ulid_from_uuid_v1(uuid) RETURNS ulid
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'ulid_from_uuid_v1';
+COMMENT ON FUNCTION ulid_from_uuid_v1(uuid) IS 'ulid of a version 1 uuid, in the order of time';
+
+CREATE FUNCTION ulid_to_uuid_v1(ulid) RETURNS uuid
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'ulid_to_uuid_v1';
+COMMENT ON FUNCTION ulid_to_uuid_v1(ulid) IS 'version 1 uuid that the ulid was made from';
+
+CREATE FUNCTION ulid_from_uuid_v6(uuid) RETURNS ulid
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'ulid_from_uuid_v6';
+COMMENT ON FUNCTION ulid_from_uuid_v6(uuid) IS 'ulid of a version 6 uuid, in the order of time';
+
+CREATE FUNCTION ulid_to_uuid_v6(ulid) RETURNS uuid
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'ulid_to_uuid_v6';
+COMMENT ON FUNCTION ulid_to_uuid_v6(ulid) IS 'version 6 uuid that the ulid was made from';
+
+-- The one that loses something: version and variant take 6 bits. The cast to uuid takes none.
+CREATE FUNCTION ulid_to_uuid_v7(ulid) RETURNS uuid
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'ulid_to_uuid_v7';
+COMMENT ON FUNCTION ulid_to_uuid_v7(ulid) IS 'version 7 uuid of the same millisecond, with 74 of the 80 bits of randomness';
+
+-- The defaults are Twitter's epoch. They are written so that no setting of a session changes what is read, and are
+-- kept as the moment, not as the text.
+CREATE FUNCTION ulid_from_snowflake(id bigint, epoch timestamptz DEFAULT '2010-11-04 01:42:54.657+00') RETURNS ulid
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'ulid_from_snowflake';
+COMMENT ON FUNCTION ulid_from_snowflake(bigint, timestamptz) IS 'ulid of a snowflake whose time counts from the epoch';
+
+CREATE FUNCTION ulid_to_snowflake(id ulid, epoch timestamptz DEFAULT '2010-11-04 01:42:54.657+00') RETURNS bigint
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'ulid_to_snowflake';
+COMMENT ON FUNCTION ulid_to_snowflake(ulid, timestamptz) IS 'snowflake that the ulid was made from';
+
+CREATE FUNCTION ulid_snowflake_parts(
+    ulid, OUT created_at timestamptz, OUT datacenter integer, OUT worker integer, OUT sequence integer
+)
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'ulid_snowflake_parts';
+COMMENT ON FUNCTION ulid_snowflake_parts(ulid) IS 'parts of the snowflake that the ulid was made from';
+
+CREATE FUNCTION ulid_from_parts(created_at timestamptz, key bigint) RETURNS ulid
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'ulid_from_key';
+COMMENT ON FUNCTION ulid_from_parts(timestamptz, bigint) IS 'ulid of the time and a key that is not negative';
+
+CREATE FUNCTION ulid_from_parts(created_at timestamptz, randomness bytea) RETURNS ulid
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'ulid_from_bytes';
+COMMENT ON FUNCTION ulid_from_parts(timestamptz, bytea) IS 'ulid of the time and exactly 10 bytes';
+
+CREATE FUNCTION ulid_to_key(ulid) RETURNS bigint
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'ulid_to_key';
+COMMENT ON FUNCTION ulid_to_key(ulid) IS 'key that the ulid was made from, with the time';
+
+-- As gen_monotonic_ulid, and for the same reason: the sequence is that of one backend.
+CREATE FUNCTION gen_uuid_v7() RETURNS uuid
+    LANGUAGE c VOLATILE STRICT PARALLEL RESTRICTED
+    AS 'MODULE_PATHNAME', 'gen_uuid_v7';
+COMMENT ON FUNCTION gen_uuid_v7() IS 'generate a version 7 uuid greater than all that this backend generated with it before';
+
+--
 -- What newer servers offer. pg_upgrade runs no script, so each update script repeats this section to the letter, and
 -- ulid--VERSION-recheck--VERSION.sql is this section: it makes what the server has and the database lacks.
 --

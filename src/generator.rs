@@ -1,13 +1,14 @@
 //! Randomness, the clock, and the state that one sequence of ULIDs needs.
 
 use std::fmt;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rand::rngs::{StdRng, SysError, SysRng};
 use rand::{CryptoRng, SeedableRng};
 
 use crate::error::{MonotonicError, RangeError};
 use crate::monotonic;
+use crate::uuid_v7;
 use crate::value::Ulid;
 
 /// Now, in milliseconds since the Unix epoch, by the system's clock (`CLOCK_REALTIME`).
@@ -15,8 +16,16 @@ use crate::value::Ulid;
 /// # Errors
 /// [`RangeError`] where the clock stands before 1970.
 pub fn unix_ms() -> Result<u64, RangeError> {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_err(|_| RangeError)?;
+    let now = since_epoch()?;
     Ok(now.as_secs() * 1000 + u64::from(now.subsec_millis()))
+}
+
+/// Now, counted from the Unix epoch by the same clock as finely as it goes.
+///
+/// # Errors
+/// [`RangeError`] where the clock stands before 1970.
+pub fn since_epoch() -> Result<Duration, RangeError> {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_err(|_| RangeError)
 }
 
 /// Makes ULIDs from a cryptographic random number generator and the time it is given.
@@ -35,6 +44,7 @@ pub fn unix_ms() -> Result<u64, RangeError> {
 pub struct Generator<R = StdRng> {
     rng: R,
     last: Ulid,
+    last_uuid_v7: [u8; 16],
 }
 
 impl Generator {
@@ -50,7 +60,7 @@ impl Generator {
 impl<R: CryptoRng> Generator<R> {
     /// A generator over this source of randomness, with no value returned yet.
     pub const fn new(rng: R) -> Self {
-        Self { rng, last: Ulid::NIL }
+        Self { rng, last: Ulid::NIL, last_uuid_v7: [0; 16] }
     }
 
     /// A ULID of this time, in milliseconds since the Unix epoch, with 80 fresh bits of randomness.
@@ -70,6 +80,16 @@ impl<R: CryptoRng> Generator<R> {
         let next = monotonic::next_number(self.last, unix_ms, || randomness(&mut self.rng))?.into();
         self.last = next;
         Ok(next)
+    }
+
+    /// A version 7 UUID greater than every one that this generator returned before, by the rule of
+    /// [`uuid_v7::next`] for a clock that reads `since_epoch`. An error leaves the sequence where it was.
+    ///
+    /// # Errors
+    /// Those of [`uuid_v7::next`].
+    pub fn uuid_v7(&mut self, since_epoch: Duration) -> Result<[u8; 16], RangeError> {
+        self.last_uuid_v7 = uuid_v7::next(self.last_uuid_v7, since_epoch, self.rng.next_u64())?;
+        Ok(self.last_uuid_v7)
     }
 
     /// Goes on as if this was the last monotonic value.
@@ -143,8 +163,7 @@ mod tests {
 
     #[test]
     fn an_error_leaves_the_sequence_where_it_was() {
-        let mut generator =
-            Generator { rng: StdRng::from_seed([7; 32]), last: Ulid::upper_bound(MS).unwrap() };
+        let mut generator = Generator { last: Ulid::upper_bound(MS).unwrap(), ..seeded() };
         assert_eq!(generator.monotonic(MS), Err(MonotonicError::Exhausted));
         assert_eq!(generator.monotonic(u64::MAX), Err(MonotonicError::Range(RangeError)));
         assert_eq!(generator.last, Ulid::upper_bound(MS).unwrap());
@@ -157,5 +176,24 @@ mod tests {
         let first = generator.monotonic(MS).unwrap();
         generator.random(MS + 1000).unwrap();
         assert_eq!(u128::from(generator.monotonic(MS).unwrap()), u128::from(first) + 1);
+    }
+
+    #[test]
+    fn uuids_increase_whatever_the_clock_does_and_apart_from_the_monotonic_sequence() {
+        let mut generator = seeded();
+        let first = generator.monotonic(MS).unwrap();
+        let (mut last, mut ones, mut zeros) = ([0; 16], 0, 0);
+        for step in 0..1000 {
+            let uuid = generator.uuid_v7(Duration::from_millis(MS + step % 7)).unwrap();
+            assert!(uuid > last);
+            last = uuid;
+            ones |= u128::from_be_bytes(uuid);
+            zeros |= !u128::from_be_bytes(uuid);
+        }
+        let random = (1 << 62) - 1;
+        assert_eq!((ones & random, zeros & random), (random, random));
+        assert_eq!(u128::from(generator.monotonic(MS).unwrap()), u128::from(first) + 1);
+        assert_eq!(generator.uuid_v7(Duration::MAX), Err(RangeError));
+        assert_eq!(generator.last_uuid_v7, last);
     }
 }

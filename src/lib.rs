@@ -26,7 +26,8 @@
 //!   version 7 of any ULID.
 //! - [`Ulid::from_snowflake`] and its inverse: snowflakes of any epoch, lossless and in order.
 //! - [`Ulid::from_key`] and its inverse: rows with a time of their making and a numeric key.
-//! - [`uuid_v7::next`]: the rule for a sequence of version 7 UUIDs, which are ULIDs by their bytes.
+//! - [`Generator::uuid_v7`]: a sequence of version 7 UUIDs, which are ULIDs by their bytes; [`uuid_v7::next`] is its
+//!   rule.
 //!
 //! # Features
 //! - `serde` (default): text in human-readable formats, 16 bytes in binary ones.
@@ -50,7 +51,7 @@ mod postgres;
 
 pub use codec::TEXT_LEN;
 pub use error::{ConvertError, Expected, ForeignId, LengthError, MonotonicError, ParseError, RangeError};
-pub use generator::{Generator, SeedError, unix_ms};
+pub use generator::{Generator, SeedError, since_epoch, unix_ms};
 pub use snowflake::{SnowflakeParts, TWITTER_EPOCH_MS};
 pub use value::Ulid;
 pub use window::Window;

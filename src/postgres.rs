@@ -5,6 +5,7 @@
 
 mod backend;
 mod cast;
+mod convert;
 mod error;
 mod frame;
 mod io;
@@ -17,7 +18,10 @@ pub(crate) mod pg_test;
 
 use std::ffi::CStr;
 
-use frame::{AnyRange, Bytea, ByteaArg, Internal, Text, TextArg, Timestamp, TimestampTz, TstzRange};
+use frame::{
+    AnyRange, Bytea, ByteaArg, Internal, SnowflakeParts, Text, TextArg, Timestamp, TimestampTz, TstzRange,
+    Uuid,
+};
 use pgrx::pg_sys::Oid;
 
 use crate::value::Ulid;
@@ -43,6 +47,7 @@ frame::export! {
     gen_ulid() -> Ulid = backend::random;
     gen_ulid_at(TimestampTz) -> Ulid = backend::random_at;
     gen_monotonic_ulid() -> Ulid = backend::monotonic;
+    gen_uuid_v7() -> Uuid = backend::uuid_v7;
 
     ulid_extract_timestamp(&Ulid) -> TimestampTz = time::extract_timestamp;
     ulid_extract_unix_ms(&Ulid) -> i64 = time::extract_unix_ms;
@@ -56,4 +61,16 @@ frame::export! {
     range_contains_ulid(AnyRange, &Ulid) -> bool = time::range_contains;
     ulid_range_support(Internal) -> Internal = planner::support;
     ulid_range_sel(Internal, Oid, Internal, i32) -> f64 = planner::selectivity;
+
+    ulid_from_uuid_v1(Uuid) -> Ulid = convert::from_uuid_v1;
+    ulid_to_uuid_v1(&Ulid) -> Uuid = convert::to_uuid_v1;
+    ulid_from_uuid_v6(Uuid) -> Ulid = convert::from_uuid_v6;
+    ulid_to_uuid_v6(&Ulid) -> Uuid = convert::to_uuid_v6;
+    ulid_to_uuid_v7(&Ulid) -> Uuid = convert::to_uuid_v7;
+    ulid_from_snowflake(i64, TimestampTz) -> Ulid = convert::from_snowflake;
+    ulid_to_snowflake(&Ulid, TimestampTz) -> i64 = convert::to_snowflake;
+    ulid_snowflake_parts(&Ulid) -> SnowflakeParts = convert::snowflake_parts;
+    ulid_from_key(TimestampTz, i64) -> Ulid = convert::from_key;
+    ulid_to_key(&Ulid) -> i64 = convert::to_key;
+    ulid_from_bytes(TimestampTz, ByteaArg) -> Ulid = convert::from_bytes;
 }

@@ -5,9 +5,9 @@ use std::cell::UnsafeCell;
 use std::ffi::c_int;
 
 use super::error::Error;
-use super::frame::TimestampTz;
+use super::frame::{TimestampTz, Uuid};
 use super::time;
-use crate::generator::{Generator, SeedError, unix_ms};
+use crate::generator::{Generator, SeedError, since_epoch, unix_ms};
 use crate::value::Ulid;
 
 pub(super) fn random<'call>() -> Result<Ulid, Error<'call>> {
@@ -20,6 +20,10 @@ pub(super) fn random_at<'call>(timestamp: TimestampTz) -> Result<Ulid, Error<'ca
 
 pub(super) fn monotonic<'call>() -> Result<Ulid, Error<'call>> {
     Ok(generator()?.monotonic(unix_ms()?)?)
+}
+
+pub(super) fn uuid_v7<'call>() -> Result<Uuid, Error<'call>> {
+    Ok(Uuid(generator()?.uuid_v7(since_epoch()?)?))
 }
 
 /// A generator and the process that seeded it.

@@ -6,8 +6,9 @@ use std::ffi::{CStr, c_char, c_int};
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::{Node, Oid};
 
-use crate::error::{Expected, LengthError, MonotonicError, ParseError, RangeError};
+use crate::error::{ConvertError, Expected, ForeignId, LengthError, MonotonicError, ParseError, RangeError};
 use crate::generator::SeedError;
+use crate::value::Ulid;
 
 /// An error that a function of the extension can raise.
 pub(super) enum Error<'call> {
@@ -15,6 +16,12 @@ pub(super) enum Error<'call> {
     Parse { text: &'call CStr, error: ParseError },
     /// 22P03: a bytea that is not 16 bytes long.
     Length(LengthError),
+    /// 22P03: a bytea that is not 10 bytes long.
+    RandomnessLength { found: usize },
+    /// 22023, 22003 or 22008: an id of another kind is no ULID, or a ULID, whose bytes are `id`, none of that kind.
+    Convert { error: ConvertError, id: [u8; 16] },
+    /// 22008: an epoch that is infinite.
+    Epoch,
     /// 22008: a timestamp that a ULID has no room for.
     Timestamp,
     /// 22008: the same of the system's clock.
@@ -36,6 +43,13 @@ impl From<LengthError> for Error<'_> {
 impl From<RangeError> for Error<'_> {
     fn from(_: RangeError) -> Self {
         Self::Clock
+    }
+}
+
+/// What is not a uuid or a ulid, so that the error names all of it.
+impl From<ConvertError> for Error<'_> {
+    fn from(error: ConvertError) -> Self {
+        Self::Convert { error, id: [0; 16] }
     }
 }
 
@@ -104,11 +118,18 @@ impl Error<'_> {
                     errmsg(c"invalid length for type ulid: %lu bytes".as_ptr(), found);
                     errdetail(c"A ULID is exactly 16 bytes long.".as_ptr());
                 }
-                Self::Timestamp => {
-                    code(PgSqlErrorCode::ERRCODE_DATETIME_FIELD_OVERFLOW);
-                    errmsg(c"timestamp out of range for type ulid".as_ptr());
-                    errdetail(c"%s".as_ptr(), TIMES.as_ptr());
+                Self::RandomnessLength { found } => {
+                    code(PgSqlErrorCode::ERRCODE_INVALID_BINARY_REPRESENTATION);
+                    errmsg(c"invalid length for the randomness of a ulid: %lu bytes".as_ptr(), found);
+                    errdetail(c"The randomness is exactly 10 bytes long.".as_ptr());
                 }
+                Self::Convert { error, id } => describe_convert_error(error, id),
+                Self::Epoch => {
+                    code(PgSqlErrorCode::ERRCODE_DATETIME_FIELD_OVERFLOW);
+                    errmsg(c"epoch out of range".as_ptr());
+                    errdetail(c"An epoch must be finite.".as_ptr());
+                }
+                Self::Timestamp => describe_timestamp_error(),
                 Self::Clock => {
                     code(PgSqlErrorCode::ERRCODE_DATETIME_FIELD_OVERFLOW);
                     errmsg(c"system clock out of range for type ulid".as_ptr());
@@ -169,6 +190,114 @@ unsafe fn describe_parse_error(text: &CStr, error: ParseError) {
                 errdetail(c"The first character of a ULID is at most 7.".as_ptr());
             }
         }
+    }
+}
+
+/// # Safety
+/// An error report has been started.
+unsafe fn describe_timestamp_error() {
+    // SAFETY: the format is given the string it names.
+    unsafe {
+        code(PgSqlErrorCode::ERRCODE_DATETIME_FIELD_OVERFLOW);
+        errmsg(c"timestamp out of range for type ulid".as_ptr());
+        errdetail(c"%s".as_ptr(), TIMES.as_ptr());
+    }
+}
+
+/// Names the id, so that its row can be found, and says what it has that stands against the conversion.
+///
+/// # Safety
+/// An error report has been started.
+unsafe fn describe_convert_error(error: ConvertError, id: [u8; 16]) {
+    let ulid = Ulid::from(id);
+    let (text, randomness) = (ulid.to_text(), ulid.randomness());
+    let text_len = text.len() as c_int;
+    // SAFETY: each format is given the values it names.
+    unsafe {
+        match error {
+            ConvertError::Version { expected, version, variant } => {
+                let [a, b, c, d] =
+                    [0, 4, 8, 12].map(|i| u32::from_be_bytes([id[i], id[i + 1], id[i + 2], id[i + 3]]));
+                code(PgSqlErrorCode::ERRCODE_INVALID_PARAMETER_VALUE);
+                errmsg(
+                    c"uuid \"%08x-%04x-%04x-%04x-%04x%08x\" is not of version %d".as_ptr(),
+                    a,
+                    b >> 16,
+                    b & 0xffff,
+                    c >> 16,
+                    c & 0xffff,
+                    d,
+                    c_int::from(expected),
+                );
+                let variant = match variant {
+                    0b0 => c"0",
+                    0b10 => c"10",
+                    0b110 => c"110",
+                    _ => c"111",
+                };
+                errdetail(
+                    c"Its version is %d and its variant, in bits, is %s; that of RFC 9562 is 10.".as_ptr(),
+                    c_int::from(version),
+                    variant.as_ptr(),
+                );
+            }
+            ConvertError::Negative { found } => {
+                code(PgSqlErrorCode::ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE);
+                errmsg(c"value \"%lld\" is out of range for type ulid".as_ptr(), found);
+                errdetail(c"A snowflake or a key must not be negative.".as_ptr());
+            }
+            ConvertError::Range(RangeError) => describe_timestamp_error(),
+            ConvertError::Time { target } => {
+                code(PgSqlErrorCode::ERRCODE_DATETIME_FIELD_OVERFLOW);
+                errmsg(
+                    c"time of ulid \"%.*s\" is out of range for %s".as_ptr(),
+                    text_len,
+                    text.as_ptr(),
+                    name(target).as_ptr(),
+                );
+                errdetail(match target {
+                    ForeignId::Snowflake | ForeignId::Key => {
+                        c"A snowflake holds times from its epoch to 2^41 - 1 milliseconds after it.".as_ptr()
+                    }
+                    ForeignId::UuidV1 | ForeignId::UuidV6 => {
+                        c"Such a uuid holds times to 5236-03-31 21:21:00.684+00.".as_ptr()
+                    }
+                });
+            }
+            ConvertError::Randomness { target } => {
+                code(PgSqlErrorCode::ERRCODE_INVALID_PARAMETER_VALUE);
+                errmsg(
+                    c"ulid \"%.*s\" was not made from %s".as_ptr(),
+                    text_len,
+                    text.as_ptr(),
+                    name(target).as_ptr(),
+                );
+                match target {
+                    ForeignId::UuidV1 | ForeignId::UuidV6 => errdetail(
+                        c"The 14 bits after its time are %d and its low 4 bits %d; made from such a uuid, they are at most 9999 and zero.".as_ptr(),
+                        (randomness >> 66) as c_int,
+                        (randomness & 0xf) as c_int,
+                    ),
+                    ForeignId::Snowflake => errdetail(
+                        c"Its low 58 bits are 0x%llx; made from a snowflake, they are zero.".as_ptr(),
+                        randomness as u64 & ((1 << 58) - 1),
+                    ),
+                    ForeignId::Key => errdetail(
+                        c"The high 17 bits of its randomness are 0x%x; made from a key, they are zero.".as_ptr(),
+                        (randomness >> 63) as c_int,
+                    ),
+                };
+            }
+        }
+    }
+}
+
+fn name(target: ForeignId) -> &'static CStr {
+    match target {
+        ForeignId::UuidV1 => c"a uuid of version 1",
+        ForeignId::UuidV6 => c"a uuid of version 6",
+        ForeignId::Snowflake => c"a snowflake",
+        ForeignId::Key => c"a bigint key",
     }
 }
 

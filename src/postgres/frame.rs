@@ -184,6 +184,61 @@ impl Returned for &Ulid {
     }
 }
 
+/// A uuid of core's type.
+pub(super) struct Uuid(pub [u8; 16]);
+
+impl<'call> Argument<'call> for Uuid {
+    const SQL: &'static str = "uuid";
+
+    unsafe fn from_datum(datum: Datum) -> Self {
+        // SAFETY: a uuid is passed by reference to its 16 bytes, which need no alignment.
+        Self(unsafe { *datum.cast_mut_ptr() })
+    }
+}
+
+impl Returned for Uuid {
+    const SQL: &'static str = "uuid";
+
+    fn into_datum(self) -> Datum {
+        allocate(self.0)
+    }
+}
+
+/// A record of the parts of a snowflake.
+pub(super) struct SnowflakeParts {
+    pub created_at: TimestampTz,
+    pub datacenter: i32,
+    pub worker: i32,
+    pub sequence: i32,
+}
+
+impl Returned for SnowflakeParts {
+    const SQL: &'static str = "record";
+
+    fn into_datum(self) -> Datum {
+        // The OUT parameters of the SQL function, which a test compares.
+        let columns = [
+            (c"created_at", pg_sys::TIMESTAMPTZOID, Datum::from(self.created_at.0)),
+            (c"datacenter", pg_sys::INT4OID, Datum::from(self.datacenter)),
+            (c"worker", pg_sys::INT4OID, Datum::from(self.worker)),
+            (c"sequence", pg_sys::INT4OID, Datum::from(self.sequence)),
+        ];
+        let mut values = columns.map(|(_, _, value)| value);
+        let mut nulls = [false; 4];
+        // SAFETY: the descriptor has as many columns as there are values, of their types; all are palloc'ed here.
+        // The types are passed by value, so nothing in the tuple is toasted and it is a datum as it stands.
+        unsafe {
+            let descriptor = pg_sys::CreateTemplateTupleDesc(columns.len() as c_int);
+            for (number, (name, oid, _)) in (1..).zip(columns) {
+                pg_sys::TupleDescInitEntry(descriptor, number, name.as_ptr(), oid, -1, 0);
+            }
+            pg_sys::BlessTupleDesc(descriptor);
+            let tuple = pg_sys::heap_form_tuple(descriptor, values.as_mut_ptr(), nulls.as_mut_ptr());
+            Datum::from((*tuple).t_data)
+        }
+    }
+}
+
 impl<'call> Argument<'call> for &'call CStr {
     const SQL: &'static str = "cstring";
 

@@ -9,11 +9,18 @@ pub(super) const POSTGRES_EPOCH_MS: i64 = 946_684_800_000;
 
 /// The millisecond since the Unix epoch that the moment lies in, rounded down.
 pub(super) fn unix_ms<'call>(timestamp: TimestampTz) -> Result<u64, Error<'call>> {
-    if matches!(timestamp.0, i64::MIN | i64::MAX) {
-        return Err(Error::Timestamp);
-    }
-    let unix_ms = timestamp.0.div_euclid(1000) + POSTGRES_EPOCH_MS;
+    let unix_ms = finite_ms(timestamp).ok_or(Error::Timestamp)?;
     u64::try_from(unix_ms).ok().filter(|&unix_ms| unix_ms <= Ulid::MAX_UNIX_MS).ok_or(Error::Timestamp)
+}
+
+/// The same of an epoch that other times count from, which may be before 1970.
+pub(super) fn epoch_ms<'call>(epoch: TimestampTz) -> Result<i64, Error<'call>> {
+    finite_ms(epoch).ok_or(Error::Epoch)
+}
+
+/// Milliseconds since the Unix epoch, rounded down; none of the infinities.
+fn finite_ms(timestamp: TimestampTz) -> Option<i64> {
+    (!matches!(timestamp.0, i64::MIN | i64::MAX)).then(|| timestamp.0.div_euclid(1000) + POSTGRES_EPOCH_MS)
 }
 
 pub(super) fn extract_timestamp(ulid: &Ulid) -> TimestampTz {

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A parallel query: workers generate random ids that differ, sort and aggregate ulids; monotonic ids stay in the leader.
+# A parallel query: workers generate random ids that differ, sort and aggregate ulids; what is monotonic stays in the leader.
 set -euo pipefail
 psql -q -v ON_ERROR_STOP=1 << 'SQL'
 CREATE EXTENSION ulid;
@@ -25,6 +25,9 @@ sed -n '/Gather/,$p' random | grep -q 'Parallel Seq Scan'
 
 plan 'SELECT gen_monotonic_ulid() FROM number' | tee monotonic
 sed -n '1,/Gather/p' monotonic | grep -q 'Output: (*gen_monotonic_ulid'
+
+plan 'SELECT gen_uuid_v7() FROM number' | tee uuid_v7
+sed -n '1,/Gather/p' uuid_v7 | grep -q 'Output: (*gen_uuid_v7'
 
 plan 'SELECT min(id), max(id) FROM made' | tee aggregate
 grep -q 'Partial Aggregate' aggregate

@@ -11,13 +11,26 @@ CREATE EXTENSION ulid;
 CREATE TABLE valid (id ulid, bytes uuid, ms bigint);
 CREATE TABLE lenient (input text, canonical text);
 CREATE TABLE invalid (input text, fault text, at text);
+CREATE TABLE v1_v6 (v1 uuid, v6 uuid, ticks bigint, clock_seq int, node text, ms bigint, id ulid);
+CREATE TABLE v7 (id ulid, v7 uuid);
+CREATE TABLE snowflake (snowflake bigint, epoch_ms bigint, ms bigint, datacenter int, worker int, sequence int, id ulid);
 SQL
 rows valid | psql -q -c 'COPY valid FROM STDIN'
 rows lenient | psql -q -c 'COPY lenient FROM STDIN'
+rows uuid_v1_v6 | psql -q -c 'COPY v1_v6 FROM STDIN'
+rows uuid_v7 | psql -q -c 'COPY v7 FROM STDIN'
+rows snowflake | psql -q -c 'COPY snowflake FROM STDIN'
 rows invalid | sed 's/\\u00e9/é/g' | psql -q -c 'COPY invalid FROM STDIN'
 psql -A -t -v ON_ERROR_STOP=1 << 'SQL' | tee result
 SELECT count(*) > 100 AND bool_and(id = bytes AND bytes::ulid::text = id::text AND ulid_extract_unix_ms(id) = ms) FROM valid;
 SELECT bool_and(input::ulid::text = canonical AND ulid_is_valid(input)) FROM lenient;
+SELECT bool_and(ulid_from_uuid_v1(v1) = id AND ulid_from_uuid_v6(v6) = id AND ulid_to_uuid_v1(id) = v1
+                AND ulid_to_uuid_v6(id) = v6 AND ulid_extract_unix_ms(id) = ms) FROM v1_v6;
+SELECT bool_and(ulid_to_uuid_v7(id) = v7) FROM v7;
+SELECT bool_and(ulid_from_snowflake(snowflake, epoch) = id AND ulid_to_snowflake(id, epoch) = snowflake
+                AND parts = (id::timestamptz, datacenter, worker, sequence) AND ulid_extract_unix_ms(id) = ms)
+FROM (SELECT *, 'epoch'::timestamptz + epoch_ms / 1000 * interval '1 second' + epoch_ms % 1000 * interval '1 millisecond' AS epoch,
+             ulid_snowflake_parts(id) AS parts FROM snowflake) AS s;
 CREATE FUNCTION fault(input text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
     detail text;
@@ -34,6 +47,9 @@ SELECT count(*) > 25, count(*) FILTER (WHERE ulid_is_valid(input)) FROM invalid;
 SELECT input, fault, at, fault(input) FROM invalid WHERE fault(input) <> fault || ' ' || at AND fault <> 'any' OR fault(input) = 'none';
 SQL
 diff - result << 'END'
+t
+t
+t
 t
 t
 CREATE FUNCTION

@@ -1,0 +1,68 @@
+//! Ids of other kinds: the layouts are the pure part's, times and errors PostgreSQL's.
+
+use super::error::Error;
+use super::frame::{ByteaArg, SnowflakeParts, TimestampTz, Uuid};
+use super::time;
+use crate::error::ConvertError;
+use crate::value::Ulid;
+
+/// The error of converting this uuid or ulid.
+fn refused<'call>(id: impl Into<[u8; 16]>) -> impl FnOnce(ConvertError) -> Error<'call> {
+    let id = id.into();
+    move |error| Error::Convert { error, id }
+}
+
+pub(super) fn from_uuid_v1<'call>(uuid: Uuid) -> Result<Ulid, Error<'call>> {
+    Ulid::from_uuid_v1(uuid.0).map_err(refused(uuid.0))
+}
+
+pub(super) fn to_uuid_v1<'call>(ulid: &Ulid) -> Result<Uuid, Error<'call>> {
+    ulid.to_uuid_v1().map(Uuid).map_err(refused(*ulid))
+}
+
+pub(super) fn from_uuid_v6<'call>(uuid: Uuid) -> Result<Ulid, Error<'call>> {
+    Ulid::from_uuid_v6(uuid.0).map_err(refused(uuid.0))
+}
+
+pub(super) fn to_uuid_v6<'call>(ulid: &Ulid) -> Result<Uuid, Error<'call>> {
+    ulid.to_uuid_v6().map(Uuid).map_err(refused(*ulid))
+}
+
+pub(super) fn to_uuid_v7(ulid: &Ulid) -> Uuid {
+    Uuid(ulid.to_uuid_v7())
+}
+
+pub(super) fn from_snowflake<'call>(id: i64, epoch: TimestampTz) -> Result<Ulid, Error<'call>> {
+    Ok(Ulid::from_snowflake(id, time::epoch_ms(epoch)?)?)
+}
+
+pub(super) fn to_snowflake<'call>(ulid: &Ulid, epoch: TimestampTz) -> Result<i64, Error<'call>> {
+    ulid.to_snowflake(time::epoch_ms(epoch)?).map_err(refused(*ulid))
+}
+
+pub(super) fn snowflake_parts<'call>(ulid: &Ulid) -> Result<SnowflakeParts, Error<'call>> {
+    let parts = ulid.snowflake_parts().map_err(refused(*ulid))?;
+    Ok(SnowflakeParts {
+        created_at: time::extract_timestamp(ulid),
+        datacenter: parts.datacenter.into(),
+        worker: parts.worker.into(),
+        sequence: parts.sequence.into(),
+    })
+}
+
+pub(super) fn from_key<'call>(created_at: TimestampTz, key: i64) -> Result<Ulid, Error<'call>> {
+    Ok(Ulid::from_key(time::unix_ms(created_at)?, key)?)
+}
+
+pub(super) fn to_key<'call>(ulid: &Ulid) -> Result<i64, Error<'call>> {
+    ulid.to_key().map_err(refused(*ulid))
+}
+
+pub(super) fn from_bytes<'call>(
+    created_at: TimestampTz,
+    bytes: ByteaArg<'call>,
+) -> Result<Ulid, Error<'call>> {
+    let unix_ms = time::unix_ms(created_at)?;
+    let randomness = bytes.0.try_into().map_err(|_| Error::RandomnessLength { found: bytes.0.len() })?;
+    Ulid::from_parts_bytes(unix_ms, randomness).map_err(|_| Error::Timestamp)
+}
