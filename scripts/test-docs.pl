@@ -4,7 +4,8 @@
 # Each file has a fresh database and one psql session, in which its ```sql blocks run in order; one that fails stops the
 # file. A ```text block directly below a ```sql block is what psql prints for it, to the letter; if that says ERROR, the
 # error is wanted. A file that does not say CREATE EXTENSION ulid finds it done. The line <!-- not executed: REASON -->
-# above a ```sql block leaves it out.
+# above a ```sql block leaves it out. Examples on large tables say \set rows NUMBER; the environment variable ROWS takes
+# the place of that number, for a quick run.
 use strict;
 use warnings;
 
@@ -20,6 +21,7 @@ sub blocks {
         if (defined $language) {
             if ($line !~ /^\s*```\s*$/) { push @body, $line; next }
             my $body = join '', @body;
+            $body =~ s/^\\set rows \K\d+$/$ENV{ROWS}/mg if $ENV{ROWS};
             if ($language eq 'sql' and $line_before !~ /^\s*<!-- not executed: .+ -->\s*$/) {
                 push @blocks, { line => $start, sql => $body };
                 $above_is_sql = 1;
