@@ -77,8 +77,13 @@ impl<R: CryptoRng> Generator<R> {
     /// # Errors
     /// Those of [`monotonic::next`].
     pub fn monotonic(&mut self, unix_ms: u64) -> Result<Ulid, MonotonicError> {
-        let next = monotonic::next_number(self.last, unix_ms, || randomness(&mut self.rng))?.into();
-        self.last = next;
+        self.monotonic_number(unix_ms).map(Ulid::from)
+    }
+
+    /// [`Self::monotonic`] as a number, see [`monotonic::next_number`].
+    pub(crate) fn monotonic_number(&mut self, unix_ms: u64) -> Result<u128, MonotonicError> {
+        let next = monotonic::next_number(self.last, unix_ms, || randomness(&mut self.rng))?;
+        self.last = next.into();
         Ok(next)
     }
 

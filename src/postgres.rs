@@ -33,7 +33,7 @@ pgrx::extension_sql_file!("../sql/ulid.sql", name = "ulid", bootstrap);
 // Every C function of the install script, by the symbol that it names. A symbol that a released script names
 // stays here for ever. All of them are STRICT.
 frame::export! {
-    ulid_in(&CStr) -> Ulid = io::input;
+    ulid_in(&CStr) -> u128 = io::input;
     ulid_out(&Ulid) -> Text = io::output;
     ulid_is_valid(TextArg) -> bool = io::is_valid;
 
@@ -44,9 +44,9 @@ frame::export! {
     timestamp_to_ulid(Timestamp) -> Ulid = cast::from_timestamp;
     ulid_to_timestamp(&Ulid) -> Timestamp = cast::to_timestamp;
 
-    gen_ulid() -> Ulid = backend::random;
+    gen_ulid() -> u128 = backend::random;
     gen_ulid_at(TimestampTz) -> Ulid = backend::random_at;
-    gen_monotonic_ulid() -> Ulid = backend::monotonic;
+    gen_monotonic_ulid() -> u128 = backend::monotonic;
     gen_uuid_v7() -> Uuid = backend::uuid_v7;
 
     ulid_extract_timestamp(&Ulid) -> TimestampTz = time::extract_timestamp;

@@ -97,7 +97,7 @@ impl Ulid {
     /// # Errors
     /// [`ParseError`] names the first fault from the left.
     pub fn parse(text: &[u8]) -> Result<Self, ParseError> {
-        codec::decode(text).map(Self)
+        codec::decode(text).map(Self::from)
     }
 }
 

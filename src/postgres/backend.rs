@@ -7,19 +7,30 @@ use std::ffi::c_int;
 use super::error::Error;
 use super::frame::{TimestampTz, Uuid};
 use super::time;
-use crate::generator::{Generator, SeedError, since_epoch, unix_ms};
+use crate::generator::{Generator, SeedError, since_epoch};
 use crate::value::Ulid;
 
-pub(super) fn random<'call>() -> Result<Ulid, Error<'call>> {
-    Ok(generator()?.random(unix_ms()?)?)
+pub(super) fn random<'call>() -> Result<u128, Error<'call>> {
+    Ok(generator()?.random(unix_ms()?)?.into())
 }
 
 pub(super) fn random_at<'call>(timestamp: TimestampTz) -> Result<Ulid, Error<'call>> {
     Ok(generator()?.random(time::unix_ms(timestamp)?)?)
 }
 
-pub(super) fn monotonic<'call>() -> Result<Ulid, Error<'call>> {
-    Ok(generator()?.monotonic(unix_ms()?)?)
+pub(super) fn monotonic<'call>() -> Result<u128, Error<'call>> {
+    Ok(generator()?.monotonic_number(unix_ms()?)?)
+}
+
+/// Now, in milliseconds since the Unix epoch: [`crate::unix_ms`] without the standard library's arithmetic, which takes
+/// longer than all else but the clock.
+fn unix_ms<'call>() -> Result<u64, Error<'call>> {
+    let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the clock exists on every system, and writes the time there.
+    unsafe { libc::clock_gettime(libc::CLOCK_REALTIME, &raw mut now) };
+    let seconds = u64::try_from(now.tv_sec).map_err(|_| Error::Clock)?;
+    // Less than a billion nanoseconds, and seconds for 292 million years before this wraps.
+    Ok(seconds.wrapping_mul(1000) + now.tv_nsec as u64 / 1_000_000)
 }
 
 pub(super) fn uuid_v7<'call>() -> Result<Uuid, Error<'call>> {
@@ -50,9 +61,14 @@ fn generator() -> Result<&'static mut Generator, SeedError> {
         let state = SEEDED.0.get();
         match &mut *state {
             Some(seeded) if seeded.pid == pid => Ok(&mut seeded.generator),
-            _ => Ok(&mut (*state).insert(Seeded { pid, generator: Generator::from_os()? }).generator),
+            _ => seed(&mut *state, pid),
         }
     }
+}
+
+#[cold]
+fn seed(state: &'static mut Option<Seeded>, pid: c_int) -> Result<&'static mut Generator, SeedError> {
+    Ok(&mut state.insert(Seeded { pid, generator: Generator::from_os()? }).generator)
 }
 
 /// What the tests inside a backend change of the state.

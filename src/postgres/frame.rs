@@ -4,15 +4,17 @@
 //! it carries is turned into UTF-8 whatever the server's encoding, and it cannot report soft errors.
 #![allow(unsafe_code)]
 
+use std::any::Any;
 use std::ffi::{CStr, c_int, c_void};
+use std::marker::PhantomData;
 use std::ops::Bound;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use pgrx::datum::{FromDatum, IntoDatum};
 use pgrx::pg_sys::{self, Datum, FunctionCallInfo, Oid, RangeBound, RangeType};
 
 use super::error::Error;
 use super::time;
-use crate::codec::TEXT_LEN;
 use crate::value::Ulid;
 use crate::window::Window;
 
@@ -47,7 +49,7 @@ macro_rules! export {
         };)*
 
         /// Symbol, SQL types of the arguments and of the result of each exported function.
-        #[cfg_attr(not(feature = "pg_test"), allow(dead_code))]
+        #[allow(dead_code)]
         const SIGNATURES: &[(&str, &[&str], &str)] = &[$((
             stringify!($symbol),
             &[$(<$argument as frame::Argument>::SQL),*],
@@ -61,7 +63,7 @@ pub(super) use export;
 #[derive(Clone, Copy)]
 pub(super) struct Frame<'call> {
     fcinfo: FunctionCallInfo,
-    call: std::marker::PhantomData<&'call ()>,
+    call: PhantomData<&'call ()>,
 }
 
 impl<'call> Frame<'call> {
@@ -77,28 +79,47 @@ impl<'call> Frame<'call> {
 
 /// Calls `body` for the frame that PostgreSQL gave, and turns its outcome into a datum or an error report.
 ///
-/// A Rust panic becomes an ERROR of its own. An error is reported after `body` has returned, and allocation is
-/// done without pgrx's `sigsetjmp`: PostgreSQL's `longjmp` then passes frames that have nothing to drop.
+/// A Rust panic becomes an ERROR of its own. It and any other error are reported after `body` has returned, and
+/// allocation is done without pgrx's `sigsetjmp`: PostgreSQL's `longjmp` then passes frames that have nothing to drop.
+///
+/// pgrx's own guard is a function that is never inlined and hands the outcome over in memory, which costs more than
+/// most of what is called here. This one is inlined, and then costs nothing until there is a panic.
 ///
 /// # Safety
 /// `fcinfo` is the frame of the present call.
+#[inline(always)]
 pub(super) unsafe fn call<'call, V: Returned, R: Outcome<'call, Value = V>>(
     fcinfo: FunctionCallInfo,
     body: impl FnOnce(Frame<'call>) -> R,
 ) -> Datum {
-    let frame = Frame { fcinfo, call: std::marker::PhantomData };
-    // SAFETY: called by PostgreSQL, on its only thread.
-    let outcome = unsafe {
-        pgrx::pg_sys::panic::pgrx_extern_c_guard(|| body(frame).into_result().map(Returned::into_datum))
-    };
-    match outcome {
-        Ok(datum) => datum,
-        Err(error) => {
-            // SAFETY: the frame is valid, and nothing here waits to be dropped.
-            unsafe { error.report((*fcinfo).context) };
-            Datum::null()
-        }
+    let frame = Frame { fcinfo, call: PhantomData };
+    // Unwind safe: what a panic may leave half done is the generator's state, every value of which is a valid one.
+    match catch_unwind(AssertUnwindSafe(|| body(frame).into_result().map(Returned::into_datum))) {
+        Ok(Ok(datum)) => datum,
+        // SAFETY: the frame is valid, and nothing here waits to be dropped.
+        Ok(Err(error)) => unsafe { report(error, fcinfo) },
+        // SAFETY: the same; the panic itself is given away.
+        Err(panic) => unsafe { report_panic(panic) },
     }
+}
+
+/// # Safety
+/// `fcinfo` is the frame of the present call, and no frame from here to PostgreSQL has anything to drop.
+#[cold]
+unsafe fn report(error: Error<'_>, fcinfo: FunctionCallInfo) -> Datum {
+    // SAFETY: promised by the caller.
+    unsafe { error.report((*fcinfo).context) };
+    Datum::null()
+}
+
+/// Lets pgrx report what it or Rust has thrown.
+///
+/// # Safety
+/// No frame from here to PostgreSQL has anything to drop.
+#[cold]
+unsafe fn report_panic(panic: Box<dyn Any + Send>) -> Datum {
+    // SAFETY: promised by the caller, and called on PostgreSQL's only thread.
+    unsafe { pgrx::pg_sys::panic::pgrx_extern_c_guard(|| resume_unwind(panic)) }
 }
 
 /// A type that a function can take.
@@ -147,13 +168,15 @@ unsafe extern "C-unwind" {
     fn palloc(size: usize) -> *mut c_void;
 }
 
-/// Copies a value into the current memory context.
-fn allocate<T: Copy>(value: T) -> Datum {
+/// Puts a value into the current memory context. It is made after the memory for it, so that no register has to be
+/// kept for its pieces meanwhile.
+#[inline(always)]
+fn allocate<T: Copy>(value: impl FnOnce() -> T) -> Datum {
     const { assert!(align_of::<T>() == 1) };
     // SAFETY: palloc gives memory of this size or does not return, and the caller's frames have nothing to drop.
     unsafe {
         let pointer = palloc(size_of::<T>()).cast::<T>();
-        pointer.write(value);
+        pointer.write(value());
         Datum::from(pointer)
     }
 }
@@ -171,7 +194,17 @@ impl Returned for Ulid {
     const SQL: &'static str = "ulid";
 
     fn into_datum(self) -> Datum {
-        allocate(self)
+        allocate(|| self)
+    }
+}
+
+/// A ulid as a number, for what is called most. In a `Result` with an [`Error`] its bytes would overlap with those
+/// of the error, so that the compiler stores them in odd pieces, and whoever reads them next has to wait.
+impl Returned for u128 {
+    const SQL: &'static str = <Ulid as Returned>::SQL;
+
+    fn into_datum(self) -> Datum {
+        Ulid::from(self).into_datum()
     }
 }
 
@@ -200,7 +233,7 @@ impl Returned for Uuid {
     const SQL: &'static str = "uuid";
 
     fn into_datum(self) -> Datum {
-        allocate(self.0)
+        allocate(|| self.0)
     }
 }
 
@@ -249,13 +282,13 @@ impl<'call> Argument<'call> for &'call CStr {
 }
 
 /// The text of a ULID and the zero that ends it.
-pub(super) struct Text(pub [u8; TEXT_LEN]);
+pub(super) struct Text(pub Ulid);
 
 impl Returned for Text {
     const SQL: &'static str = "cstring";
 
     fn into_datum(self) -> Datum {
-        allocate((self.0, 0_u8))
+        allocate(|| (self.0.to_text(), 0_u8))
     }
 }
 

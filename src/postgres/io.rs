@@ -4,14 +4,15 @@ use std::ffi::CStr;
 
 use super::error::Error;
 use super::frame::{Text, TextArg};
+use crate::codec;
 use crate::value::Ulid;
 
-pub(super) fn input(text: &CStr) -> Result<Ulid, Error<'_>> {
-    Ulid::parse(text.to_bytes()).map_err(|error| Error::Parse { text, error })
+pub(super) fn input(text: &CStr) -> Result<u128, Error<'_>> {
+    codec::decode(text.to_bytes()).map_err(|error| Error::Parse { text, error })
 }
 
 pub(super) fn output(ulid: &Ulid) -> Text {
-    Text(ulid.to_text())
+    Text(*ulid)
 }
 
 pub(super) fn is_valid(text: TextArg<'_>) -> bool {

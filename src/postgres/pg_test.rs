@@ -16,7 +16,7 @@ mod tests {
     use pgrx::prelude::*;
 
     use crate::generator::unix_ms;
-    use crate::postgres::{SIGNATURES, backend::test_support as state};
+    use crate::postgres::{SIGNATURES, backend::test_support as state, frame};
     use crate::value::Ulid;
 
     /// The text of what `query` gives.
@@ -49,6 +49,35 @@ mod tests {
              AND pronamespace <> 'tests'::regnamespace",
         );
         assert_eq!(declared.lines().collect::<Vec<_>>(), exported);
+    }
+
+    mod panicking {
+        use super::frame;
+
+        frame::export! {
+            ulid_test_panic() -> bool = panic;
+        }
+
+        #[allow(clippy::panic)]
+        fn panic() -> bool {
+            panic!("what a test does")
+        }
+    }
+
+    /// It would be the end of every backend of the server.
+    #[pg_test]
+    fn a_panic_is_an_error() {
+        let library = text("SELECT probin FROM pg_proc WHERE proname = 'gen_monotonic_ulid'");
+        Spi::run(&format!(
+            "CREATE FUNCTION panic() RETURNS boolean LANGUAGE c STRICT AS '{library}', 'ulid_test_panic';
+             DO $$ BEGIN
+                 PERFORM panic();
+                 RAISE 'no error';
+             EXCEPTION WHEN internal_error THEN
+                 ASSERT SQLERRM = 'what a test does';
+             END $$",
+        ))
+        .unwrap();
     }
 
     /// A sequence that came with a fork would go on in each child alike.
