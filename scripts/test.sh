@@ -11,6 +11,7 @@ check() {
 
 # The Rust code, without PostgreSQL.
 stage_rust() {
+  check sha256sum --check --quiet sql/SHA256SUMS  # what is released does not change
   check cargo fmt --check
   check cargo clippy --quiet --all-targets -- -D warnings
   check cargo test

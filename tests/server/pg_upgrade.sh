@@ -1,0 +1,70 @@
+#!/usr/bin/env bash
+# pg_upgrade from the oldest server that is at hand: keys, indexes, arrays, partitions and data are all there.
+set -euo pipefail
+# shellcheck source=scripts/server.sh
+. "$ROOT/scripts/server.sh"
+new=$BIN
+major=$("$new/postgres" --version | sed 's/[^0-9]*\([0-9]*\).*/\1/')
+old=""
+for candidate in 17 16 15 14 13; do
+  # with the extension in it, and with the contrib module that the checks need
+  [ "$candidate" -lt "$major" ] && [ -e "$WORK/$candidate/bin/postgres" ] || continue
+  candidate=$(readlink -f "$WORK/$candidate/bin")
+  [ -e "$("$candidate/pg_config" --pkglibdir)/ulid.so" ] && [ -e "$("$candidate/pg_config" --pkglibdir)/amcheck.so" ] || continue
+  old=$candidate
+done
+[ -n "$old" ] && [ -e "$("$new/pg_config" --pkglibdir)/amcheck.so" ] || { echo "skipped: no older server to upgrade from"; exit 77; }
+"$old/postgres" --version
+"$new/postgres" --version
+
+BIN=$old start_server old
+psql -q -v ON_ERROR_STOP=1 << 'SQL'
+CREATE EXTENSION ulid;
+CREATE EXTENSION amcheck;
+CREATE TABLE key (id ulid PRIMARY KEY DEFAULT gen_ulid(), ids ulid[], n int);
+CREATE INDEX key_hash ON key USING hash (id);
+CREATE INDEX key_n_id ON key (n, id);
+CREATE TABLE part (id ulid PRIMARY KEY) PARTITION BY RANGE (id);
+CREATE TABLE part_2026 PARTITION OF part FOR VALUES FROM (ulid_lower_bound('2026-01-01')) TO (ulid_lower_bound('2027-01-01'));
+CREATE TABLE part_rest PARTITION OF part DEFAULT;
+INSERT INTO key (ids, n) SELECT ARRAY[gen_ulid(), NULL], n % 10 FROM generate_series(1, 10000) AS n;
+INSERT INTO part SELECT gen_ulid('2025-07-01'::timestamptz + n * interval '1 hour') FROM generate_series(1, 10000) AS n;
+SQL
+rows="SELECT id, ids FROM key ORDER BY id; SELECT tableoid::regclass, id FROM part ORDER BY id"
+psql -A -t -c "$rows" > before
+BIN=$old stop_server old
+
+# an empty cluster of the new version beside it: without checksums where the old one has none
+start_server new
+stop_server new
+rm -rf "$SERVERS/new/data"
+checksums=""
+[ "$major" -lt 18 ] || checksums=--no-data-checksums
+as_postgres "$new/initdb" -D "$SERVERS/new/data" -U postgres -A trust -E UTF8 --no-locale --no-sync $checksums > /dev/null
+cat "$SERVERS/old/data/postgresql.conf" | sed -n '/^listen_addresses = /,$p' | sed "s#$SERVERS/old#$SERVERS/new#" >> "$SERVERS/new/data/postgresql.conf"
+server_directory "$SERVERS/work"
+(
+  cd "$SERVERS/work"
+  unset PGHOST PGPORT PGUSER PGDATABASE
+  SERVERS=$SERVERS/work as_postgres "$new/pg_upgrade" -b "$old" -B "$new" -d "${SERVERS%/work}/old/data" -D "${SERVERS%/work}/new/data" \
+    -U postgres -s "$SERVERS/work"
+) || { find "$SERVERS" -name '*.log' -exec tail -n 20 {} +; exit 1; }
+
+start_server new
+psql -A -t -c "$rows" > after
+diff before after
+psql -q -v ON_ERROR_STOP=1 -c 'ALTER EXTENSION amcheck UPDATE' 
+psql -A -t -v ON_ERROR_STOP=1 << 'SQL' | tee result
+SELECT count(bt_index_parent_check(c.oid, true)) FROM pg_class AS c JOIN pg_index ON indexrelid = c.oid
+WHERE relam = (SELECT oid FROM pg_am WHERE amname = 'btree') AND relkind = 'i' AND c.relnamespace = 'public'::regnamespace;
+SET enable_indexscan = off; SET enable_bitmapscan = off; SET enable_seqscan = on;
+SELECT id AS some FROM key LIMIT 1 OFFSET 77 \gset
+SET enable_indexscan = on; SET enable_bitmapscan = on; SET enable_seqscan = off;
+SELECT count(*) FROM key WHERE id = :'some';
+DROP INDEX key_n_id;
+ALTER TABLE key DROP CONSTRAINT key_pkey;
+SELECT count(*) FROM key WHERE id = :'some';
+INSERT INTO key DEFAULT VALUES;
+SQL
+grep -qx 4 result
+[ "$(grep -cx 1 result)" = 2 ]

@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# From each released version to the newest: what is stored stays, and the objects are those of a fresh install.
+set -euo pipefail
+# Print every object of the extension with all that can be said of it, but for what a new object cannot share: its oid.
+objects() {
+  psql -A -t -v ON_ERROR_STOP=1 -d "$1" << 'SQL'
+SET search_path = pg_catalog;
+WITH member AS (
+    SELECT classid, objid, pg_describe_object(classid, objid, 0) AS object, obj_description(objid, classid::regclass::name) AS comment
+    FROM pg_depend WHERE refobjid = (SELECT oid FROM pg_extension WHERE extname = 'ulid') AND deptype = 'e'
+)
+SELECT 'version ' || extversion FROM pg_extension WHERE extname = 'ulid'
+UNION ALL SELECT object || ': ' || comment FROM member
+UNION ALL SELECT object || ': ' || (to_jsonb(p) - '{oid,proowner,proargdefaults,prosupport,proargtypes,prorettype,pronamespace}'::text[])::text
+    || pg_get_function_identity_arguments(p.oid) || pg_get_function_result(p.oid) || prosupport::regproc
+    || coalesce(pg_get_expr(proargdefaults, 0), '')
+    FROM member JOIN pg_proc AS p ON p.oid = objid AND classid = 'pg_proc'::regclass
+UNION ALL SELECT object || ': ' || concat_ws(' ', aggkind, aggtransfn, aggcombinefn, aggsortop::regoperator, aggtranstype::regtype)
+    FROM member JOIN pg_aggregate ON aggfnoid = objid AND classid = 'pg_proc'::regclass
+UNION ALL SELECT object || ': ' || concat_ws(' ', oprcanmerge, oprcanhash, oprcom::regoperator, oprnegate::regoperator, oprcode, oprrest, oprjoin)
+    FROM member JOIN pg_operator AS o ON o.oid = objid AND classid = 'pg_operator'::regclass
+UNION ALL SELECT object || ': ' || concat_ws(' ', castcontext, castmethod, castfunc::regprocedure)
+    FROM member JOIN pg_cast AS c ON c.oid = objid AND classid = 'pg_cast'::regclass
+UNION ALL SELECT object || ': ' || concat_ws(' ', typlen, typbyval, typalign, typstorage, typinput, typoutput, typreceive, typsend, typcategory)
+    FROM member JOIN pg_type AS t ON t.oid = objid AND classid = 'pg_type'::regclass
+UNION ALL SELECT object || ': ' || concat_ws(' ', opcdefault, opcintype::regtype, opckeytype::regtype)
+    FROM member JOIN pg_opclass AS c ON c.oid = objid AND classid = 'pg_opclass'::regclass
+UNION ALL SELECT object || ': ' || concat_ws(' ', amopstrategy, amopopr::regoperator)
+    FROM member JOIN pg_amop ON amopfamily = objid AND classid = 'pg_opfamily'::regclass
+UNION ALL SELECT object || ': ' || concat_ws(' ', amprocnum, amproc::regprocedure)
+    FROM member JOIN pg_amproc ON amprocfamily = objid AND classid = 'pg_opfamily'::regclass
+ORDER BY 1;
+SQL
+}
+createdb fresh
+psql -q -d fresh -c 'CREATE EXTENSION ulid'
+objects fresh > fresh.objects
+[ "$(wc -l < fresh.objects)" -gt 150 ]
+# everything has a comment
+[ "$(psql -A -t -d fresh -c "SELECT count(*) FROM pg_depend WHERE refobjid = (SELECT oid FROM pg_extension WHERE extname = 'ulid')
+  AND deptype = 'e' AND obj_description(objid, classid::regclass::name) IS NULL AND classid <> 'pg_type'::regclass")" = 0 ]
+
+for script in "$ROOT"/sql/install/ulid--*.sql; do
+  version=${script##*--} version=${version%.sql} database=from_${version//./_}
+  echo "from $version"
+  createdb "$database"
+  psql -q -d "$database" -v ON_ERROR_STOP=1 -v version="$version" << 'SQL'
+CREATE EXTENSION ulid VERSION :'version';
+CREATE TABLE key (id ulid PRIMARY KEY DEFAULT gen_ulid(), ids ulid[], made timestamptz GENERATED ALWAYS AS (ulid_extract_timestamp(id)) STORED);
+CREATE INDEX ON key USING hash (id);
+INSERT INTO key (ids) SELECT ARRAY[gen_ulid(), gen_monotonic_ulid()] FROM generate_series(1, 10000);
+CREATE TABLE before AS SELECT id::text, ids::text, made FROM key;
+ALTER EXTENSION ulid UPDATE;
+INSERT INTO key DEFAULT VALUES;
+SQL
+  objects "$database" > "$database.objects"
+  diff fresh.objects "$database.objects"
+  [ "$(psql -A -t -d "$database" -c 'SELECT count(*) FROM before JOIN key ON key.id = before.id::ulid AND key.ids::text = before.ids AND key.made = before.made')" = 10000 ]
+done
