@@ -11,7 +11,7 @@ WITH member AS (
 )
 SELECT 'version ' || extversion FROM pg_extension WHERE extname = 'ulid'
 UNION ALL SELECT object || ': ' || comment FROM member
-UNION ALL SELECT object || ': ' || (to_jsonb(p) - '{oid,proowner,proargdefaults,prosupport,proargtypes,prorettype,pronamespace}'::text[])::text
+UNION ALL SELECT object || ': ' || (to_jsonb(p) - '{oid,proowner,proargdefaults,proallargtypes,prosupport,proargtypes,prorettype,pronamespace}'::text[])::text
     || pg_get_function_identity_arguments(p.oid) || pg_get_function_result(p.oid) || prosupport::regproc
     || coalesce(pg_get_expr(proargdefaults, 0), '')
     FROM member JOIN pg_proc AS p ON p.oid = objid AND classid = 'pg_proc'::regclass
