@@ -25,7 +25,7 @@ remote() {
 # Compare what a query is sent as with what is expected.
 sent() {
   local remote
-  remote=$(remote "$1")
+  remote=$(remote "$1" | sed "s/'::public.ulid/'/g")  # PostgreSQL 13 and 14 say the type of a constant
   [ "$remote" = "$2" ] || { printf 'sent as: %s\nexpected: %s\n' "$remote" "$2"; return 1; }
 }
 sent "SELECT n FROM event_0 WHERE id > '01KDY021000000000000000000'" \

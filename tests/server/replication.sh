@@ -24,13 +24,12 @@ CREATE TABLE as_binary (id ulid PRIMARY KEY, n int);
 CREATE TABLE from_uuid (id ulid PRIMARY KEY, n int);
 SQL
 # a subscription can ask for binary since PostgreSQL 14
-binary=", binary = true"
+binary="WITH (binary = true)"
 [ "$(psql -A -t -c 'SHOW server_version_num')" -ge 140000 ] || binary=""
-echo "binary: ${binary:-skipped, not before PostgreSQL 14}"
+echo "binary: ${binary:-not before PostgreSQL 14, as text}"
 psql -q -v ON_ERROR_STOP=1 << SQL
 CREATE SUBSCRIPTION as_text CONNECTION 'host=$publisher user=postgres dbname=postgres' PUBLICATION as_text;
-CREATE SUBSCRIPTION as_binary CONNECTION 'host=$publisher user=postgres dbname=postgres' PUBLICATION as_binary
-    WITH (streaming = false$binary);
+CREATE SUBSCRIPTION as_binary CONNECTION 'host=$publisher user=postgres dbname=postgres' PUBLICATION as_binary $binary;
 SQL
 # Wait until a query of the subscriber gives what is expected.
 await() {
