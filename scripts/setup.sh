@@ -106,7 +106,7 @@ default_major() {
 
 # Make PostgreSQL $1 ready in a directory of our own; sets BIN, where its programs are.
 prepare_postgres() {
-  local missing tree version
+  local missing tree version packages=()
   case " $MAJORS " in *" $1 "*) ;; *) die "PostgreSQL \"$1\" is not one of $MAJORS" ;; esac
   command -v cargo > /dev/null || die "cargo is missing, see https://rustup.rs"
   while missing=$(missing_packages "$1"); [ -n "$missing" ]; do
@@ -114,14 +114,15 @@ prepare_postgres() {
     install_packages $missing
   done
   choose_server_user
-  tree=$WORK/$1 version="unpacked"
+  case $1 in 17 | 18) packages=("postgresql-$1-partman") ;; esac  # the documentation has examples of it
+  tree=$WORK/$1 version="unpacked${packages[*]:+ ${packages[*]}}"
   ! is_own "$1" || version=$("/usr/lib/postgresql/$1/bin/postgres" --version)
   if [ ! -x "$tree/bin/postgres" ] || [ "$version" != "$(cat "$tree/version" 2> /dev/null)" ]; then
     if is_own "$1"; then
       copy_postgres "$1" "$tree"
     else
       say "unpack PostgreSQL $1 into $tree (up to a minute, once)"
-      scripts/fetch-postgres.sh "$1" "$tree" || return
+      scripts/fetch-postgres.sh "$1" "$tree" "${packages[@]}" || return
     fi
   fi
   BIN=$(readlink -f "$tree/bin")

@@ -3,13 +3,32 @@
 #
 # Each file has a fresh database and one psql session, in which its ```sql blocks run in order; one that fails stops the
 # file. A ```text block directly below a ```sql block is what psql prints for it, to the letter; if that says ERROR, the
-# error is wanted. A file that does not say CREATE EXTENSION ulid finds it done. The line <!-- not executed: REASON -->
-# above a ```sql block leaves it out. Examples on large tables say \set rows NUMBER; the environment variable ROWS takes
-# the place of that number, for a quick run.
+# error is wanted, and its LINE and DETAIL are compared where they are shown. A file that does not say CREATE EXTENSION
+# ulid finds it done. A line above a ```sql block can leave it out, which is said:
+#   <!-- not executed: REASON -->
+#   <!-- needs NAME VERSION -->   where the server (PostgreSQL) is older, or offers no such extension of that version
+# Examples on large tables say \set rows NUMBER; the environment variable ROWS takes the place of that number, for a
+# quick run.
 use strict;
 use warnings;
 
-my ($passed, $failed, $databases) = (0, 0, 0);
+my ($passed, $failed, $skipped, $databases) = (0, 0, 0, 0);
+
+# What the server offers.
+my %version = map { chomp; split /\|/ } qx{psql -X -A -t -c "SELECT name, default_version FROM pg_available_extensions
+    UNION ALL SELECT 'PostgreSQL', substring(version() FROM '[0-9.]+')"};
+
+# Whether it offers this in that version or a later one.
+sub offered {
+    my ($name, $wanted) = @_;
+    my @wanted = split /\./, $wanted;
+    for my $number (split /\./, $version{$name} // 0) {
+        return 1 unless @wanted;
+        my $order = $number <=> shift @wanted;
+        return $order > 0 if $order;
+    }
+    return !@wanted;
+}
 
 # Read the blocks of a file.
 sub blocks {
@@ -22,7 +41,13 @@ sub blocks {
             if ($line !~ /^\s*```\s*$/) { push @body, $line; next }
             my $body = join '', @body;
             $body =~ s/^\\set rows \K\d+$/$ENV{ROWS}/mg if $ENV{ROWS};
-            if ($language eq 'sql' and $line_before !~ /^\s*<!-- not executed: .+ -->\s*$/) {
+            my $runs = $language eq 'sql' && $line_before !~ /^\s*<!-- not executed: .+ -->\s*$/;
+            if ($runs and $line_before =~ /^\s*<!-- needs (\S+) ([\d.]+) -->\s*$/ and !offered($1, $2)) {
+                print "skipped $file:$start needs $1 $2\n";
+                $skipped++;
+                $runs = 0;
+            }
+            if ($runs) {
                 push @blocks, { line => $start, sql => $body };
                 $above_is_sql = 1;
             } else {
@@ -39,6 +64,14 @@ sub blocks {
     }
     die "$file:$start: a block does not end\n" if defined $language;
     return @blocks;
+}
+
+# What psql printed, without the parts of errors that the file does not show: servers word them differently.
+sub compared {
+    my ($printed, $shown) = @_;
+    $printed =~ s/^LINE \d+:.*\n *\^\n//mg unless $shown =~ /^LINE \d+:/m;
+    $printed =~ s/^DETAIL:.*\n//mg unless $shown =~ /^DETAIL:/m;
+    return trimmed($printed);
 }
 
 # What is compared: no blanks at the ends of lines, no empty lines at the end.
@@ -84,7 +117,7 @@ for my $file (@ARGV) {
             $problem = "not reached\n";
         } elsif (!defined $printed[$n + 1]) {
             $problem = "stopped:\n$printed[$n]";
-        } elsif (defined $block->{output} and trimmed($printed[$n]) ne trimmed($block->{output})) {
+        } elsif (defined $block->{output} and compared($printed[$n], $block->{output}) ne trimmed($block->{output})) {
             $problem = "printed:\n$printed[$n]where the file says:\n$block->{output}";
         }
         if (defined $problem) { print "FAILED  $file:$block->{line} $problem"; $wrong++ }
@@ -93,5 +126,5 @@ for my $file (@ARGV) {
     $passed += @blocks - $wrong;
     $failed += $wrong;
 }
-print "$passed passed, $failed failed\n";
+print "$passed passed, $failed failed", $skipped ? ", $skipped skipped\n" : "\n";
 exit($failed ? 1 : 0);
