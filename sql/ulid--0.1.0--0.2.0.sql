@@ -43,33 +43,38 @@ CREATE FUNCTION ulid_range_sel(internal, oid, internal, integer) RETURNS double 
     AS 'MODULE_PATHNAME', 'ulid_range_sel';
 COMMENT ON FUNCTION ulid_range_sel(internal, oid, internal, integer) IS 'restriction selectivity of a ulid made within a range';
 
--- The range is an anyrange, though only a tstzrange has an answer: with tstzrange here, PostgreSQL would take the
--- untyped literal of '[2026-01-01, 2026-02-01)' <@ period, which is a range today, for a ulid.
-CREATE FUNCTION ulid_contained_by_range(ulid, anyrange) RETURNS boolean
+-- The range is a domain. With tstzrange, PostgreSQL would take the untyped literal of '[2026-01-01, 2026-02-01)' <@
+-- period, which is a range today, for a ulid, as an operand that matches exactly wins; with anyrange, uuid <@ uuidrange
+-- would have two candidates and fail. A tstzrange is coerced to the domain, no other range is, and it matches nothing
+-- exactly.
+CREATE DOMAIN ulid_window AS tstzrange;
+COMMENT ON DOMAIN ulid_window IS 'range of time that a ulid is made within';
+
+CREATE FUNCTION ulid_contained_by_range(ulid, ulid_window) RETURNS boolean
     LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
     SUPPORT ulid_range_support
     AS 'MODULE_PATHNAME', 'ulid_contained_by_range';
-COMMENT ON FUNCTION ulid_contained_by_range(ulid, anyrange) IS 'implementation of <@ operator';
+COMMENT ON FUNCTION ulid_contained_by_range(ulid, ulid_window) IS 'implementation of <@ operator';
 
-CREATE FUNCTION range_contains_ulid(anyrange, ulid) RETURNS boolean
+CREATE FUNCTION range_contains_ulid(ulid_window, ulid) RETURNS boolean
     LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
     SUPPORT ulid_range_support
     AS 'MODULE_PATHNAME', 'range_contains_ulid';
-COMMENT ON FUNCTION range_contains_ulid(anyrange, ulid) IS 'implementation of @> operator';
+COMMENT ON FUNCTION range_contains_ulid(ulid_window, ulid) IS 'implementation of @> operator';
 
 CREATE OPERATOR <@ (
-    LEFTARG = ulid, RIGHTARG = anyrange, FUNCTION = ulid_contained_by_range,
+    LEFTARG = ulid, RIGHTARG = ulid_window, FUNCTION = ulid_contained_by_range,
     COMMUTATOR = @>,
     RESTRICT = ulid_range_sel, JOIN = contjoinsel
 );
-COMMENT ON OPERATOR <@ (ulid, anyrange) IS 'made within a range of time';
+COMMENT ON OPERATOR <@ (ulid, ulid_window) IS 'made within a range of time';
 
 CREATE OPERATOR @> (
-    LEFTARG = anyrange, RIGHTARG = ulid, FUNCTION = range_contains_ulid,
+    LEFTARG = ulid_window, RIGHTARG = ulid, FUNCTION = range_contains_ulid,
     COMMUTATOR = <@,
     RESTRICT = ulid_range_sel, JOIN = contjoinsel
 );
-COMMENT ON OPERATOR @> (anyrange, ulid) IS 'range of time in which the ulid was made';
+COMMENT ON OPERATOR @> (ulid_window, ulid) IS 'range of time in which the ulid was made';
 
 --
 -- Ids of other kinds: nothing is lost, and their order is that of the ulids

@@ -19,7 +19,7 @@ pub(crate) mod pg_test;
 use std::ffi::CStr;
 
 use frame::{
-    AnyRange, Bytea, ByteaArg, Internal, SnowflakeParts, Text, TextArg, Timestamp, TimestampTz, TstzRange,
+    Bytea, ByteaArg, Internal, SnowflakeParts, Text, TextArg, Timestamp, TimestampTz, TstzRange, UlidWindow,
     Uuid,
 };
 use pgrx::pg_sys::Oid;
@@ -57,8 +57,8 @@ frame::export! {
 
     ulid_range_lower(TstzRange) -> Ulid = time::range_lower;
     ulid_range_upper(TstzRange) -> Ulid = time::range_upper;
-    ulid_contained_by_range(&Ulid, AnyRange) -> bool = time::contained_by_range;
-    range_contains_ulid(AnyRange, &Ulid) -> bool = time::range_contains;
+    ulid_contained_by_range(&Ulid, UlidWindow) -> bool = time::contained_by_range;
+    range_contains_ulid(UlidWindow, &Ulid) -> bool = time::range_contains;
     ulid_range_support(Internal) -> Internal = planner::support;
     ulid_range_sel(Internal, Oid, Internal, i32) -> f64 = planner::selectivity;
 

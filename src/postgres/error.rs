@@ -4,7 +4,7 @@
 use std::ffi::{CStr, c_char, c_int};
 
 use pgrx::PgSqlErrorCode;
-use pgrx::pg_sys::{Node, Oid};
+use pgrx::pg_sys::Node;
 
 use crate::error::{ConvertError, Expected, ForeignId, LengthError, MonotonicError, ParseError, RangeError};
 use crate::generator::SeedError;
@@ -26,8 +26,6 @@ pub(super) enum Error<'call> {
     Timestamp,
     /// 22008: the same of the system's clock.
     Clock,
-    /// 42883: a range that is not one of times, as if the operator were not there.
-    RangeType(Oid),
     /// 2200H: no greater ULID in this millisecond.
     Exhausted,
     /// XX000, as core's `gen_random_uuid` has it: no randomness from the operating system.
@@ -134,14 +132,6 @@ impl Error<'_> {
                     code(PgSqlErrorCode::ERRCODE_DATETIME_FIELD_OVERFLOW);
                     errmsg(c"system clock out of range for type ulid".as_ptr());
                     errdetail(c"%s".as_ptr(), TIMES.as_ptr());
-                }
-                Self::RangeType(range) => {
-                    code(PgSqlErrorCode::ERRCODE_UNDEFINED_FUNCTION);
-                    errmsg(
-                        c"operator does not exist: %s".as_ptr(),
-                        psprintf(c"ulid <@ %s".as_ptr(), pgrx::pg_sys::format_type_be(range)),
-                    );
-                    errhint(c"Only a tstzrange holds the times of ULIDs.".as_ptr());
                 }
                 Self::Exhausted => {
                     code(PgSqlErrorCode::ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED);
@@ -370,7 +360,6 @@ unsafe extern "C-unwind" {
     fn errsave_start(context: *mut Node, domain: *const c_char) -> bool;
     #[cfg(not(any(feature = "pg13", feature = "pg14", feature = "pg15")))]
     fn errsave_finish(context: *mut Node, file: *const c_char, line: c_int, function: *const c_char);
-    fn psprintf(format: *const c_char, ...) -> *mut c_char;
     fn errcode(sqlstate: c_int) -> c_int;
     fn errmsg(format: *const c_char, ...) -> c_int;
     fn errdetail(format: *const c_char, ...) -> c_int;

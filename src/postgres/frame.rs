@@ -11,7 +11,7 @@ use std::ops::Bound;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use pgrx::datum::{FromDatum, IntoDatum};
-use pgrx::pg_sys::{self, Datum, FunctionCallInfo, Oid, RangeBound, RangeType};
+use pgrx::pg_sys::{self, Datum, FunctionCallInfo, Oid, RangeBound};
 
 use super::error::Error;
 use super::time;
@@ -386,21 +386,15 @@ impl<'call> Argument<'call> for TstzRange {
     }
 }
 
-/// A range of any type, and its ULIDs if it is one of times.
-pub(super) struct AnyRange(pub Result<Window, Oid>);
+/// The same as an operand of the operators, whose type is a domain over tstzrange.
+pub(super) struct UlidWindow(pub Window);
 
-impl<'call> Argument<'call> for AnyRange {
-    const SQL: &'static str = "anyrange";
+impl<'call> Argument<'call> for UlidWindow {
+    const SQL: &'static str = "ulid_window";
 
     unsafe fn from_datum(datum: Datum) -> Self {
-        // SAFETY: it is a range, and a tstzrange if it says so.
-        unsafe {
-            let range = pg_sys::pg_detoast_datum(datum.cast_mut_ptr()).cast::<RangeType>();
-            match (*range).rangetypid {
-                pg_sys::TSTZRANGEOID => Self(Ok(range_window(Datum::from(range)))),
-                other => Self(Err(other)),
-            }
-        }
+        // SAFETY: it is a tstzrange.
+        Self(unsafe { range_window(datum) })
     }
 }
 

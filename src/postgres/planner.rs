@@ -120,8 +120,6 @@ struct Call {
 }
 
 impl Call {
-    /// Nothing where the range is of another type: that will be an error when it is run.
-    ///
     /// # Safety
     /// The node is a call of our function, as a function or through an operator.
     unsafe fn of(node: *mut Node, function: Oid) -> Option<Self> {
@@ -136,11 +134,13 @@ impl Call {
                 return None;
             }
             let [first, second] = [0, 1].map(|n| nth(arguments, n).cast::<Node>());
-            let is_window = |node| pg_sys::exprType(node) == pg_sys::TSTZRANGEOID;
-            let (ulid_index, ulid, range) = match (is_window(first), is_window(second)) {
-                (false, true) => (0, first, second),
-                (true, false) => (1, second, first),
-                _ => return None,
+            let is_window = |node| pg_sys::getBaseType(pg_sys::exprType(node)) == pg_sys::TSTZRANGEOID;
+            let (ulid_index, ulid, range) =
+                if is_window(second) { (0, first, second) } else { (1, second, first) };
+            // A range is relabelled for the domain that the operators take.
+            let range = match (*range).type_ {
+                NodeTag::T_RelabelType => (*range.cast::<pg_sys::RelabelType>()).arg.cast(),
+                _ => range,
             };
             Some(Self { ulid_index, ulid, range, schema: pg_sys::get_func_namespace(function) })
         }
@@ -240,9 +240,7 @@ pub(super) fn selectivity(root: Internal, operator: Oid, arguments: Internal, re
         ) {
             return DEFAULT_SELECTIVITY;
         }
-        let selectivity = if (*other).type_ != NodeTag::T_Const
-            || pg_sys::exprType(other) != pg_sys::TSTZRANGEOID
-        {
+        let selectivity = if (*other).type_ != NodeTag::T_Const {
             DEFAULT_SELECTIVITY
         } else if let Some(range) = constant(other) {
             window_selectivity(&mut variable, operator, range_window(range)).unwrap_or(DEFAULT_SELECTIVITY)

@@ -1,7 +1,7 @@
 //! The time of a ULID as PostgreSQL's timestamps, in whole numbers only.
 
 use super::error::Error;
-use super::frame::{AnyRange, Bytea, TimestampTz, TstzRange};
+use super::frame::{Bytea, TimestampTz, TstzRange, UlidWindow};
 use crate::value::Ulid;
 
 /// 2000-01-01, from which PostgreSQL counts, in milliseconds since 1970-01-01.
@@ -53,10 +53,10 @@ pub(super) fn range_upper(range: TstzRange) -> Ulid {
     range.0.upper()
 }
 
-pub(super) fn contained_by_range<'call>(ulid: &Ulid, range: AnyRange) -> Result<bool, Error<'call>> {
-    range.0.map(|window| window.contains(*ulid)).map_err(Error::RangeType)
+pub(super) fn contained_by_range(ulid: &Ulid, window: UlidWindow) -> bool {
+    window.0.contains(*ulid)
 }
 
-pub(super) fn range_contains<'call>(range: AnyRange, ulid: &Ulid) -> Result<bool, Error<'call>> {
-    contained_by_range(ulid, range)
+pub(super) fn range_contains(window: UlidWindow, ulid: &Ulid) -> bool {
+    window.0.contains(*ulid)
 }

@@ -13,7 +13,7 @@ SELECT DISTINCT classid::regclass AS catalog FROM member ORDER BY 1;
 
 -- every object has a comment
 SELECT object FROM member WHERE coalesce(obj_description(objid, classid::regclass::name), '') = ''
-AND object <> 'type ulid[]'; -- made by PostgreSQL, and from 17 on a member
+AND object NOT LIKE 'type %[]'; -- made by PostgreSQL, and from 17 on members
 
 --
 -- Type
