@@ -5,6 +5,9 @@ DESTDIR ?=
 # The major version that `make run` and `make test` use; empty: the machine's own. For tests also a list, or all.
 PG ?=
 export PG
+# Whatever it is set to, `make bench` measures all.
+FULL ?=
+export FULL
 # After so many seconds `make test PG=all` begins no further major version but the first two.
 export TIME_LIMIT
 
@@ -21,7 +24,7 @@ library = $(target)/pg$(major)/ulid.so
 scripts = $(wildcard sql/install/ulid--*.sql sql/ulid--*--*.sql)
 tests = $(basename $(notdir $(wildcard tests/pg_regress/sql/*.sql)))
 
-.PHONY: build install uninstall installcheck run test test-rust test-build test-sql test-pgrx test-server test-docs clean help
+.PHONY: build install uninstall installcheck run test test-rust test-build test-sql test-pgrx test-server test-docs bench clean help
 
 build: ## build the extension for the server of PG_CONFIG (default: the pg_config in PATH)
 	PGRX_PG_CONFIG_PATH='$(pg_config)' cargo build --release --lib --no-default-features --features pg$(major)
@@ -66,6 +69,10 @@ test-server: ## tests/server: scripts that start, stop, restore and upgrade real
 
 test-docs: ## the SQL examples of README.md and docs/
 	scripts/test.sh docs
+
+bench: ## measure: cargo bench --bench core, then kinds of ids in a private server (a few minutes; FULL=1: half an hour)
+	cargo bench --bench core
+	scripts/bench.sh
 
 clean: ## remove everything built here (cargo-pgrx stays, in the user's cache directory)
 	cargo clean

@@ -1,0 +1,133 @@
+#!/usr/bin/env perl
+# Draws what benches/sql.pl has measured: benches/plot.pl FILE DIRECTORY
+#
+# Needs results of --full. The pictures are SVG without a background, legible on light and on dark pages.
+use strict;
+use warnings;
+use List::Util qw(max);
+
+my ($file, $directory) = @ARGV;
+die "usage: $0 FILE DIRECTORY\n" unless @ARGV == 2;
+
+# The same colours throughout, of middling lightness: told apart on white and on black, also with red-green blindness.
+my @names = qw(bigint uuid_v4 uuid_v7 ulid_text ulid ulid_monotonic);
+my %title = (bigint => 'bigint identity', uuid_v4 => 'uuid v4', uuid_v7 => 'uuid v7', ulid_text => 'ulid as text',
+             ulid => 'ulid, gen_ulid', ulid_monotonic => 'ulid, gen_monotonic_ulid');
+my %colour = (bigint => '#8c8c8c', uuid_v4 => '#d55e00', uuid_v7 => '#c77cab', ulid_text => '#c79400',
+              ulid => '#2e8bd8', ulid_monotonic => '#009e73');
+my %dash = (uuid_v7 => '7 3', ulid_monotonic => '2 3');    # where two lines lie upon each other
+my ($width, $height, $left, $top, $plot_width, $plot_height) = (720, 400, 64, 56, 440, 290);
+
+my %of;    # operation, kind, rows, round
+open my $in, '<', $file or die "$file: $!\n";
+while (<$in>) {
+    chomp;
+    my ($operation, $kind, $round, $rows, $value) = split /\t/;
+    $of{$operation}{$kind}{$rows}{$round} = $value;
+}
+
+# The lines of a result of the large insert, as rows and value.
+sub lines {
+    my ($operation, $value) = @_;
+    my %lines;
+    for my $kind (@names) {
+        my $of = $of{$operation}{$kind} // next;
+        my @points = map { [$_, $of->{$_}{0}] } sort { $a <=> $b } grep { defined $of->{$_}{0} } keys %$of;
+        my $batch = @points ? $points[0][0] : next;
+        $lines{$kind} = [map { [$_->[0] / 1e6, $value->($_->[1], $batch)] } @points];
+    }
+    %lines or die "$file has no results of --full\n";
+    return \%lines;
+}
+
+chart('index-size', 'Size of the key\'s index', 'MB', lines(insert_bulk_index_bytes => sub { $_[0] / (1 << 20) }));
+chart('wal-per-row', 'WAL for each inserted row', 'bytes', lines(insert_bulk_wal_bytes => sub { $_[0] / $_[1] }));
+chart('insert-rate', 'Inserted rows in a second', 'thousands', lines(insert_bulk_ms => sub { $_[1] / $_[0] }));
+bars('cost-per-id', 'Cost of making an id', 'ns', 'generate');
+
+# A number whose first digit is 1, 2 or 5: the distance of at most six marks up to a maximum.
+sub step {
+    my ($maximum) = @_;
+    my $step = 10**int(log($maximum) / log(10) - 1);
+    for my $factor (2, 2.5, 2) { $step *= $factor if $maximum / $step > 6 }
+    $step *= 2 while $maximum / $step > 6;
+    return $step;
+}
+
+sub text {
+    my ($x, $y, $text, $more) = @_;
+    return sprintf qq(<text x="%.1f" y="%.1f"%s>%s</text>\n), $x, $y, $more // '', $text;
+}
+
+# A picture: what draws it, in the page's own colours where a page has some, and grey that can be read on both else.
+sub picture {
+    my ($name, $title, $content) = @_;
+    open my $out, '>', "$directory/$name.svg" or die "$directory/$name.svg: $!\n";
+    print $out qq(<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 $width $height" width="$width" height="$height" )
+        . qq(role="img" aria-label="$title" font-family="sans-serif" font-size="13" fill="#7d7d7d">\n)
+        . qq(<style>text{fill:#6a737d}\@media(prefers-color-scheme:dark){text{fill:#8b949e}}</style>\n)
+        . text(8, 24, $title, ' font-size="17" font-weight="bold"') . $content . "</svg>\n";
+    close $out or die "$directory/$name.svg: $!\n";
+}
+
+# Lines over the number of rows. Their names stand where they end, moved apart.
+sub chart {
+    my ($name, $title, $unit, $lines) = @_;
+    my $rows    = max map { $_->[-1][0] } values %$lines;
+    my $step    = step(max map { map { $_->[1] } @$_ } values %$lines);
+    my $maximum = $step * int(1 + max(map { map { $_->[1] } @$_ } values %$lines) / $step);
+    my $x = sub { $left + $_[0] / $rows * $plot_width };
+    my $y = sub { $top + $plot_height - $_[0] / $maximum * $plot_height };
+    my $svg = '';
+    for (my $mark = 0; $mark <= $maximum * 1.001; $mark += $step) {
+        $svg .= sprintf qq(<path d="M%d %.1fh%d" stroke="#888" stroke-opacity=".35"/>\n), $left, $y->($mark), $plot_width;
+        $svg .= text($left - 8, $y->($mark) + 4, $mark, ' text-anchor="end"');
+    }
+    $svg .= text($left - 56, $top - 12, $unit);
+    for (my $mark = 0; $mark <= $rows; $mark += step($rows)) {
+        $svg .= text($x->($mark), $top + $plot_height + 20, $mark, ' text-anchor="middle"');
+    }
+    $svg .= text($left + $plot_width / 2, $top + $plot_height + 40, 'million rows', ' text-anchor="middle"');
+    my @ends;
+    for my $kind (grep { $lines->{$_} } @names) {
+        my $path = join 'L', map { sprintf '%.1f %.1f', $x->($_->[0]), $y->($_->[1]) } @{ $lines->{$kind} };
+        $svg .= sprintf qq(<path d="M%s" fill="none" stroke="%s" stroke-width="%s"%s/>\n), $path, $colour{$kind},
+            $kind =~ /^ulid(_monotonic)?$/ ? 3 : 2, $dash{$kind} ? qq( stroke-dasharray="$dash{$kind}") : '';
+        push @ends, [$y->($lines->{$kind}[-1][1]), $kind, $lines->{$kind}[-1][1]];
+    }
+    my $lowest = 0;
+    for my $end (sort { $a->[0] <=> $b->[0] } @ends) {
+        my ($at, $kind, $value) = @$end;
+        $at = $lowest = max($at, $lowest + 17);
+        $svg .= sprintf qq(<circle cx="%d" cy="%.1f" r="5" fill="%s"/>\n), $left + $plot_width + 12, $at, $colour{$kind};
+        $svg .= text($left + $plot_width + 22, $at + 4, sprintf('%s: %.0f', $title{$kind}, $value));
+    }
+    picture($name, $title, $svg);
+}
+
+# Bars of the medians over the rounds, by a logarithmic scale: they differ by more than ten times.
+sub bars {
+    my ($name, $title, $unit, $operation) = @_;
+    my %value;
+    for my $kind (grep { $of{$operation}{$_} } @names) {
+        my ($rounds) = values %{ $of{$operation}{$kind} };
+        my @values = sort { $a <=> $b } values %$rounds;
+        $value{$kind} = $values[$#values / 2];
+    }
+    my $maximum = 1 + int(log(max values %value) / log(10));
+    my $scale   = ($plot_width - 60) / $maximum;
+    my ($svg, $y) = ('', $top);
+    for my $mark (0 .. $maximum) {
+        my $x = 200 + $mark * $scale;
+        $svg .= sprintf qq(<path d="M%.1f %dv%d" stroke="#888" stroke-opacity=".35"/>\n), $x, $top, $plot_height;
+        $svg .= text($x, $top + $plot_height + 20, 10**$mark . " $unit", ' text-anchor="middle"');
+    }
+    for my $kind (sort { $value{$b} <=> $value{$a} } keys %value) {
+        my $length = log(max($value{$kind}, 1)) / log(10) * $scale;
+        $svg .= sprintf qq(<rect x="200" y="%d" width="%.1f" height="28" rx="2" fill="%s"/>\n), $y + 8, $length, $colour{$kind};
+        $svg .= text(190, $y + 27, $title{$kind}, ' text-anchor="end"');
+        $svg .= text(208 + $length, $y + 27, sprintf('%.0f %s', $value{$kind}, $unit));
+        $y += 46;
+    }
+    picture($name, "$title (logarithmic scale)", $svg);
+}

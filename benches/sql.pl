@@ -1,0 +1,270 @@
+#!/usr/bin/env perl
+# Measures kinds of ids against each other in a PostgreSQL server: benches/sql.pl [--full] FILE
+#
+# The server is the one that PGHOST, PGPORT and PGUSER name; a schema "bench" is made in the database PGDATABASE and
+# dropped again. The user has to be a superuser, as server files are written (to --directory, /tmp unless told).
+#
+# One psql session runs benches/sql/*.sql for each kind of id in turn, and that several times over, so that a machine
+# which slows down for a while slows all of them; of what is short, the least of several times within a round counts.
+# Times are of the processor, as the server's log_statement_stats has them, and by the clock where rows are inserted.
+# Every result goes to FILE, a line each: operation, kind, round, rows by then, value. What is printed at the end, and
+# again by benches/sql.pl --report FILE, are medians over the rounds, the range of the middle half of them, and the
+# median of the ratio to ulid within a round.
+use strict;
+use warnings;
+use Getopt::Long;
+
+my ($full, $report, $rounds, $directory, $rows, $inserts) = (0, 0, 5, '/tmp');
+GetOptions('full' => \$full, 'report' => \$report, 'rounds=i' => \$rounds, 'directory=s' => \$directory,
+           'rows=i' => \$rows, 'inserts=i' => \$inserts) && @ARGV == 1
+    or die "usage: $0 [--full] [--rounds N] [--rows N] [--inserts N] [--directory DIR] FILE\n       $0 --report FILE\n";
+my ($file) = @ARGV;
+$rows    //= $full ? 300_000 : 100_000;
+$inserts //= $full ? 2_000_000 : 200_000;
+my $large   = 10_000_000;    # of --full only
+my $repeats = 5;             # of what is short, within a round
+
+my @names = qw(clock bigint uuid_v4 uuid_v7 ulid_text ulid ulid_monotonic);
+my %title = (
+    clock     => '`clock_timestamp`',
+    bigint    => 'bigint identity',
+    uuid_v4   => 'uuid v4',
+    uuid_v7   => 'uuid v7',
+    ulid_text => 'ulid as text',
+    ulid      => '**`gen_ulid`**',
+    ulid_monotonic => '**`gen_monotonic_ulid`**',
+);
+
+unless ($report) {
+    open my $out, '>', $file or die "$file: $!\n";
+    measure($out);
+    close $out or die "$file: $!\n";
+}
+report($file);
+
+# The kinds that this server has, as variables for psql. What compares, stores and reads values is the same for both
+# generators of ulid, so that the monotonic one is measured only where it generates.
+sub kinds {
+    my $v7 = `psql -XAtq -c "SET client_min_messages = warning" -c "CREATE EXTENSION IF NOT EXISTS ulid" -c "SELECT coalesce(to_regprocedure('uuidv7()'), to_regprocedure('gen_uuid_v7()'))"`;
+    die "no server\n" if $?;
+    chomp $v7;
+    my $day = sub { my ($bound) = @_; join ' AND ', map { sprintf $bound, @$_ } ['>=', '2026-01-15'], ['<', '2026-01-16'] };
+    my $bound = "ulid_lower_bound('%2\$s 00:00+00')";
+    my $made  = $day->("created_at %s timestamptz '%s 00:00+00'");
+    my @kinds = (
+        { kind => 'bigint', type => 'bigint', column => 'bigint GENERATED ALWAYS AS IDENTITY', window => $made,
+          generator => "nextval('bench.sequence')", made_at => 'n::bigint', output => 'int8out', input => 'int8in', least => 0 },
+        { kind => 'uuid_v4', type => 'uuid', column => 'uuid DEFAULT gen_random_uuid()', window => $made,
+          generator => 'gen_random_uuid()', made_at => 'gen_random_uuid()', output => 'uuid_out', input => 'uuid_in',
+          least => "uuid '00000000-0000-0000-0000-000000000000'" },
+        { kind => 'uuid_v7', type => 'uuid', column => "uuid DEFAULT $v7", generator => $v7, output => 'uuid_out',
+          input => 'uuid_in', made_at => 'bench.uuid_v7(gen_ulid(t))', window => $day->("id %s $bound\::uuid"),
+          least => "uuid '00000000-0000-0000-0000-000000000000'" },
+        { kind => 'ulid_text', type => 'text', column => 'text COLLATE "C" DEFAULT gen_ulid()::text',
+          generator => 'gen_ulid()::text', made_at => 'gen_ulid(t)::text COLLATE "C"', output => 'textout', input => 'textin',
+          window => $day->("id %s $bound\::text"), least => "text '00000000000000000000000000'" },
+        { kind => 'ulid', type => 'ulid', column => 'ulid DEFAULT gen_ulid()', generator => 'gen_ulid()',
+          made_at => 'gen_ulid(t)', output => 'ulid_out', input => 'ulid_in', window => $day->("id %s $bound"),
+          least => "ulid '00000000000000000000000000'" },
+        { kind => 'clock', generator => 'clock_timestamp()' },
+        { kind => 'ulid_monotonic', column => 'ulid DEFAULT gen_monotonic_ulid()', generator => 'gen_monotonic_ulid()' },
+    );
+    $_->{shuffled} = "$_->{kind}_shuffled" for @kinds;
+    return @kinds;
+}
+
+# The commands of the session, round by round.
+sub script {
+    my @kinds  = @_;
+    my $script = "\\set ON_ERROR_STOP on\n\\set rows $rows\n\\set inserts $inserts\n\\set file $directory/ulid_bench.copy\n"
+        . "SET client_min_messages = log;\nSET log_statement_stats = on;\nSET jit = off;\nSET max_parallel_workers_per_gather = 0;\n"
+        . "SET max_parallel_maintenance_workers = 0;\nSET work_mem = '256MB';\nSET maintenance_work_mem = '256MB';\n"
+        . "DROP SCHEMA IF EXISTS bench CASCADE;\n\\i benches/sql/begin.sql\n";
+    my $run = sub {
+        my ($kind, $round, @files) = @_;
+        $script .= "\\echo run $kind->{kind} $round\n";
+        $script .= "\\set $_ " . quote($kind->{$_}) . "\n" for sort keys %$kind;
+        $script .= "\\i benches/sql/$_.sql\n" for @files;
+    };
+    my @values = grep { $_->{type} } @kinds;
+    my @columns = grep { $_->{column} && $_->{generator} } @kinds;
+    $run->($_, 0, 'keys') for @values;
+    $script .= "CHECKPOINT;\n\\timing on\n";
+    for my $round (1 .. $rounds) {
+        for (1 .. $repeats) {
+            $run->($_, $round, qw(text compare)) for @values;
+            $run->($_, $round, 'generate') for grep { $_->{generator} } @kinds;
+        }
+        for my $file (qw(copy sort join index lookup window)) {
+            $run->($_, $round, $file) for @values;
+        }
+        for my $file (qw(insert_one insert_bulk)) {
+            $run->($_, $round, $file) for @columns;
+        }
+    }
+    $run->($_, 0, 'rate') for grep { $_->{kind} eq 'ulid' } @kinds;
+    if ($full) {
+        $script .= "\\set inserts $large\n";
+        $run->($_, 0, 'insert_bulk') for @columns;
+    }
+    return $script . "DROP SCHEMA bench CASCADE;\n";
+}
+
+# A string for psql's \set.
+sub quote {
+    my ($text) = @_;
+    $text =~ s/'/''/g;
+    return "'$text'";
+}
+
+sub measure {
+    my ($out) = @_;
+    local $ENV{BENCH_SECONDS} = $ENV{BENCH_SECONDS} // ($full ? 5 : 2);
+    my $script = "$file.psql";
+    open my $commands, '>', $script or die "$script: $!\n";
+    print $commands script(kinds());
+    close $commands or die "$script: $!\n";
+
+    my ($kind, $round, $operation, $count, $cpu, @times, %least) = ('', 0);
+    my $emit = sub { print $out join("\t", $_[0], $kind, $round, @_[1, 2]), "\n" };
+    # Keeps the least of an operation's times where it is repeated within a round.
+    my $finish = sub {
+        my $least = $least{$round}{$kind}{ $operation // '' } //= [$count, @times];
+        for my $i (0 .. $#times) { $least->[$i + 1] = $times[$i] if $times[$i] < $least->[$i + 1] }
+        @times = ();
+    };
+    open my $session, '-|', "stdbuf -oL psql -XAtqf '$script' 2>&1" or die "psql: $!\n";
+    while (<$session>) {
+        if    (/^!\t([\d.]+) s user, ([\d.]+) s system/) { $cpu = 1000 * ($1 + $2) }
+        elsif (/^Time: /)                    { push @times, $cpu if defined $operation }
+        elsif (/ERROR|FATAL/)                { print STDERR $_ }
+        elsif (/^operation (\S+) (\d+)/)     { $finish->(); ($operation, $count) = ($1, $2) }
+        elsif (/^measure (\S+) (\d+) (\S+)/) { $emit->($1, $2, $3) }
+        elsif (/^tps = ([\d.]+)/)            { $emit->('insert_one_tps', 1, $1) }
+        elsif (/^batch (\d+) (\S+) (\S+) (\S+) (\S+)/) {
+            my $values = { ms => $2, wal_bytes => $3, blocks_read => $4, index_bytes => $5 };
+            $emit->("insert_bulk_$_", $1, $values->{$_}) for sort keys %$values;
+        } elsif (/^run (\S+) (\d+)/) {
+            $finish->();
+            undef $operation;
+            print STDERR "round $2 of $rounds\n" if $2 != $round;
+            ($kind, $round) = ($1, $2);
+        }
+    }
+    $finish->();
+    close $session or die "the benchmark failed\n";
+    # Of two times the second less the first, for one row, in nanoseconds.
+    for my $of (sort { $a <=> $b } keys %least) {
+        for my $name (grep { $least{$of}{$_} } @names) {
+            for my $operation (sort keys %{ $least{$of}{$name} }) {
+                my ($count, @times) = @{ $least{$of}{$name}{$operation} };
+                next unless @times;
+                ($kind, $round) = ($name, $of);
+                $emit->($operation, $count, ($times[-1] - (@times > 1 ? $times[0] : 0)) * 1e6 / $count);
+            }
+        }
+    }
+    unlink $script;
+}
+
+sub quantile {
+    my ($q, @values) = @_;
+    @values = sort { $a <=> $b } @values;
+    return $values[int($q * $#values + 0.5)];
+}
+
+# A number with as many digits as mean something.
+sub digits {
+    my ($value) = @_;
+    my $text = sprintf abs($value) < 10 ? '%.1f' : '%.0f', $value;
+    1 while $text =~ s/^(-?\d+)(\d{3})/$1,$2/;
+    return $text;
+}
+
+# Prints a table: a line for each of the results, which are by kind and round; a column for each kind that has any.
+sub table {
+    my ($heading, @lines) = @_;
+    @lines = grep { keys %{ $_->[1] } } @lines or return;
+    my @present = grep { my $name = $_; grep { $_->[1]{$name} } @lines } @names;
+    print "\n### $heading\n\n| |", (map { " $title{$_} |" } @present), "\n|---|", '---:|' x @present, "\n";
+    for my $line (@lines) {
+        my ($label, $results) = @$line;
+        print "| $label |";
+        for my $kind (@present) {
+            my %of = %{ $results->{$kind} // {} };
+            my ($half, $median) = ((quantile(0.75, values %of) // 0) - (quantile(0.25, values %of) // 0), quantile(0.5, values %of));
+            my @ratios = map { $results->{ulid}{$_} ? $of{$_} / $results->{ulid}{$_} : () } keys %of;
+            print ' ', join(' ', (%of ? digits($median) : ''), (keys %of > 1 && $median ? sprintf '±%.0f %%', 50 * $half / $median : ()),
+                (@ratios && $kind ne 'ulid' ? sprintf '(%.2f)', quantile(0.5, @ratios) : ())), ' |';
+        }
+        print "\n";
+    }
+}
+
+sub report {
+    my ($file) = @_;
+    my %of;    # operation, rows, kind, round
+    open my $in, '<', $file or die "$file: $!\n";
+    while (<$in>) {
+        chomp;
+        my ($operation, $kind, $round, $count, $value) = split /\t/;
+        $of{$operation}{$count}{$kind}{$round} = $value;
+    }
+    my $only = sub { (values %{ $of{ $_[0] } // {} })[0] // {} };
+    print "Medians over the rounds, ± half the width of the middle half of them, (ratio to ulid within a round).\n";
+    table('Nanoseconds of the processor for a row', map { [$_->[1], $only->($_->[0])] } (
+        [generate => 'generate'], [text_out => 'text output'], [text_in => 'text input'],
+        [copy_text_out => 'COPY to text'], [copy_text_in => 'COPY from text'],
+        [copy_binary_out => 'COPY to binary'], [copy_binary_in => 'COPY from binary'], [compare => 'compare'],
+        [sort => 'sort'], [hash_join => 'hash join'], [index_build => 'build an index'], [lookup => 'look up by key'],
+    ));
+    table('Other figures', ['a day of thirty, µs', scaled(1000, $only->('window'))],
+        ['INSERT of one row, 8 clients: rows per second', $only->('insert_one_tps')],
+        ['and bytes of WAL for it', $only->('insert_one_wal_bytes')]);
+
+    # The batches of one insert belong together: those of round 0 are the large one.
+    for my $large (0, 1) {
+        my (%total, $rows);
+        for my $metric (qw(ms wal_bytes blocks_read)) {
+            for my $count (keys %{ $of{"insert_bulk_$metric"} // {} }) {
+                my $kinds = $of{"insert_bulk_$metric"}{$count};
+                for my $kind (keys %$kinds) {
+                    for my $round (grep { !$_ == $large } keys %{ $kinds->{$kind} }) {
+                        $total{$metric}{$kind}{$round} += $kinds->{$kind}{$round};
+                        $rows = $count if !defined $rows || $count > $rows;
+                    }
+                }
+            }
+        }
+        next unless $rows;
+        my $last = sub {
+            my ($metric, %results) = @_;
+            my $kinds = $of{$metric}{$rows} // {};
+            for my $kind (keys %$kinds) {
+                $results{$kind}{$_} = $kinds->{$kind}{$_} for grep { !$_ == $large } keys %{ $kinds->{$kind} };
+            }
+            return \%results;
+        };
+        table(sprintf('INSERT of %s rows in 20 statements', digits($rows)),
+            ['ns for a row',           scaled($rows / 1e6, $total{ms})],
+            ['bytes of WAL for a row', scaled($rows, $total{wal_bytes})],
+            ['blocks read',            $total{blocks_read} // {}],
+            ['MB of index',            scaled(1 << 20, $last->('insert_bulk_index_bytes'))],
+            ['its leaves full to, %',  $last->('leaf_density')]);
+    }
+
+    my $rates = $of{index_bytes_by_rate} or return;
+    my @rates = sort { $a <=> $b } keys %$rates;
+    print "\n### Index of `gen_ulid` by the number of ids made in each millisecond\n\n| ids |", (map { " $_ |" } @rates),
+        "\n|---|", '---:|' x @rates, "\n| bytes for a row |", (map { ' ' . digits($rates->{$_}{ulid}{0}) . ' |' } @rates), "\n";
+}
+
+# Results divided by a number.
+sub scaled {
+    my ($divisor, $results) = @_;
+    my %scaled;
+    for my $kind (keys %{ $results // {} }) {
+        $scaled{$kind}{$_} = $results->{$kind}{$_} / $divisor for keys %{ $results->{$kind} };
+    }
+    return \%scaled;
+}

@@ -1,0 +1,31 @@
+-- Once, before everything else: psql -v rows=200000 -f begin.sql
+CREATE SCHEMA bench;
+CREATE EXTENSION IF NOT EXISTS ulid;
+SELECT EXISTS (SELECT FROM pg_available_extensions WHERE name = 'pgstattuple') AS pgstattuple \gset
+\if :pgstattuple
+CREATE EXTENSION IF NOT EXISTS pgstattuple;
+\endif
+
+-- A version 7 UUID of the time and randomness of a ulid.
+CREATE FUNCTION bench.uuid_v7(id ulid) RETURNS uuid LANGUAGE sql AS $$
+    SELECT encode(set_byte(set_byte(b, 6, get_byte(b, 6) & 15 | 112), 8, get_byte(b, 8) & 63 | 128), 'hex')::uuid
+    FROM ulid_send(id) AS b
+$$;
+
+-- Runs a statement and says what it took: milliseconds, bytes of WAL, and blocks that were not in shared_buffers.
+CREATE FUNCTION bench.measure(statement text, OUT ms float8, OUT wal_bytes numeric, OUT blocks_read bigint)
+    LANGUAGE plpgsql AS $$
+DECLARE
+    start pg_lsn := pg_current_wal_insert_lsn();
+    plan json;
+BEGIN
+    EXECUTE 'EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) ' || statement INTO plan;
+    ms := plan->0->>'Execution Time';
+    wal_bytes := pg_current_wal_insert_lsn() - start;
+    blocks_read := plan->0->'Plan'->>'Shared Read Blocks';
+END
+$$;
+
+CREATE SEQUENCE bench.sequence;
+CREATE UNLOGGED TABLE bench.scan AS SELECT generate_series(1, :rows)::bigint AS n;
+VACUUM ANALYZE bench.scan;

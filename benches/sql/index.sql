@@ -1,0 +1,7 @@
+-- Building a unique index of keys that are in no order.
+\echo operation index_build :rows
+CREATE UNIQUE INDEX built ON bench.:shuffled (id);
+\timing off
+SELECT 'measure index_build_bytes ' || :rows || ' ' || pg_relation_size('bench.built');
+DROP INDEX bench.built;
+\timing on

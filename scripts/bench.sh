@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# Measure kinds of ids against each other in a private server: the short form, or all of it with FULL=1. Arguments are
+# those of benches/sql.pl.
+# shellcheck source=scripts/setup.sh
+. "$(dirname "$0")/setup.sh"
+
+major=${PG:-$(default_major)}
+results=target/bench
+[ -n "${FULL:-}" ] || say "the short form; FULL=1 takes half an hour and measures 10 million rows as well"
+mkdir -p $results
+prepare_postgres "$major"
+install_extension
+open_servers
+PATH=$BIN:$PATH
+# As a server is by default, but for fsync, which would measure the disk alone, and for what would come in between.
+start_server bench "shared_buffers = 128MB" "autovacuum = off" "max_wal_size = 1GB" "checkpoint_timeout = 30min"
+server_directory "$SERVERS/files"
+perl benches/sql.pl ${FULL:+--full} --directory "$SERVERS/files" "$@" "$results/pg$major.tsv"
+say "every single result is in $results/pg$major.tsv"
+if [ -n "${FULL:-}" ]; then
+  perl benches/plot.pl "$results/pg$major.tsv" "$results"
+  say "and the pictures of them are beside it"
+fi
