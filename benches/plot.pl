@@ -16,7 +16,7 @@ my %title = (bigint => 'bigint identity', uuid_v4 => 'uuid v4', uuid_v7 => 'uuid
 my %colour = (bigint => '#8c8c8c', uuid_v4 => '#d55e00', uuid_v7 => '#c77cab', ulid_text => '#c79400',
               ulid => '#2e8bd8', ulid_monotonic => '#009e73');
 my %dash = (uuid_v7 => '7 3', ulid_monotonic => '2 3');    # where two lines lie upon each other
-my ($width, $height, $left, $top, $plot_width, $plot_height) = (720, 400, 64, 56, 440, 290);
+my ($width, $left, $top, $plot_width, $plot_height) = (760, 64, 56, 460, 290);
 
 my %of;    # operation, kind, rows, round
 open my $in, '<', $file or die "$file: $!\n";
@@ -61,7 +61,7 @@ sub text {
 
 # A picture: what draws it, in the page's own colours where a page has some, and grey that can be read on both else.
 sub picture {
-    my ($name, $title, $content) = @_;
+    my ($name, $title, $content, $height) = @_;
     open my $out, '>', "$directory/$name.svg" or die "$directory/$name.svg: $!\n";
     print $out qq(<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 $width $height" width="$width" height="$height" )
         . qq(role="img" aria-label="$title" font-family="sans-serif" font-size="13" fill="#7d7d7d">\n)
@@ -102,10 +102,10 @@ sub chart {
         $svg .= sprintf qq(<circle cx="%d" cy="%.1f" r="5" fill="%s"/>\n), $left + $plot_width + 12, $at, $colour{$kind};
         $svg .= text($left + $plot_width + 22, $at + 4, sprintf('%s: %.0f', $title{$kind}, $value));
     }
-    picture($name, $title, $svg);
+    picture($name, $title, $svg, 400);
 }
 
-# Bars of the medians over the rounds, by a logarithmic scale: they differ by more than ten times.
+# Bars of the medians over the rounds.
 sub bars {
     my ($name, $title, $unit, $operation) = @_;
     my %value;
@@ -114,20 +114,13 @@ sub bars {
         my @values = sort { $a <=> $b } values %$rounds;
         $value{$kind} = $values[$#values / 2];
     }
-    my $maximum = 1 + int(log(max values %value) / log(10));
-    my $scale   = ($plot_width - 60) / $maximum;
-    my ($svg, $y) = ('', $top);
-    for my $mark (0 .. $maximum) {
-        my $x = 200 + $mark * $scale;
-        $svg .= sprintf qq(<path d="M%.1f %dv%d" stroke="#888" stroke-opacity=".35"/>\n), $x, $top, $plot_height;
-        $svg .= text($x, $top + $plot_height + 20, 10**$mark . " $unit", ' text-anchor="middle"');
-    }
+    my $scale = $plot_width / max values %value;
+    my ($svg, $y) = ('', $top - 8);
     for my $kind (sort { $value{$b} <=> $value{$a} } keys %value) {
-        my $length = log(max($value{$kind}, 1)) / log(10) * $scale;
-        $svg .= sprintf qq(<rect x="200" y="%d" width="%.1f" height="28" rx="2" fill="%s"/>\n), $y + 8, $length, $colour{$kind};
-        $svg .= text(190, $y + 27, $title{$kind}, ' text-anchor="end"');
-        $svg .= text(208 + $length, $y + 27, sprintf('%.0f %s', $value{$kind}, $unit));
-        $y += 46;
+        $svg .= text(190, $y + 19, $title{$kind}, ' text-anchor="end"');
+        $svg .= sprintf qq(<rect x="200" y="%d" width="%.1f" height="28" rx="2" fill="%s"/>\n), $y, $value{$kind} * $scale, $colour{$kind};
+        $svg .= text(208 + $value{$kind} * $scale, $y + 19, sprintf('%.0f %s', $value{$kind}, $unit));
+        $y += 38;
     }
-    picture($name, "$title (logarithmic scale)", $svg);
+    picture($name, $title, $svg, $y);
 }
