@@ -67,7 +67,7 @@ test-pgrx: ## the Rust tests that run inside a server
 test-server: ## tests/server: scripts that start, stop, restore and upgrade real servers
 	scripts/test.sh server
 
-test-docs: ## the SQL examples of README.md and docs/
+test-docs: ## the SQL examples of README.md and docs/ (ROWS=10000: on smaller tables than their million rows)
 	scripts/test.sh docs
 
 bench: ## measure: cargo bench --bench core, then kinds of ids in a private server (a few minutes; FULL=1: half an hour)
