@@ -208,3 +208,45 @@ impl std::error::Error for ConvertError {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::error::Error;
+
+    use super::*;
+
+    #[test]
+    fn each_error_says_what_is_wrong() {
+        let character = |byte, position, expected| ParseError::Character { byte, position, expected };
+        let errors: [(&dyn Error, &str); _] = [
+            (&ParseError::Length { found: 25 }, "expected 26 characters or the 36 of a uuid, found 25"),
+            (
+                &character(b'U', 13, Expected::Base32),
+                "character \"U\" at position 13 is not in Crockford's Base32 alphabet",
+            ),
+            (&character(b' ', 1, Expected::HexDigit), "byte 0x20 at position 1 is not a hexadecimal digit"),
+            (&character(0xc3, 24, Expected::Hyphen), "byte 0xc3 at position 24 is not a hyphen"),
+            (&ParseError::Overflow, "the first character of a ulid is at most 7"),
+            (&RangeError, "out of range for a ulid"),
+            (&LengthError { found: 15 }, "expected 16 bytes, found 15"),
+            (&MonotonicError::Range(RangeError), "out of range for a ulid"),
+            (&MonotonicError::Exhausted, "the randomness of this millisecond is exhausted"),
+            (&ConvertError::Range(RangeError), "out of range for a ulid"),
+            (
+                &ConvertError::Time { target: ForeignId::UuidV1 },
+                "the time of the ulid is out of range for a uuid of version 1",
+            ),
+            (
+                &ConvertError::Randomness { target: ForeignId::Snowflake },
+                "the ulid was not made from a snowflake",
+            ),
+        ];
+        for (error, message) in errors {
+            assert_eq!(error.to_string(), message);
+            assert_eq!(
+                error.source().is_some(),
+                message == RangeError.to_string() && !error.is::<RangeError>()
+            );
+        }
+    }
+}
