@@ -149,6 +149,13 @@ mod tests {
     }
 
     #[test]
+    fn the_clock_is_read_to_the_millisecond() {
+        let ms = || since_epoch().unwrap().as_millis();
+        let (before, now, after) = (ms(), u128::from(unix_ms().unwrap()), ms());
+        assert!((before..=after).contains(&now), "{before} {now} {after}");
+    }
+
+    #[test]
     fn generators_seeded_by_the_system_differ() {
         let id = |mut generator: Generator| generator.random(MS).unwrap();
         assert_ne!(id(Generator::from_os().unwrap()), id(Generator::from_os().unwrap()));

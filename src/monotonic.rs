@@ -86,6 +86,7 @@ mod tests {
     #[test]
     fn exhaustion_is_an_error_and_the_next_millisecond_recovers() {
         let last = ulid(MS, Ulid::MAX_RANDOMNESS);
+        assert_eq!(next(ulid(MS, Ulid::MAX_RANDOMNESS - 1), MS, unused), Ok(last));
         assert_eq!(next(last, MS, unused), Err(MonotonicError::Exhausted));
         assert_eq!(next(last, MS - 1, unused), Err(MonotonicError::Exhausted));
         assert_eq!(next(last, MS + 1, || 7), Ok(ulid(MS + 1, 7)));

@@ -135,6 +135,10 @@ mod tests {
         for clock in [at(max + 1, 0), Duration::from_secs(u64::MAX), Duration::MAX] {
             assert_eq!(next(NONE, clock, 0), Err(RangeError));
         }
+        // Multiplied without a check, these would begin at zero again.
+        for clock in [Duration::from_secs(1 << 61), Duration::from_millis(1 << 52)] {
+            assert_eq!(next(NONE, clock, 0), Err(RangeError));
+        }
         assert_eq!(next(uuid(max, 4094, 0), at(MS, 0), 0), Ok(uuid(max, 4095, 0)));
         assert_eq!(next(uuid(max, 4095, 0), at(MS, 0), 0), Err(RangeError));
         assert_eq!(next(uuid(max, 4095, 0), at(max, 999_999), 0), Err(RangeError));

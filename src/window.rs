@@ -145,6 +145,15 @@ mod tests {
     }
 
     #[test]
+    fn a_window_contains_its_bounds_and_no_neighbour() {
+        let window = Window::new(Included(US), Excluded(US + 1000));
+        let [lower, upper] = [window.lower(), window.upper()].map(u128::from);
+        for (value, within) in [(lower - 1, false), (lower, true), (upper, true), (upper + 1, false)] {
+            assert_eq!(window.contains(value.into()), within, "{value:x}");
+        }
+    }
+
+    #[test]
     fn empty_windows() {
         let end = (i128::from(Ulid::MAX_UNIX_MS) + 1) * 1000;
         for (lower, upper) in [
