@@ -51,33 +51,57 @@ mod tests {
         assert_eq!(declared.lines().collect::<Vec<_>>(), exported);
     }
 
-    mod panicking {
+    mod failing {
         use super::frame;
+        use crate::postgres::error::Error;
 
         frame::export! {
             ulid_test_panic() -> bool = panic;
+            ulid_test_clock() -> bool = clock;
+            ulid_test_seed() -> bool = seed;
         }
 
         #[allow(clippy::panic)]
         fn panic() -> bool {
             panic!("what a test does")
         }
+
+        fn clock<'call>() -> Result<bool, Error<'call>> {
+            Err(Error::Clock)
+        }
+
+        fn seed<'call>() -> Result<bool, Error<'call>> {
+            Err(Error::Seed)
+        }
+    }
+
+    /// SQLSTATE and message of the error that a function of [`failing`] raises.
+    fn error_of(symbol: &str) -> String {
+        let library = text("SELECT probin FROM pg_proc WHERE proname = 'gen_monotonic_ulid'");
+        Spi::run(&format!(
+            "CREATE FUNCTION {symbol}() RETURNS boolean LANGUAGE c STRICT AS '{library}', '{symbol}';
+             CREATE OR REPLACE FUNCTION error_of() RETURNS text LANGUAGE plpgsql AS $$ BEGIN
+                 PERFORM {symbol}();
+                 RETURN 'no error';
+             EXCEPTION WHEN OTHERS THEN
+                 RETURN SQLSTATE || ' ' || SQLERRM;
+             END $$",
+        ))
+        .unwrap();
+        text("SELECT error_of()")
     }
 
     /// It would be the end of every backend of the server.
     #[pg_test]
     fn a_panic_is_an_error() {
-        let library = text("SELECT probin FROM pg_proc WHERE proname = 'gen_monotonic_ulid'");
-        Spi::run(&format!(
-            "CREATE FUNCTION panic() RETURNS boolean LANGUAGE c STRICT AS '{library}', 'ulid_test_panic';
-             DO $$ BEGIN
-                 PERFORM panic();
-                 RAISE 'no error';
-             EXCEPTION WHEN internal_error THEN
-                 ASSERT SQLERRM = 'what a test does';
-             END $$",
-        ))
-        .unwrap();
+        assert_eq!(error_of("ulid_test_panic"), "XX000 what a test does");
+    }
+
+    /// No SQL can set the clock before 1970, or take the operating system's randomness away.
+    #[pg_test]
+    fn what_only_the_system_can_cause_is_an_error_of_its_own() {
+        assert_eq!(error_of("ulid_test_clock"), "22008 system clock out of range for type ulid");
+        assert_eq!(error_of("ulid_test_seed"), "XX000 could not generate random values");
     }
 
     /// A sequence that came with a fork would go on in each child alike.
