@@ -46,6 +46,8 @@ AND (c.oid IS NULL
      OR CASE f.prorettype WHEN 'ulid'::regtype THEN 'uuid'::regtype ELSE f.prorettype END <> c.prorettype
      OR (f.provolatile, f.proisstrict, f.proparallel) <> (c.provolatile, c.proisstrict, c.proparallel)
      OR f.proleakproof < c.proleakproof);
+-- leakproof is what compares or hashes, and nothing that could tell of a value by an error
+SELECT object FROM function WHERE proleakproof ORDER BY object COLLATE "C";
 -- no two functions are the same code with the same arguments
 SELECT a.object, b.object FROM function AS a JOIN function AS b
 ON a.oid < b.oid AND a.prosrc = b.prosrc AND a.prolang = b.prolang AND a.proargtypes = b.proargtypes AND a.prokind = 'f' AND b.prokind = 'f';
@@ -86,6 +88,8 @@ WHERE o.oprresult = 'boolean'::regtype AND (j.oid IS NULL OR j.prorettype <> 'fl
 SELECT o.object FROM operator AS o JOIN pg_operator AS u ON u.oprname = o.oprname AND u.oprleft = 'uuid'::regtype AND u.oprright = 'uuid'::regtype
 WHERE o.oprleft = 'ulid'::regtype AND o.oprright = 'ulid'::regtype
 AND (o.oprrest, o.oprjoin, o.oprcanhash, o.oprcanmerge) <> (u.oprrest, u.oprjoin, u.oprcanhash, u.oprcanmerge);
+-- those of the operators that uuid has not
+SELECT object, oprrest, oprjoin FROM operator WHERE oprleft <> oprright ORDER BY object COLLATE "C";
 -- MERGES is being equality of a btree family, HASHES of a hash family
 SELECT object FROM operator AS o
 WHERE oprcanmerge <> EXISTS (SELECT FROM pg_amop JOIN pg_am AS am ON am.oid = amopmethod WHERE amopopr = o.oid AND amname = 'btree' AND amopstrategy = 3)
@@ -141,12 +145,11 @@ AND (proargtypes[0] <> castsource OR pronargs <> 1 OR prorettype <> casttarget O
 -- Aggregates
 --
 
--- min and max have the first and the last operator of the default btree class; all can be combined by parallel workers
+-- min and max have the first and the last operator of the default btree class; parallel workers combine by the same step
 SELECT p.object, aggsortop::regoperator, amopstrategy FROM pg_aggregate JOIN function AS p ON p.oid = aggfnoid
 LEFT JOIN pg_amop AS o ON o.amopopr = aggsortop AND o.amopmethod = (SELECT oid FROM pg_am WHERE amname = 'btree')
 WHERE amopstrategy IS DISTINCT FROM CASE proname WHEN 'min' THEN 1 WHEN 'max' THEN 5 END;
 SELECT p.object FROM pg_aggregate JOIN function AS p ON p.oid = aggfnoid JOIN pg_proc AS t ON t.oid = aggtransfn
-LEFT JOIN pg_proc AS c ON c.oid = aggcombinefn
-WHERE c.oid IS NULL OR p.proparallel <> 's' OR t.proparallel <> 's' OR c.proparallel <> 's' OR p.provolatile <> 'i' OR t.provolatile <> 'i'
-OR NOT t.proisstrict OR c.prorettype <> aggtranstype OR t.prorettype <> aggtranstype;
+WHERE aggcombinefn <> aggtransfn OR p.proparallel <> 's' OR t.proparallel <> 's' OR p.provolatile <> 'i' OR t.provolatile <> 'i'
+OR NOT t.proisstrict OR t.prorettype <> aggtranstype;
 DROP VIEW class, family, operator, function, member;
