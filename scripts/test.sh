@@ -180,6 +180,7 @@ for major in $(requested_majors); do
   for stage in "${stages[@]}"; do
     [ "$stage" = rust ] || run_stage "$stage" "$major"
   done
+  export ROWS=${ROWS:-10000}               # the guides on a million rows take minutes: one server is enough
 done
 
 printf '\n== summary\n'
