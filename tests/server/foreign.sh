@@ -25,14 +25,14 @@ remote() {
 # Compare what a query is sent as with what is expected.
 sent() {
   local remote
-  remote=$(remote "$1" | sed "s/'::public.ulid/'/g")  # PostgreSQL 13 and 14 say the type of a constant
+  remote=$(remote "$1" | sed "s/'::public.ulid\b/'/g")  # PostgreSQL 13 and 14 say the type of a constant
   [ "$remote" = "$2" ] || { printf 'sent as: %s\nexpected: %s\n' "$remote" "$2"; return 1; }
 }
 sent "SELECT n FROM event_0 WHERE id > '01KDY021000000000000000000'" \
   "SELECT n FROM public.event WHERE ((id OPERATOR(public.>) '01KDY021000000000000000000'))"
 sent "SELECT id FROM event_0 ORDER BY id LIMIT 3" "SELECT id FROM public.event ORDER BY id ASC NULLS LAST LIMIT 3::bigint"
 sent "SELECT n FROM event_1 WHERE id <@ tstzrange('2026-01-01 01:00+00', '2026-01-01 02:00+00')" \
-  "SELECT n FROM public.event WHERE ((id OPERATOR(public.<@) '[\"2026-01-01 01:00:00+00\",\"2026-01-01 02:00:00+00\")'::tstzrange))"
+  "SELECT n FROM public.event WHERE ((id OPERATOR(public.<@) '[\"2026-01-01 01:00:00+00\",\"2026-01-01 02:00:00+00\")'::public.ulid_window))"
 
 # one key goes to one shard, and both together hold every row once
 psql -A -t -c 'SELECT id FROM event ORDER BY id LIMIT 1' > first
