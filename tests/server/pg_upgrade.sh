@@ -30,6 +30,9 @@ CREATE TABLE part_rest PARTITION OF part DEFAULT;
 INSERT INTO key (ids, n) SELECT ARRAY[gen_ulid(), NULL], n % 10 FROM generate_series(1, 10000) AS n;
 INSERT INTO part SELECT gen_ulid('2025-07-01'::timestamptz + n * interval '1 hour') FROM generate_series(1, 10000) AS n;
 SQL
+# a database that stays at the first release, without what came later
+createdb first
+psql -q -d first -v ON_ERROR_STOP=1 -c "CREATE EXTENSION ulid VERSION '0.1.0'" -c 'CREATE TABLE key AS SELECT gen_ulid() AS id'
 rows="SELECT id, ids FROM key ORDER BY id; SELECT tableoid::regclass, id FROM part ORDER BY id"
 psql -A -t -c "$rows" > before
 BIN=$old stop_server old
@@ -53,7 +56,18 @@ server_directory "$SERVERS/work"
 start_server new
 psql -A -t -c "$rows" > after
 diff before after
-psql -q -v ON_ERROR_STOP=1 -c 'ALTER EXTENSION amcheck UPDATE' 
+psql -q -v ON_ERROR_STOP=1 -c 'ALTER EXTENSION amcheck UPDATE'
+
+# what the new server offers for uuid is there for ulid: by the next version, or by way of the recheck
+gained="SELECT string_agg(format('%s %s', amname, amprocnum), ', ' ORDER BY amname, amprocnum) FROM pg_amproc
+  JOIN pg_opfamily AS f ON f.oid = amprocfamily JOIN pg_am AS am ON am.oid = opfmethod WHERE amproclefttype = "
+psql -q -d first -v ON_ERROR_STOP=1 -c 'ALTER EXTENSION ulid UPDATE'
+version=$(psql -A -t -c "SELECT extversion FROM pg_extension WHERE extname = 'ulid'")
+psql -q -v ON_ERROR_STOP=1 -c "ALTER EXTENSION ulid UPDATE TO '$version-recheck'" -c 'ALTER EXTENSION ulid UPDATE'
+for database in first postgres; do
+  [ "$(psql -A -t -d "$database" -c "$gained 'ulid'::regtype" | tee gained)" = "$(psql -A -t -c "$gained 'uuid'::regtype")" ]
+done
+cat gained
 psql -A -t -v ON_ERROR_STOP=1 << 'SQL' | tee result
 SELECT count(bt_index_parent_check(c.oid, true)) FROM pg_class AS c JOIN pg_index ON indexrelid = c.oid
 WHERE relam = (SELECT oid FROM pg_am WHERE amname = 'btree') AND relkind = 'i' AND c.relnamespace = 'public'::regnamespace;
