@@ -17,7 +17,8 @@ SELECT count(*), count(*) FILTER (WHERE (id <@ range) IS DISTINCT FROM (id::time
        count(*) FILTER (WHERE (range @> id) IS DISTINCT FROM (range @> id::timestamptz)) AS wrong_commuted
 FROM (SELECT tstzrange(a.t, b.t, bounds) AS range
       FROM moment AS a, moment AS b, unnest(ARRAY['[]', '[)', '(]', '()']) AS bounds WHERE a.t <= b.t) AS r,
-     (SELECT gen_ulid('2026-01-01 00:00'::timestamptz + i * interval '1 millisecond') AS id FROM generate_series(-2, 4) AS i
+     (SELECT unnest(ARRAY[ulid_lower_bound(t), gen_ulid(t), ulid_upper_bound(t)]) AS id
+      FROM (SELECT '2026-01-01 00:00'::timestamptz + i * interval '1 millisecond' AS t FROM generate_series(-2, 4) AS i) AS s
       UNION ALL VALUES ('00000000000000000000000000'::ulid), ('7ZZZZZZZZZZZZZZZZZZZZZZZZZ')) AS u;
 SELECT NULL::ulid <@ tstzrange(now(), now()) AS strict, gen_ulid() <@ NULL::tstzrange AS strict_range;
 DROP TABLE moment;
@@ -50,7 +51,8 @@ BEGIN
 END $$;
 
 -- never analysed: core's default for ranges, of the million rows that the planner takes from the size of the table
-SELECT estimate('id <@ %L::tstzrange', seconds(0, 1)::text) BETWEEN 4000 AND 6000 AS default_selectivity;
+SELECT estimate('id <@ %L::tstzrange', seconds(0, 1)::text) BETWEEN 4000 AND 6000 AS default_selectivity,
+       estimate('id <@ %L::tstzrange', 'empty') AS no_rows;
 ANALYZE window_1m;
 
 -- estimates within 20 % of the rows, for windows of each size anywhere, as good as those of bigint
@@ -65,7 +67,8 @@ SELECT abs(estimate('id <@ %L::tstzrange', tstzrange('2026-01-08 00:00+00', NULL
        estimate('id <@ %L::tstzrange', '(,)') AS all_rows,
        estimate('id <@ %L::tstzrange', 'empty') AS no_rows,
        estimate('id <@ %L::tstzrange', '[2020-01-01, 2021-01-01)') AS before_all,
-       estimate('id <@ %L::tstzrange', '[1960-01-01, 1961-01-01)') AS before_1970;
+       estimate('id <@ %L::tstzrange', '[1960-01-01, 1961-01-01)') AS before_1970,
+       estimate('id <@ nullif(tstzrange(now(), %L), tstzrange(now(), NULL))', NULL) AS null_range;
 
 -- statistics with common values and nulls
 CREATE TABLE common AS SELECT CASE WHEN i % 4 = 0 THEN NULL WHEN i % 4 = 1 THEN ulid_lower_bound('2026-06-01 00:00')
@@ -81,6 +84,11 @@ END $$;
 SELECT abs(common_estimate('[2026-06-01, 2026-06-02)') / 25000 - 1) < 0.1 AS common_value,
        abs(common_estimate('[2026-01-01, 2026-01-01 13:53:20)') / 25000 - 1) < 0.1 AS half_of_the_rest,
        abs(common_estimate('(,)') / 75000 - 1) < 0.1 AS not_null;
+-- with common values alone, which have no histogram beside them
+UPDATE common SET id = ulid_lower_bound('2026-06-01 00:00') WHERE id < ulid_lower_bound('2026-06-01 00:00');
+ANALYZE common;
+SELECT abs(common_estimate('[2026-06-01, 2026-06-02)') / 75000 - 1) < 0.1 AS common_value,
+       common_estimate('[2026-01-01, 2026-06-01)') < 1000 AS no_value;
 DROP FUNCTION common_estimate;
 DROP TABLE common;
 
@@ -91,6 +99,11 @@ EXPLAIN (COSTS OFF) SELECT * FROM window_1m WHERE id <@ 'empty'::tstzrange;
 SELECT count(*) FROM window_1m WHERE id <@ tstzrange('2026-01-03 00:00', '2026-01-03 00:01');
 SELECT count(*) FROM window_1m WHERE tstzrange('2026-01-03 00:00', '2026-01-03 00:01', '(]') @> id;
 SELECT count(*) FROM window_1m WHERE id <@ 'empty'::tstzrange;
+-- not with a range that differs from row to row, or from call to call
+SET max_parallel_workers_per_gather = 0;
+EXPLAIN (COSTS OFF) SELECT * FROM window_1m WHERE id <@ tstzrange(to_timestamp(i), NULL);
+EXPLAIN (COSTS OFF) SELECT * FROM window_1m WHERE id <@ tstzrange(clock_timestamp(), NULL);
+RESET max_parallel_workers_per_gather;
 -- a parameter, with a plan made for all values
 SET plan_cache_mode = force_generic_plan;
 PREPARE by_window (tstzrange) AS SELECT count(*) FROM window_1m WHERE id <@ $1;
@@ -130,10 +143,19 @@ EXPLAIN (COSTS OFF) SELECT * FROM part AS p WHERE tstzrange('2026-02-03 00:00+00
 EXPLAIN (COSTS OFF) SELECT * FROM part WHERE id <@ tstzrange('2026-02-03 00:00+00', NULL);
 PREPARE by_window (tstzrange) AS SELECT * FROM part WHERE id <@ $1;
 EXPLAIN (COSTS OFF) EXECUTE by_window ('[2026-02-03 00:00+00, 2026-02-04 00:00+00)');
--- a column that the table is not partitioned by keeps the operator, and its estimate
-CREATE TABLE listed (id ulid, n int) PARTITION BY LIST (n);
-CREATE TABLE listed_1 PARTITION OF listed FOR VALUES IN (1);
-EXPLAIN (COSTS OFF) SELECT * FROM listed WHERE id <@ tstzrange('2026-02-03 00:00+00', '2026-02-04 00:00+00');
+-- a column that the table is not partitioned by, or not in ranges, keeps the operator, and its estimate
+CREATE TABLE numbered (id ulid, n int) PARTITION BY RANGE (n);
+CREATE TABLE numbered_1 PARTITION OF numbered FOR VALUES FROM (1) TO (2);
+EXPLAIN (COSTS OFF) SELECT * FROM numbered WHERE id <@ tstzrange('2026-02-03 00:00+00', '2026-02-04 00:00+00');
+CREATE TABLE hashed (id ulid) PARTITION BY HASH (id);
+CREATE TABLE hashed_1 PARTITION OF hashed FOR VALUES WITH (MODULUS 1, REMAINDER 0);
+EXPLAIN (COSTS OFF) SELECT * FROM hashed WHERE id <@ tstzrange('2026-02-03 00:00+00', '2026-02-04 00:00+00');
+-- so does a range that differs from call to call or from row to row, and an id that comes from an outer query
+CREATE TABLE whole (id ulid, period tstzrange) PARTITION BY RANGE (id);
+CREATE TABLE whole_1 PARTITION OF whole DEFAULT;
+EXPLAIN (COSTS OFF) SELECT * FROM whole WHERE id <@ tstzrange(clock_timestamp(), NULL);
+EXPLAIN (COSTS OFF) SELECT * FROM whole WHERE id <@ period;
+EXPLAIN (COSTS OFF) SELECT (SELECT count(*) FROM whole WHERE numbered.id <@ tstzrange('2026-02-03 00:00+00', NULL)) FROM numbered;
 RESET plan_cache_mode;
 DEALLOCATE ALL;
-DROP TABLE part, listed;
+DROP TABLE part, numbered, hashed, whole;
