@@ -10,6 +10,7 @@ SELECT '01563df3-6481-d676-4c61-efb99302bd5b'::uuid::ulid, '01ARYZ6S41TSV4RRFFQ6
 SELECT '\x01563df36481d6764c61efb99302bd5b'::bytea::ulid, '01ARYZ6S41TSV4RRFFQ69G5FAV'::ulid::bytea;
 SELECT '\x01563df36481d6764c61efb99302bd'::bytea::ulid;
 \echo :LAST_ERROR_SQLSTATE
+SELECT '\x01563df36481d6764c61efb99302bd5b5b'::bytea::ulid;
 SELECT ''::bytea::ulid;
 
 -- text: explicit, and on assignment

@@ -69,6 +69,8 @@ FROM (VALUES ('2015-01-01 00:00+00'::timestamptz)) AS v (epoch), ulid_snowflake_
 SELECT (ulid_snowflake_parts(ulid_from_snowflake(9223372036854775807))).*;
 SELECT (ulid_snowflake_parts(id)).sequence FROM (VALUES (ulid_from_snowflake(4095))) AS v (id);
 SELECT pg_typeof(ulid_snowflake_parts('00000000000000000000000000')), ulid_snowflake_parts(NULL) AS strict;
+-- the record has the names of the columns, wherever it goes
+SELECT to_json(ulid_snowflake_parts(ulid_from_snowflake(1541815603606036480)));
 -- the default epoch is the same moment in every session
 SET datestyle = 'SQL, DMY';
 SET timezone = 'Asia/Tokyo';
@@ -99,6 +101,7 @@ SELECT ulid_to_snowflake(ulid_lower_bound('2080-07-10 17:30:30.209+00'));
 SELECT ulid_to_snowflake('01ARYZ6S41TSV4RRFFQ69G5FAV');
 \echo :LAST_ERROR_SQLSTATE
 SELECT ulid_snowflake_parts('00000000000000000000000001');
+SELECT ulid_snowflake_parts(ulid_from_parts('1970-01-01 00:00+00', '\x00000200000000000000'::bytea)) AS highest_of_them;
 
 -- a time and a key, or 10 bytes
 SELECT ulid_from_parts('2016-07-30 22:36:16.385999+00', 42) AS key, ulid_from_parts('2016-07-30 22:36:16.385+00', '\xd6764c61efb99302bd5b'::bytea) AS bytes;

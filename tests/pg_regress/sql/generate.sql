@@ -12,6 +12,7 @@ SELECT id::timestamptz AT TIME ZONE 'UTC' AS time, count(DISTINCT id)
 FROM (SELECT gen_ulid('2020-02-29 12:34:56.789999+00') AS id FROM generate_series(1, 1000)) AS s GROUP BY 1;
 SELECT gen_ulid('1969-12-31 23:59:59.999999+00');
 \echo :LAST_ERROR_SQLSTATE
+SELECT gen_ulid('10889-08-02 05:31:50.656+00');
 SELECT gen_ulid('infinity');
 SELECT gen_ulid(NULL) IS NULL AS strict;
 
