@@ -21,7 +21,8 @@ UNION ALL SELECT object || ': ' || concat_ws(' ', oprcanmerge, oprcanhash, oprco
     FROM member JOIN pg_operator AS o ON o.oid = objid AND classid = 'pg_operator'::regclass
 UNION ALL SELECT object || ': ' || concat_ws(' ', castcontext, castmethod, castfunc::regprocedure)
     FROM member JOIN pg_cast AS c ON c.oid = objid AND classid = 'pg_cast'::regclass
-UNION ALL SELECT object || ': ' || concat_ws(' ', typlen, typbyval, typalign, typstorage, typinput, typoutput, typreceive, typsend, typcategory)
+UNION ALL SELECT object || ': ' || concat_ws(' ', typlen, typbyval, typalign, typstorage, typinput, typoutput, typreceive, typsend, typcategory,
+                                            nullif(typbasetype, 0)::regtype, typnotnull)
     FROM member JOIN pg_type AS t ON t.oid = objid AND classid = 'pg_type'::regclass
 UNION ALL SELECT object || ': ' || concat_ws(' ', opcdefault, opcintype::regtype, opckeytype::regtype)
     FROM member JOIN pg_opclass AS c ON c.oid = objid AND classid = 'pg_opclass'::regclass
