@@ -8,7 +8,7 @@ export PG
 # Whatever it is set to, `make bench` measures all.
 FULL ?=
 export FULL
-# After so many seconds `make test PG=all` begins no further major version but the first two.
+# After so many seconds `make test PG=all` begins none of the versions that it could do without.
 export TIME_LIMIT
 
 # Asked only by the targets that need them.

@@ -150,7 +150,7 @@ requested_majors() {
   own=$(default_major)
   case ${PG:-} in
     "") echo "$own" ;;
-    all) printf '%s\n' "$own" 18 '17?' '16?' '15?' '13?' | awk '{ major = $1 + 0 } !seen[major]++' ;;
+    all) printf '%s\n' "$own" '17?' 18 '16?' '15?' '13?' | awk '{ major = $1 + 0 } !seen[major]++' ;;
     *) echo "$PG" ;;
   esac
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# pg_upgrade from the oldest server that is at hand: keys, indexes, arrays, partitions and data are all there.
+# pg_upgrade from the newest older server that is at hand: keys, indexes, arrays, partitions and data are all there.
 set -euo pipefail
 # shellcheck source=scripts/server.sh
 . "$ROOT/scripts/server.sh"
@@ -11,13 +11,22 @@ for candidate in 17 16 15 14 13; do
   [ "$candidate" -lt "$major" ] && [ -e "$WORK/$candidate/bin/postgres" ] || continue
   candidate=$(readlink -f "$WORK/$candidate/bin")
   [ -e "$("$candidate/pg_config" --pkglibdir)/ulid.so" ] && [ -e "$("$candidate/pg_config" --pkglibdir)/amcheck.so" ] || continue
-  old=$candidate
+  BIN=$candidate start_server old
+  # Debian's 15.20 gives every column of every table an option that no other server reads, so nothing can be upgraded
+  options=$(psql -A -t -q -c 'CREATE TEMP TABLE plain (n int); SELECT attoptions FROM pg_attribute WHERE attrelid = $$plain$$::regclass AND attnum = 1')
+  if [ -z "$options" ]; then
+    old=$candidate
+    break
+  fi
+  "$candidate/postgres" --version
+  echo "cannot be upgraded: it gives a plain column the option $options"
+  BIN=$candidate stop_server old
+  rm -rf "$SERVERS/old"
 done
-[ -n "$old" ] && [ -e "$("$new/pg_config" --pkglibdir)/amcheck.so" ] || { echo "skipped: no older server to upgrade from"; exit 77; }
+[ -n "$old" ] && [ -e "$("$new/pg_config" --pkglibdir)/amcheck.so" ] || { echo "skipped: no older server that can be upgraded"; exit 77; }
 "$old/postgres" --version
 "$new/postgres" --version
 
-BIN=$old start_server old
 psql -q -v ON_ERROR_STOP=1 << 'SQL'
 CREATE EXTENSION ulid;
 CREATE EXTENSION amcheck;
