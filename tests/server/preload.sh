@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The library preloaded into the postmaster: its state goes to every backend by fork, and still no id comes twice.
+# The library preloaded into the postmaster: no generator is seeded there, to be copied by fork, so no id comes twice.
 set -euo pipefail
 # shellcheck source=scripts/server.sh
 . "$ROOT/scripts/server.sh"
