@@ -106,10 +106,12 @@ default_major() {
 
 # Make PostgreSQL $1 ready in a directory of our own; sets BIN, where its programs are.
 prepare_postgres() {
-  local missing tree version packages=()
+  local missing before="" tree version packages=()
   case " $MAJORS " in *" $1 "*) ;; *) die "PostgreSQL \"$1\" is not one of $MAJORS" ;; esac
   command -v cargo > /dev/null || die "cargo is missing, see https://rustup.rs"
   while missing=$(missing_packages "$1"); [ -n "$missing" ]; do
+    [ "$missing" != "$before" ] || die "installed, but not found: $missing"
+    before=$missing
     # shellcheck disable=SC2086
     install_packages $missing
   done
