@@ -1,10 +1,11 @@
 //! Randomness, the clock, and the state that one sequence of ULIDs needs.
 
 use std::fmt;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use rand::rngs::{StdRng, SysError, SysRng};
 use rand::{CryptoRng, SeedableRng};
+use rustix::time::{ClockId, clock_gettime};
 
 use crate::error::{MonotonicError, RangeError};
 use crate::monotonic;
@@ -17,7 +18,8 @@ use crate::value::Ulid;
 /// [`RangeError`] where the clock stands before 1970.
 pub fn unix_ms() -> Result<u64, RangeError> {
     let now = since_epoch()?;
-    Ok(now.as_secs() * 1000 + u64::from(now.subsec_millis()))
+    // Seconds for 584 million years before this wraps.
+    Ok(now.as_secs().wrapping_mul(1000) + u64::from(now.subsec_millis()))
 }
 
 /// Now, counted from the Unix epoch by the same clock as finely as it goes.
@@ -25,7 +27,11 @@ pub fn unix_ms() -> Result<u64, RangeError> {
 /// # Errors
 /// [`RangeError`] where the clock stands before 1970.
 pub fn since_epoch() -> Result<Duration, RangeError> {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_err(|_| RangeError)
+    // The standard library's subtraction of 1970 would take another sixth of the time that reading the clock takes.
+    let now = clock_gettime(ClockId::Realtime);
+    let seconds = u64::try_from(now.tv_sec).map_err(|_| RangeError)?;
+    // The nanoseconds are less than a billion.
+    Ok(Duration::new(seconds, now.tv_nsec as u32))
 }
 
 /// Makes ULIDs from a cryptographic random number generator and the time it is given.

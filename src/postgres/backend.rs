@@ -3,12 +3,11 @@
 
 use std::cell::UnsafeCell;
 use std::ffi::c_int;
-use std::time::Duration;
 
 use super::error::Error;
 use super::frame::{TimestampTz, Uuid};
 use super::time;
-use crate::generator::{Generator, SeedError};
+use crate::generator::{Generator, SeedError, since_epoch, unix_ms};
 use crate::value::Ulid;
 
 pub(super) fn random<'call>() -> Result<u128, Error<'call>> {
@@ -25,25 +24,6 @@ pub(super) fn monotonic<'call>() -> Result<u128, Error<'call>> {
 
 pub(super) fn uuid_v7<'call>() -> Result<Uuid, Error<'call>> {
     Ok(Uuid(generator()?.uuid_v7(since_epoch()?)?))
-}
-
-/// Now, in milliseconds since the Unix epoch.
-fn unix_ms<'call>() -> Result<u64, Error<'call>> {
-    let now = since_epoch()?;
-    // Seconds for 584 million years before this wraps.
-    Ok(now.as_secs().wrapping_mul(1000) + u64::from(now.subsec_millis()))
-}
-
-/// Now, counted from the Unix epoch: [`crate::since_epoch`] without the standard library's arithmetic, which takes longer
-/// than all else but the clock.
-fn since_epoch<'call>() -> Result<Duration, Error<'call>> {
-    let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: the clock exists on every system, and writes the time there.
-    unsafe { libc::clock_gettime(libc::CLOCK_REALTIME, &raw mut now) };
-    // The nanoseconds are less than a billion.
-    u64::try_from(now.tv_sec)
-        .map(|seconds| Duration::new(seconds, now.tv_nsec as u32))
-        .map_err(|_| Error::Clock)
 }
 
 /// A generator and the process that seeded it.
