@@ -70,7 +70,7 @@ test-server: ## tests/server: scripts that start, stop, restore and upgrade real
 test-docs: ## the SQL examples of README.md and docs/ (ROWS=10000: on smaller tables than their million rows)
 	scripts/test.sh docs
 
-bench: ## measure: cargo bench --bench core, then kinds of ids in a private server (a few minutes; FULL=1: half an hour)
+bench: ## measure: cargo bench --bench core, then kinds of ids in a private server (a few minutes; FULL=1: twenty minutes)
 	cargo bench --bench core
 	scripts/bench.sh
 

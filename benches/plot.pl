@@ -26,23 +26,27 @@ while (<$in>) {
     $of{$operation}{$kind}{$rows}{$round} = $value;
 }
 
-# The lines of a result of the large insert, as rows and value.
+sub median {
+    my @values = sort { $a <=> $b } @_;
+    return $values[$#values / 2];
+}
+
+# The lines of a result of the large insert, as rows and the median over the rounds.
 sub lines {
     my ($operation, $value) = @_;
     my %lines;
     for my $kind (@names) {
-        my $of = $of{$operation}{$kind} // next;
-        my @points = map { [$_, $of->{$_}{0}] } sort { $a <=> $b } grep { defined $of->{$_}{0} } keys %$of;
-        my $batch = @points ? $points[0][0] : next;
-        $lines{$kind} = [map { [$_->[0] / 1e6, $value->($_->[1], $batch)] } @points];
+        my $of = $of{"insert_large_$operation"}{$kind} // next;
+        my ($batch) = my @rows = sort { $a <=> $b } keys %$of;
+        $lines{$kind} = [map { [$_ / 1e6, $value->(median(values %{ $of->{$_} }), $batch)] } @rows];
     }
     %lines or die "$file has no results of --full\n";
     return \%lines;
 }
 
-chart('index-size', 'Size of the key\'s index', 'MB', lines(insert_bulk_index_bytes => sub { $_[0] / (1 << 20) }));
-chart('wal-per-row', 'WAL for each inserted row', 'bytes', lines(insert_bulk_wal_bytes => sub { $_[0] / $_[1] }));
-chart('insert-rate', 'Inserted rows in a second', 'thousands', lines(insert_bulk_ms => sub { $_[1] / $_[0] }));
+chart('index-size', 'Size of the key\'s index', 'MB', lines(index_bytes => sub { $_[0] / (1 << 20) }));
+chart('wal-per-row', 'WAL for each inserted row', 'bytes', lines(wal_bytes => sub { $_[0] / $_[1] }));
+chart('insert-rate', 'Inserted rows in a second', 'thousands', lines(ms => sub { $_[1] / $_[0] }));
 bars('cost-per-id', 'Cost of making an id', 'ns', 'generate');
 
 # A number whose first digit is 1, 2 or 5: the distance of at most six marks up to a maximum.
@@ -111,8 +115,7 @@ sub bars {
     my %value;
     for my $kind (grep { $of{$operation}{$_} } @names) {
         my ($rounds) = values %{ $of{$operation}{$kind} };
-        my @values = sort { $a <=> $b } values %$rounds;
-        $value{$kind} = $values[$#values / 2];
+        $value{$kind} = median(values %$rounds);
     }
     my $scale = $plot_width / max values %value;
     my ($svg, $y) = ('', $top - 8);

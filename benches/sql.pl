@@ -5,7 +5,7 @@
 # dropped again. The user has to be a superuser, as server files are written (to --directory, /tmp unless told).
 #
 # One psql session runs benches/sql/*.sql for each kind of id in turn, and that several times over, so that a machine
-# which slows down for a while slows all of them; of what is short, the least of several times within a round counts.
+# which slows down for a while slows all of them; of all but inserts the least of three times within a round counts.
 # Times are of the processor, as the server's log_statement_stats has them, and by the clock where rows are inserted.
 # Every result goes to FILE, a line each: operation, kind, round, rows by then, value. What is printed at the end, and
 # again by benches/sql.pl --report FILE, are medians over the rounds, the range of the middle half of them, and the
@@ -15,14 +15,15 @@ use warnings;
 use Getopt::Long;
 
 my ($full, $report, $rounds, $directory, $rows, $inserts) = (0, 0, 5, '/tmp');
+my ($large, $large_rounds) = (10_000_000, 3);    # of --full only: an index larger than shared_buffers
 GetOptions('full' => \$full, 'report' => \$report, 'rounds=i' => \$rounds, 'directory=s' => \$directory,
-           'rows=i' => \$rows, 'inserts=i' => \$inserts) && @ARGV == 1
-    or die "usage: $0 [--full] [--rounds N] [--rows N] [--inserts N] [--directory DIR] FILE\n       $0 --report FILE\n";
+           'rows=i' => \$rows, 'inserts=i' => \$inserts, 'large=i' => \$large) && @ARGV == 1
+    or die "usage: $0 [--full] [--rounds N] [--rows N] [--inserts N] [--large N] [--directory DIR] FILE\n"
+         . "       $0 --report FILE\n";
 my ($file) = @ARGV;
 $rows    //= $full ? 300_000 : 100_000;
 $inserts //= $full ? 2_000_000 : 200_000;
-my $large   = 10_000_000;    # of --full only
-my $repeats = 5;             # of what is short, within a round
+my $repeats = 3;                                 # within a round, of all but inserts
 
 my @names = qw(clock bigint uuid_v4 uuid_v7 ulid_text ulid ulid_monotonic);
 my %title = (
@@ -76,7 +77,7 @@ sub kinds {
 # The commands of the session, round by round.
 sub script {
     my @kinds  = @_;
-    my $script = "\\set ON_ERROR_STOP on\n\\set rows $rows\n\\set inserts $inserts\n\\set file $directory/ulid_bench.copy\n"
+    my $script = "\\set ON_ERROR_STOP on\n\\set rows $rows\n\\set operation insert_bulk\n\\set inserts $inserts\n\\set file $directory/ulid_bench.copy\n"
         . "SET client_min_messages = log;\nSET log_statement_stats = on;\nSET jit = off;\nSET max_parallel_workers_per_gather = 0;\n"
         . "SET max_parallel_maintenance_workers = 0;\nSET work_mem = '256MB';\nSET maintenance_work_mem = '256MB';\n"
         . "DROP SCHEMA IF EXISTS bench CASCADE;\n\\i benches/sql/begin.sql\n";
@@ -92,20 +93,19 @@ sub script {
     $script .= "CHECKPOINT;\n\\timing on\n";
     for my $round (1 .. $rounds) {
         for (1 .. $repeats) {
-            $run->($_, $round, qw(text compare)) for @values;
             $run->($_, $round, 'generate') for grep { $_->{generator} } @kinds;
-        }
-        for my $file (qw(copy sort join index lookup window)) {
-            $run->($_, $round, $file) for @values;
+            for my $file (qw(text compare copy sort join index lookup window)) {
+                $run->($_, $round, $file) for @values;
+            }
         }
         for my $file (qw(insert_one insert_bulk)) {
             $run->($_, $round, $file) for @columns;
         }
     }
     $run->($_, 0, 'rate') for grep { $_->{kind} eq 'ulid' } @kinds;
-    if ($full) {
-        $script .= "\\set inserts $large\n";
-        $run->($_, 0, 'insert_bulk') for @columns;
+    $script .= "\\set operation insert_large\n\\set inserts $large\n";
+    for my $round (1 .. ($full ? $large_rounds : 0)) {
+        $run->($_, $round, 'insert_bulk', 'lookup_large') for @columns;
     }
     return $script . "DROP SCHEMA bench CASCADE;\n";
 }
@@ -141,13 +141,13 @@ sub measure {
         elsif (/^operation (\S+) (\d+)/)     { $finish->(); ($operation, $count) = ($1, $2) }
         elsif (/^measure (\S+) (\d+) (\S+)/) { $emit->($1, $2, $3) }
         elsif (/^tps = ([\d.]+)/)            { $emit->('insert_one_tps', 1, $1) }
-        elsif (/^batch (\d+) (\S+) (\S+) (\S+) (\S+)/) {
-            my $values = { ms => $2, wal_bytes => $3, blocks_read => $4, index_bytes => $5 };
-            $emit->("insert_bulk_$_", $1, $values->{$_}) for sort keys %$values;
+        elsif (/^batch (\S+) (\d+) (\S+) (\S+) (\S+) (\S+)/) {
+            my $values = { ms => $3, wal_bytes => $4, blocks_read => $5, index_bytes => $6 };
+            $emit->("$1_$_", $2, $values->{$_}) for sort keys %$values;
         } elsif (/^run (\S+) (\d+)/) {
             $finish->();
             undef $operation;
-            print STDERR "round $2 of $rounds\n" if $2 != $round;
+            print STDERR "round $2\n" if $2 && $2 != $round;
             ($kind, $round) = ($1, $2);
         }
     }
@@ -176,9 +176,14 @@ sub quantile {
 # A number with as many digits as mean something.
 sub digits {
     my ($value) = @_;
-    my $text = sprintf abs($value) < 10 ? '%.1f' : '%.0f', $value;
+    my $text = $value == 0 ? '0' : sprintf abs($value) < 1 ? '%.2f' : abs($value) < 10 ? '%.1f' : '%.0f', $value;
     1 while $text =~ s/^(-?\d+)(\d{3})/$1,$2/;
     return $text;
+}
+
+sub ratio {
+    my ($value) = @_;
+    return $value < 100 ? sprintf '%.2f', $value : digits($value);
 }
 
 # Prints a table: a line for each of the results, which are by kind and round; a column for each kind that has any.
@@ -195,7 +200,7 @@ sub table {
             my ($half, $median) = ((quantile(0.75, values %of) // 0) - (quantile(0.25, values %of) // 0), quantile(0.5, values %of));
             my @ratios = map { $results->{ulid}{$_} ? $of{$_} / $results->{ulid}{$_} : () } keys %of;
             print ' ', join(' ', (%of ? digits($median) : ''), (keys %of > 1 && $median ? sprintf '±%.0f %%', 50 * $half / $median : ()),
-                (@ratios && $kind ne 'ulid' ? sprintf '(%.2f)', quantile(0.5, @ratios) : ())), ' |';
+                (@ratios && $kind ne 'ulid' ? '(' . ratio(quantile(0.5, @ratios)) . ')' : ())), ' |';
         }
         print "\n";
     }
@@ -222,41 +227,38 @@ sub report {
         ['INSERT of one row, 8 clients: rows per second', $only->('insert_one_tps')],
         ['and bytes of WAL for it', $only->('insert_one_wal_bytes')]);
 
-    # The batches of one insert belong together: those of round 0 are the large one.
-    for my $large (0, 1) {
-        my (%total, $rows);
-        for my $metric (qw(ms wal_bytes blocks_read)) {
-            for my $count (keys %{ $of{"insert_bulk_$metric"} // {} }) {
-                my $kinds = $of{"insert_bulk_$metric"}{$count};
+    # The batches of one insert belong together.
+    for my $insert (qw(insert_bulk insert_large)) {
+        my ($rows) = sort { $b <=> $a } keys %{ $of{"${insert}_ms"} // next };
+        my $total = sub {
+            my ($metric, %total) = @_;
+            for my $kinds (values %{ $of{"${insert}_$metric"} }) {
                 for my $kind (keys %$kinds) {
-                    for my $round (grep { !$_ == $large } keys %{ $kinds->{$kind} }) {
-                        $total{$metric}{$kind}{$round} += $kinds->{$kind}{$round};
-                        $rows = $count if !defined $rows || $count > $rows;
-                    }
+                    $total{$kind}{$_} += $kinds->{$kind}{$_} for keys %{ $kinds->{$kind} };
                 }
             }
-        }
-        next unless $rows;
-        my $last = sub {
-            my ($metric, %results) = @_;
-            my $kinds = $of{$metric}{$rows} // {};
-            for my $kind (keys %$kinds) {
-                $results{$kind}{$_} = $kinds->{$kind}{$_} for grep { !$_ == $large } keys %{ $kinds->{$kind} };
-            }
-            return \%results;
+            return \%total;
         };
         table(sprintf('INSERT of %s rows in 20 statements', digits($rows)),
-            ['ns for a row',           scaled($rows / 1e6, $total{ms})],
-            ['bytes of WAL for a row', scaled($rows, $total{wal_bytes})],
-            ['blocks read',            $total{blocks_read} // {}],
-            ['MB of index',            scaled(1 << 20, $last->('insert_bulk_index_bytes'))],
-            ['its leaves full to, %',  $last->('leaf_density')]);
+            ['ns for a row',           scaled($rows / 1e6, $total->('ms'))],
+            ['bytes of WAL for a row', scaled($rows, $total->('wal_bytes'))],
+            ['blocks read',            $total->('blocks_read')],
+            ['MB of index',            scaled(1 << 20, $of{"${insert}_index_bytes"}{$rows})],
+            ['its leaves full to, %',  $only->("${insert}_density")]);
     }
+    table('Look up 20,000 of them by key, with an index larger than `shared_buffers`',
+        ['of the newest hundredth: µs for a row', scaled(20, $only->('lookup_newest_ms'))],
+        ['and blocks read for a row', scaled(20_000, $only->('lookup_newest_blocks_read'))],
+        ['of all: µs for a row', scaled(20, $only->('lookup_sample_ms'))],
+        ['and blocks read for a row', scaled(20_000, $only->('lookup_sample_blocks_read'))]);
 
-    my $rates = $of{index_bytes_by_rate} or return;
-    my @rates = sort { $a <=> $b } keys %$rates;
-    print "\n### Index of `gen_ulid` by the number of ids made in each millisecond\n\n| ids |", (map { " $_ |" } @rates),
-        "\n|---|", '---:|' x @rates, "\n| bytes for a row |", (map { ' ' . digits($rates->{$_}{ulid}{0}) . ' |' } @rates), "\n";
+    my %filled = map { $_ => $of{"index_bytes_filled_to_$_"} // return } 90, 80, 70;
+    my @rates = sort { $a <=> $b } keys %{ $filled{90} };
+    print "\n### Index of `gen_ulid` by the number of ids made in each millisecond\n\n| bytes for a row, with |",
+        (map { " $_ |" } @rates), "\n|---|", '---:|' x @rates, "\n";
+    for my $factor (sort { $b <=> $a } keys %filled) {
+        print "| fillfactor $factor |", (map { ' ' . digits($filled{$factor}{$_}{ulid}{0}) . ' |' } @rates), "\n";
+    }
 }
 
 # Results divided by a number.

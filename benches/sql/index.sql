@@ -2,6 +2,5 @@
 \echo operation index_build :rows
 CREATE UNIQUE INDEX built ON bench.:shuffled (id);
 \timing off
-SELECT 'measure index_build_bytes ' || :rows || ' ' || pg_relation_size('bench.built');
 DROP INDEX bench.built;
 \timing on

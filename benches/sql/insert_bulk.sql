@@ -1,15 +1,15 @@
--- :inserts rows in 20 statements. Of each is printed: rows by then, milliseconds, bytes of WAL, blocks read, and the
--- bytes that the index then has; at the end, how full the leaves of the index are, in percent.
+-- :inserts rows in 20 statements. Of each is printed, after the operation's name: rows by then, milliseconds, bytes of
+-- WAL, blocks read, and the bytes that the index then has; at the end, how full the leaves of the index are, in percent.
 \timing off
 DROP TABLE IF EXISTS bench.inserted;
 CREATE TABLE bench.inserted (id :column PRIMARY KEY, n bigint);
 CHECKPOINT;
-SELECT format('SELECT ''batch %s '' || concat_ws('' '', ms, wal_bytes, blocks_read, pg_relation_size(''bench.inserted_pkey''))
+SELECT format('SELECT ''batch %s %s '' || concat_ws('' '', ms, wal_bytes, blocks_read, pg_relation_size(''bench.inserted_pkey''))
                FROM bench.measure(''INSERT INTO bench.inserted (n) SELECT generate_series(1, %s)'')',
-              batch * :inserts / 20, :inserts / 20)
+              :'operation', batch * :inserts / 20, :inserts / 20)
 FROM generate_series(1, 20) AS batch
 \gexec
 \if :pgstattuple
-SELECT 'measure leaf_density ' || :inserts || ' ' || avg_leaf_density FROM pgstatindex('bench.inserted_pkey');
+SELECT 'measure ' || :'operation' || '_density ' || :inserts || ' ' || avg_leaf_density FROM pgstatindex('bench.inserted_pkey');
 \endif
 \timing on

@@ -1,11 +1,11 @@
--- How large the index of 300000 ids by gen_ulid becomes where so many are made in each millisecond.
+-- How large the index of 300000 ids by gen_ulid becomes where so many are made in each millisecond, for fill factors.
 \timing off
-CREATE UNLOGGED TABLE bench.rated (id ulid PRIMARY KEY);
-SELECT 'TRUNCATE bench.rated',
+SELECT format('CREATE UNLOGGED TABLE bench.rated (id ulid PRIMARY KEY WITH (fillfactor = %s))', fillfactor),
        format('INSERT INTO bench.rated SELECT gen_ulid(timestamptz ''2026-01-01 00:00+00'' + n / %s * interval ''1 ms'')
                FROM generate_series(1, 300000) AS n', rate),
-       format('SELECT ''measure index_bytes_by_rate %s '' || pg_relation_size(''bench.rated_pkey'') / 300000.0', rate)
-FROM unnest(ARRAY[1, 10, 50, 100, 150, 200, 300, 500, 1000, 2000]) AS rate
+       format('SELECT ''measure index_bytes_filled_to_%s %s '' || pg_relation_size(''bench.rated_pkey'') / 300000.0',
+              fillfactor, rate),
+       'DROP TABLE bench.rated'
+FROM unnest(ARRAY[90, 80, 70]) AS fillfactor, unnest(ARRAY[1, 10, 50, 100, 150, 200, 300, 500, 1000, 2000]) AS rate
 \gexec
-DROP TABLE bench.rated;
 \timing on
