@@ -58,6 +58,18 @@ install_packages() {
   ) || die "could not install packages, $ask"
 }
 
+# Bring the drivers of tests/server/drivers.sh, as far as that can be done without asking.
+prepare_drivers() {
+  local packages=(python3-psycopg python3-psycopg2)
+  if command -v apt-get > /dev/null && ! dpkg -s "${packages[@]}" > /dev/null 2>&1; then
+    if [ "$(id -u)" = 0 ] || sudo -n true 2> /dev/null; then (install_packages "${packages[@]}") || true; fi
+  fi
+  if command -v npm > /dev/null && [ ! -e target/drivers/node_modules/pg ]; then
+    say "npm install pg"
+    npm install --silent --no-audit --no-fund --prefix target/drivers pg@8 || true
+  fi
+}
+
 # Print the packages that building lacks, and running PostgreSQL $1 if that is the machine's own.
 missing_packages() {
   local programs=/usr/lib/postgresql/$1/bin headers=/usr/include/postgresql/$1/server

@@ -72,6 +72,7 @@ EOF
 stage_server() {
   local script name status passed=0 failures=0 skipped=0
   install_extension
+  prepare_drivers
   start_server common
   for script in tests/server/*.sh; do
     [ -x "$script" ] || continue
