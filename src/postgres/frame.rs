@@ -11,7 +11,7 @@ use std::ops::Bound;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use pgrx::datum::{FromDatum, IntoDatum};
-use pgrx::pg_sys::{self, Datum, FunctionCallInfo, Oid, RangeBound};
+use pgrx::pg_sys::{self, Datum, FunctionCallInfo, Oid, RangeBound, RangeType, TypeCacheEntry, varlena};
 
 use super::error::Error;
 use super::time;
@@ -163,9 +163,19 @@ impl<'call, T: Returned, E: Into<Error<'call>>> Outcome<'call> for Result<T, E> 
     }
 }
 
-// Declared here because pgrx's own binding sets a jump for each call.
+// Declared here because pgrx's own bindings set a jump for each call. An error of theirs passes frames that have nothing
+// to drop.
 unsafe extern "C-unwind" {
     fn palloc(size: usize) -> *mut c_void;
+    fn pg_detoast_datum(datum: *mut varlena) -> *mut varlena;
+    fn lookup_type_cache(kind: Oid, flags: c_int) -> *mut TypeCacheEntry;
+    fn range_deserialize(
+        cache: *mut TypeCacheEntry,
+        range: *const RangeType,
+        lower: *mut RangeBound,
+        upper: *mut RangeBound,
+        is_empty: *mut bool,
+    );
 }
 
 /// Puts a value into the current memory context. It is made after the memory for it, so that no register has to be
@@ -401,15 +411,15 @@ impl<'call> Argument<'call> for UlidWindow {
 /// The ULIDs made within a tstzrange.
 ///
 /// # Safety
-/// The datum is a tstzrange, not null.
+/// The datum is a tstzrange, not null. The caller's frames have nothing to drop.
 pub(super) unsafe fn range_window(datum: Datum) -> Window {
     let [mut lower, mut upper] = [RangeBound::default(); 2];
     let mut is_empty = false;
     // SAFETY: promised by the caller.
     unsafe {
-        let range = pg_sys::pg_detoast_datum(datum.cast_mut_ptr()).cast();
-        let cache = pg_sys::lookup_type_cache(pg_sys::TSTZRANGEOID, pg_sys::TYPECACHE_RANGE_INFO as c_int);
-        pg_sys::range_deserialize(cache, range, &mut lower, &mut upper, &mut is_empty);
+        let range = pg_detoast_datum(datum.cast_mut_ptr()).cast();
+        let cache = lookup_type_cache(pg_sys::TSTZRANGEOID, pg_sys::TYPECACHE_RANGE_INFO as c_int);
+        range_deserialize(cache, range, &mut lower, &mut upper, &mut is_empty);
     }
     if is_empty { Window::EMPTY } else { Window::new(range_bound(lower), range_bound(upper)) }
 }
