@@ -133,6 +133,8 @@ impl std::error::Error for SeedError {
 
 #[cfg(test)]
 mod tests {
+    use std::time::{SystemTime, UNIX_EPOCH};
+
     use super::*;
 
     const MS: u64 = 1_469_918_176_385;
@@ -156,9 +158,10 @@ mod tests {
 
     #[test]
     fn the_clock_is_read_to_the_millisecond() {
-        let ms = || since_epoch().unwrap().as_millis();
-        let (before, now, after) = (ms(), u128::from(unix_ms().unwrap()), ms());
-        assert!((before..=after).contains(&now), "{before} {now} {after}");
+        let standard = || SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+        let (before, fine, ms, after) = (standard(), since_epoch().unwrap(), unix_ms().unwrap(), standard());
+        assert!((before..=after).contains(&fine), "{before:?} {fine:?} {after:?}");
+        assert!((fine.as_millis()..=after.as_millis()).contains(&ms.into()), "{fine:?} {ms} {after:?}");
     }
 
     #[test]
