@@ -16,7 +16,7 @@ PATH=$BIN:$PATH
 start_server bench "shared_buffers = 128MB" "autovacuum = off" "max_wal_size = 1GB" "checkpoint_timeout = 30min"
 server_directory "$SERVERS/files"
 perl benches/sql.pl ${FULL:+--full} --directory "$SERVERS/files" "$@" "$results/pg$major.tsv"
-say "every single result is in $results/pg$major.tsv"
+say "the results are in $results/pg$major.tsv"
 if [ -n "${FULL:-}" ]; then
   perl benches/plot.pl "$results/pg$major.tsv" "$results"
   say "and the pictures of them are beside it"

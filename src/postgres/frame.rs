@@ -80,7 +80,8 @@ impl<'call> Frame<'call> {
 /// Calls `body` for the frame that PostgreSQL gave, and turns its outcome into a datum or an error report.
 ///
 /// A Rust panic becomes an ERROR of its own. It and any other error are reported after `body` has returned, and
-/// allocation is done without pgrx's `sigsetjmp`: PostgreSQL's `longjmp` then passes frames that have nothing to drop.
+/// allocating and reading a range are done without pgrx's `sigsetjmp`: PostgreSQL's `longjmp` then passes frames that
+/// have nothing to drop.
 ///
 /// pgrx's own guard is a function that is never inlined and hands the outcome over in memory, which costs more than
 /// most of what is called here. This one is inlined, and then costs nothing until there is a panic.
@@ -128,7 +129,7 @@ pub(super) trait Argument<'call>: Sized {
     const SQL: &'static str;
 
     /// # Safety
-    /// The datum is of this SQL type, not null, and lives as long as the call.
+    /// The datum is of this SQL type, not null, and lives as long as the call. The caller's frames have nothing to drop.
     unsafe fn from_datum(datum: Datum) -> Self;
 }
 
@@ -391,7 +392,7 @@ impl<'call> Argument<'call> for TstzRange {
     const SQL: &'static str = "tstzrange";
 
     unsafe fn from_datum(datum: Datum) -> Self {
-        // SAFETY: it is a tstzrange.
+        // SAFETY: it is a tstzrange; promised by the caller.
         Self(unsafe { range_window(datum) })
     }
 }
@@ -403,7 +404,7 @@ impl<'call> Argument<'call> for UlidWindow {
     const SQL: &'static str = "ulid_window";
 
     unsafe fn from_datum(datum: Datum) -> Self {
-        // SAFETY: it is a tstzrange.
+        // SAFETY: it is a tstzrange; promised by the caller.
         Self(unsafe { range_window(datum) })
     }
 }

@@ -154,7 +154,7 @@ impl Call {
         // Strategies of btree, which BRIN minmax has too.
         const LESS_EQUAL: i16 = 2;
         const GREATER_EQUAL: i16 = 4;
-        // SAFETY: promised by the caller. Each list is new, and each node in it.
+        // SAFETY: promised by the caller. Each list is new, and each node in it; nothing here is dropped.
         unsafe {
             let window = constant(self.range).map(|range| range_window(range));
             let kind = pg_sys::exprType(self.ulid);
@@ -228,7 +228,7 @@ pub(super) fn selectivity(root: Internal, operator: Oid, arguments: Internal, re
     let mut other = std::ptr::null_mut();
     let mut variable_is_left = false;
     // SAFETY: the arguments are those of every restriction estimator, and what core's function fills in is valid until
-    // the statistics are released.
+    // the statistics are released. While the range is read there is nothing to drop.
     unsafe {
         if !pg_sys::get_restriction_variable(
             root.0.cast(),
