@@ -41,7 +41,7 @@ INSERT INTO part SELECT gen_ulid('2025-07-01'::timestamptz + n * interval '1 hou
 SQL
 # a database that stays at the first release, without what came later
 createdb first
-psql -q -d first -v ON_ERROR_STOP=1 -c "CREATE EXTENSION ulid VERSION '0.1.0'" -c 'CREATE TABLE key AS SELECT gen_ulid() AS id'
+psql -q -d first -v ON_ERROR_STOP=1 -c "CREATE EXTENSION ulid VERSION '1.0.0'" -c 'CREATE TABLE key AS SELECT gen_ulid() AS id'
 rows="SELECT id, ids FROM key ORDER BY id; SELECT tableoid::regclass, id FROM part ORDER BY id"
 psql -A -t -c "$rows" > before
 BIN=$old stop_server old

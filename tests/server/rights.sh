@@ -53,7 +53,7 @@ echo "- The owner of a database installs, updates and drops; another user cannot
 run -d owned -U owner << 'SQL'
 CREATE SCHEMA here;
 CREATE SCHEMA there;
-CREATE EXTENSION ulid SCHEMA here VERSION '0.1.0';
+CREATE EXTENSION ulid SCHEMA here VERSION '1.0.0';
 ALTER EXTENSION ulid UPDATE;
 DROP EXTENSION ulid;
 CREATE EXTENSION ulid SCHEMA here;
@@ -121,7 +121,7 @@ diff clean hostile
 echo "- The same for an update, where traps can also be made of the type itself."
 run -d owned_updated -f traps.sql
 export PGOPTIONS="-c client_min_messages=warning -c search_path=hostile,pg_catalog"
-run -d owned_updated -U owner -c "CREATE EXTENSION ulid VERSION '0.1.0'"
+run -d owned_updated -U owner -c "CREATE EXTENSION ulid VERSION '1.0.0'"
 PGOPTIONS="-c client_min_messages=warning"
 run -d owned_updated << 'SQL'
 CREATE FUNCTION hostile.ulid_hash(uuid) RETURNS integer LANGUAGE internal IMMUTABLE AS 'uuid_hash';

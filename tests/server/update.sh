@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# From each released version to the newest: what is stored stays, and the objects are those of a fresh install.
+# From each released version to the newest: what is stored stays, and the objects are those of a fresh install. The
+# extension of the same name that other software installs is left alone.
 set -euo pipefail
 # Print every object of the extension with all that can be said of it, but for what a new object cannot share: its oid.
 objects() {
@@ -57,4 +58,47 @@ SQL
   objects "$database" > "$database.objects"
   diff fresh.objects "$database.objects"
   [ "$(psql -A -t -d "$database" -c 'SELECT count(*) FROM before JOIN key ON key.id = before.id::ulid AND key.ids::text = before.ids AND key.made = before.made')" = 10000 ]
+done
+
+echo "A type that is another one is refused by every update script."
+# The section is the same in each of them.
+for script in "$ROOT"/sql/ulid--*--*.sql; do
+  sed -n '/^\\echo/d; 1,/^END \$\$;$/p' "$script" > "section.$(basename "$script")"
+  diff section.ulid--1.0.0--1.1.0.sql "section.$(basename "$script")"
+  route=${script##*/ulid--} from=${route%%--*} to=${route#*--} to=${to%.sql} database=foreign_${from//[.-]/_}
+  createdb "$database"
+  # in an extension of the same name and version, in place of our type: one of variable length
+  psql -q -d "$database" -v ON_ERROR_STOP=1 -v from="$from" << 'SQL'
+SET client_min_messages = error;
+CREATE EXTENSION ulid;
+ALTER EXTENSION ulid DROP TYPE ulid;
+CREATE SCHEMA aside;
+ALTER TYPE ulid SET SCHEMA aside;
+CREATE TYPE ulid;
+CREATE FUNCTION foreign_in(cstring) RETURNS ulid LANGUAGE internal IMMUTABLE STRICT AS 'byteain';
+CREATE FUNCTION foreign_out(ulid) RETURNS cstring LANGUAGE internal IMMUTABLE STRICT AS 'byteaout';
+CREATE FUNCTION foreign_recv(internal) RETURNS ulid LANGUAGE internal IMMUTABLE STRICT AS 'uuid_recv';
+CREATE TYPE ulid (INPUT = foreign_in, OUTPUT = foreign_out, RECEIVE = foreign_recv, LIKE = bytea);
+ALTER EXTENSION ulid ADD TYPE ulid;
+UPDATE pg_extension SET extversion = :'from' WHERE extname = 'ulid';
+SQL
+  for type in 'of variable length' 'with another receive function'; do
+    echo "$from to $to, a type $type"
+    psql -X -q -d "$database" -v VERBOSITY=verbose -c "ALTER EXTENSION ulid UPDATE TO '$to'" > refused 2>&1 && { echo "not refused"; exit 1; }
+    grep '^ERROR:  55000: extension "ulid" in this database is not the one that this script updates$' refused
+    grep '^HINT:  .*docs/migrating\.md' refused
+    # the next: one of 16 bytes that another function receives
+    psql -q -d "$database" -v ON_ERROR_STOP=1 << 'SQL'
+SET client_min_messages = error;
+ALTER EXTENSION ulid DROP TYPE ulid;
+DROP TYPE ulid CASCADE;
+CREATE TYPE ulid;
+CREATE FUNCTION foreign_in(cstring) RETURNS ulid LANGUAGE internal IMMUTABLE STRICT AS 'uuid_in';
+CREATE FUNCTION foreign_out(ulid) RETURNS cstring LANGUAGE internal IMMUTABLE STRICT AS 'uuid_out';
+CREATE FUNCTION foreign_recv(internal) RETURNS ulid LANGUAGE internal IMMUTABLE STRICT AS 'bytearecv';
+CREATE TYPE ulid (INPUT = foreign_in, OUTPUT = foreign_out, RECEIVE = foreign_recv, LIKE = uuid);
+ALTER EXTENSION ulid ADD TYPE ulid;
+SQL
+  done
+  [ "$(psql -A -t -d "$database" -c "SELECT extversion FROM pg_extension WHERE extname = 'ulid'")" = "$from" ]
 done

@@ -1,0 +1,88 @@
+\echo Use "ALTER EXTENSION ulid UPDATE TO '1.1.0'" to load this file. \quit
+
+--
+-- Each update script begins with this section, to the letter: other software installs an extension of the same name,
+-- whose type is another one.
+--
+
+DO $$
+BEGIN
+    IF NOT EXISTS (SELECT FROM pg_catalog.pg_type AS t
+                   JOIN pg_catalog.pg_proc AS p ON p.oid = t.typreceive::pg_catalog.oid
+                   JOIN pg_catalog.pg_language AS l ON l.oid = p.prolang
+                   JOIN pg_catalog.pg_depend AS d ON d.objid = t.oid
+                   JOIN pg_catalog.pg_extension AS e ON e.oid = d.refobjid
+                   WHERE d.classid = 'pg_catalog.pg_type'::pg_catalog.regclass::pg_catalog.oid
+                   AND d.refclassid = 'pg_catalog.pg_extension'::pg_catalog.regclass::pg_catalog.oid
+                   AND d.deptype = 'e' AND e.extname = 'ulid' AND t.typname = 'ulid'
+                   AND t.typlen = 16 AND p.prosrc = 'uuid_recv' AND l.lanname = 'internal')
+    THEN
+        RAISE EXCEPTION USING
+            ERRCODE = 'object_not_in_prerequisite_state',
+            MESSAGE = 'extension "ulid" in this database is not the one that this script updates',
+            DETAIL = 'Its type ulid does not have the 16 bytes and the receive function of uuid. It may be that of pgx_ulid.',
+            HINT = 'See docs/migrating.md of this extension for how to bring such a database along.';
+    END IF;
+END $$;
+
+--
+-- What newer servers offer. pg_upgrade runs no script, so each update script repeats this section to the letter, and
+-- ulid--VERSION-recheck--VERSION.sql is this section: it makes what the server has and the database lacks.
+--
+
+DO $$
+BEGIN
+    -- PostgreSQL 14
+    IF pg_catalog.to_regprocedure('pg_catalog.brin_minmax_multi_distance_uuid(internal, internal)') IS NOT NULL
+        AND NOT EXISTS (SELECT FROM pg_catalog.pg_opclass
+                        WHERE opcname = 'ulid_minmax_multi_ops' AND opcintype = 'ulid'::pg_catalog.regtype::pg_catalog.oid)
+    THEN
+        CREATE OPERATOR FAMILY ulid_minmax_multi_ops USING brin;
+        COMMENT ON OPERATOR FAMILY ulid_minmax_multi_ops USING brin IS 'several ranges of ulid';
+
+        CREATE OPERATOR CLASS ulid_minmax_multi_ops FOR TYPE ulid USING brin FAMILY ulid_minmax_multi_ops AS
+            OPERATOR 1 <,
+            OPERATOR 2 <=,
+            OPERATOR 3 =,
+            OPERATOR 4 >=,
+            OPERATOR 5 >,
+            FUNCTION 1 pg_catalog.brin_minmax_multi_opcinfo(internal),
+            FUNCTION 2 pg_catalog.brin_minmax_multi_add_value(internal, internal, internal, internal),
+            FUNCTION 3 pg_catalog.brin_minmax_multi_consistent(internal, internal, internal, integer),
+            FUNCTION 4 pg_catalog.brin_minmax_multi_union(internal, internal, internal),
+            FUNCTION 5 pg_catalog.brin_minmax_multi_options(internal),
+            FUNCTION 11 pg_catalog.brin_minmax_multi_distance_uuid(internal, internal);
+        COMMENT ON OPERATOR CLASS ulid_minmax_multi_ops USING brin
+            IS 'several ranges of ulid for each block range: for rows mostly in the order of their ids';
+    END IF;
+
+    IF pg_catalog.to_regprocedure('pg_catalog.brin_bloom_opcinfo(internal)') IS NOT NULL
+        AND NOT EXISTS (SELECT FROM pg_catalog.pg_opclass
+                        WHERE opcname = 'ulid_bloom_ops' AND opcintype = 'ulid'::pg_catalog.regtype::pg_catalog.oid)
+    THEN
+        CREATE OPERATOR FAMILY ulid_bloom_ops USING brin;
+        COMMENT ON OPERATOR FAMILY ulid_bloom_ops USING brin IS 'Bloom filters of ulid';
+
+        CREATE OPERATOR CLASS ulid_bloom_ops FOR TYPE ulid USING brin FAMILY ulid_bloom_ops AS
+            OPERATOR 1 =,
+            FUNCTION 1 pg_catalog.brin_bloom_opcinfo(internal),
+            FUNCTION 2 pg_catalog.brin_bloom_add_value(internal, internal, internal, internal),
+            FUNCTION 3 pg_catalog.brin_bloom_consistent(internal, internal, internal, integer),
+            FUNCTION 4 pg_catalog.brin_bloom_union(internal, internal, internal),
+            FUNCTION 5 pg_catalog.brin_bloom_options(internal),
+            FUNCTION 11 ulid_hash(ulid);
+        COMMENT ON OPERATOR CLASS ulid_bloom_ops USING brin
+            IS 'a Bloom filter of ulid for each block range: for equality, with rows in any order';
+    END IF;
+
+    -- PostgreSQL 18
+    IF pg_catalog.to_regprocedure('pg_catalog.uuid_skipsupport(internal)') IS NOT NULL
+        AND NOT EXISTS (SELECT FROM pg_catalog.pg_amproc AS p
+                        JOIN pg_catalog.pg_opclass AS c ON c.opcfamily = p.amprocfamily
+                        JOIN pg_catalog.pg_am AS am ON am.oid = c.opcmethod
+                        WHERE am.amname = 'btree' AND c.opcname = 'ulid_ops' AND p.amprocnum = 6
+                        AND c.opcintype = 'ulid'::pg_catalog.regtype::pg_catalog.oid)
+    THEN
+        ALTER OPERATOR FAMILY ulid_ops USING btree ADD FUNCTION 6 (ulid, ulid) pg_catalog.uuid_skipsupport(internal);
+    END IF;
+END $$;
