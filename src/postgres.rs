@@ -1,16 +1,21 @@
 //! The PostgreSQL layer: what SQL calls, by the pure part of this crate.
 //!
-//! [`frame`] alone touches call frames and datums, [`error`] alone calls PostgreSQL's error functions, [`backend`]
-//! alone holds state and [`planner`] alone reads the planner's nodes. What stands between them and the pure part is safe Rust.
+//! What touches the server is in few files: [`server`] declares its functions, [`frame`] has the calling convention,
+//! [`datum`] and [`range`] the SQL types, [`error`] the reports, [`planner`] the planner's nodes, and [`backend`] the state
+//! of a process. What stands between them and the pure part is safe Rust. Dependencies go one way: `server`, `error`,
+//! `frame`, `datum`, `range`, then the functions.
 
 mod backend;
 mod cast;
 mod convert;
+mod datum;
 mod error;
 mod frame;
 mod io;
 mod order;
 mod planner;
+mod range;
+mod server;
 mod time;
 
 #[cfg(feature = "pg_test")]
@@ -18,11 +23,9 @@ pub(crate) mod pg_test;
 
 use std::ffi::CStr;
 
-use frame::{
-    Bytea, ByteaArg, Internal, SnowflakeParts, Text, TextArg, Timestamp, TimestampTz, TstzRange, UlidWindow,
-    Uuid,
-};
+use datum::{Bytea, ByteaArg, Internal, SnowflakeParts, Text, TextArg, Timestamp, TimestampTz, Uuid};
 use pgrx::pg_sys::Oid;
+use range::{TstzRange, UlidWindow};
 
 use crate::value::Ulid;
 

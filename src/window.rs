@@ -78,31 +78,34 @@ impl Window {
     /// The part, 0 to 1, of a population that lies in the window, where `histogram` divides the population into parts
     /// of equal size and within a part the values lie evenly.
     ///
-    /// Nothing if the histogram has less than two bounds.
+    /// The bounds of the histogram are whatever `read` makes a ULID of, in ascending order; in any other order the part
+    /// is any number from 0 to 1. Nothing if there are less than two.
     #[cfg_attr(not(feature = "postgres"), allow(dead_code))]
-    pub(crate) fn fraction(self, histogram: &[Ulid]) -> Option<f64> {
+    pub(crate) fn fraction<T>(self, histogram: &[T], read: impl Fn(&T) -> Ulid) -> Option<f64> {
         if histogram.len() < 2 {
             return None;
         }
         if self.is_empty() {
             return Some(0.0);
         }
-        Some(position(histogram, self.upper) - position(histogram, self.lower))
+        let below = |value| position(histogram, &read, value);
+        Some((below(self.upper) - below(self.lower)).clamp(0.0, 1.0))
     }
 }
 
 /// The part of the population that lies below a value.
 #[cfg_attr(not(feature = "postgres"), allow(dead_code))]
-fn position(histogram: &[Ulid], value: Ulid) -> f64 {
+fn position<T>(histogram: &[T], read: impl Fn(&T) -> Ulid, value: Ulid) -> f64 {
     let parts = (histogram.len() - 1) as f64;
     // How many bounds lie at or below the value.
-    match histogram.partition_point(|&bound| bound <= value) {
+    match histogram.partition_point(|bound| read(bound) <= value) {
         0 => 0.0,
         n if n == histogram.len() => 1.0,
         n => {
-            let [low, high, value] = [histogram[n - 1], histogram[n], value].map(u128::from);
+            let [low, high, value] = [read(&histogram[n - 1]), read(&histogram[n]), value].map(u128::from);
             // A fraction of what is left: 128 bits are more than a float holds, the difference is what counts.
-            ((n - 1) as f64 + (value - low) as f64 / (high - low) as f64) / parts
+            let within = value.saturating_sub(low) as f64 / high.saturating_sub(low).max(1) as f64;
+            ((n - 1) as f64 + within.min(1.0)) / parts
         }
     }
 }
@@ -183,7 +186,7 @@ mod tests {
         let histogram: Vec<_> = (0..=10).map(|i| Ulid::lower_bound(MS + i * 1000).unwrap()).collect();
         let fraction = |from: i128, to: i128| {
             let window = Window::new(Included(US + from * 1000), Excluded(US + to * 1000));
-            window.fraction(&histogram).unwrap()
+            window.fraction(&histogram, |bound| *bound).unwrap()
         };
         for (from, to, expected) in [
             (0, 10_000, 1.0),
@@ -197,7 +200,7 @@ mod tests {
         ] {
             assert!((fraction(from, to) - expected).abs() < 1e-6, "{from} {to} {}", fraction(from, to));
         }
-        assert_eq!(Window::EMPTY.fraction(&histogram), Some(0.0));
-        assert_eq!(Window::new(Unbounded, Unbounded).fraction(&histogram[..1]), None);
+        assert_eq!(Window::EMPTY.fraction(&histogram, |bound| *bound), Some(0.0));
+        assert_eq!(Window::new(Unbounded, Unbounded).fraction(&histogram[..1], |bound| *bound), None);
     }
 }

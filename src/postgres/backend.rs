@@ -4,8 +4,8 @@
 use std::cell::UnsafeCell;
 use std::ffi::c_int;
 
+use super::datum::{TimestampTz, Uuid};
 use super::error::Error;
-use super::frame::{TimestampTz, Uuid};
 use super::time;
 use crate::generator::{Generator, SeedError, since_epoch, unix_ms};
 use crate::value::Ulid;

@@ -1,7 +1,7 @@
 //! The casts that are neither binary ones, nor by text, nor functions of [`super::time`].
 
+use super::datum::{ByteaArg, Timestamp};
 use super::error::Error;
-use super::frame::{ByteaArg, Timestamp};
 use super::time;
 use crate::error::LengthError;
 use crate::value::Ulid;

@@ -1,7 +1,7 @@
 //! Ids of other kinds: the layouts are the pure part's, times and errors PostgreSQL's.
 
+use super::datum::{ByteaArg, SnowflakeParts, TimestampTz, Uuid};
 use super::error::Error;
-use super::frame::{ByteaArg, SnowflakeParts, TimestampTz, Uuid};
 use super::time;
 use crate::error::ConvertError;
 use crate::value::Ulid;

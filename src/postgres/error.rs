@@ -1,11 +1,12 @@
 //! Errors as PostgreSQL reports them: SQLSTATE, message, detail, in the server's language and encoding.
 #![allow(unsafe_code)]
 
-use std::ffi::{CStr, c_char, c_int};
+use std::ffi::{CStr, c_int};
 
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::Node;
 
+use super::server::{self, errdetail, errhint, errmsg};
 use crate::error::{ConvertError, Expected, ForeignId, LengthError, MonotonicError, ParseError, RangeError};
 use crate::generator::SeedError;
 use crate::value::Ulid;
@@ -300,7 +301,7 @@ fn character_len(text: &[u8]) -> c_int {
         let mut character = [0_u8; 16];
         let copied = text.len().min(4);
         character[..copied].copy_from_slice(&text[..copied]);
-        pgrx::pg_sys::pg_encoding_mblen(pgrx::pg_sys::GetDatabaseEncoding(), character.as_ptr().cast())
+        server::pg_encoding_mblen(server::GetDatabaseEncoding(), character.as_ptr().cast())
     };
     length.clamp(1, available)
 }
@@ -309,7 +310,7 @@ fn character_len(text: &[u8]) -> c_int {
 /// An error report has been started.
 unsafe fn code(sqlstate: PgSqlErrorCode) {
     // SAFETY: promised by the caller.
-    unsafe { errcode(sqlstate as c_int) };
+    unsafe { server::errcode(sqlstate as c_int) };
 }
 
 /// Starts a report and says whether anybody wants its text.
@@ -321,12 +322,12 @@ unsafe fn start(context: *mut Node) -> bool {
     #[cfg(any(feature = "pg13", feature = "pg14", feature = "pg15"))]
     unsafe {
         let _ = context;
-        errstart(pgrx::PgLogLevel::ERROR as c_int, std::ptr::null())
+        server::errstart(pgrx::PgLogLevel::ERROR as c_int, std::ptr::null())
     }
     // SAFETY: the same.
     #[cfg(not(any(feature = "pg13", feature = "pg14", feature = "pg15")))]
     unsafe {
-        errsave_start(context, std::ptr::null())
+        server::errsave_start(context, std::ptr::null())
     }
 }
 
@@ -341,27 +342,11 @@ unsafe fn finish(context: *mut Node) {
     #[cfg(any(feature = "pg13", feature = "pg14", feature = "pg15"))]
     unsafe {
         let _ = context;
-        errfinish(FILE.as_ptr().cast(), LINE, std::ptr::null());
+        server::errfinish(FILE.as_ptr().cast(), LINE, std::ptr::null());
     }
     // SAFETY: the same.
     #[cfg(not(any(feature = "pg13", feature = "pg14", feature = "pg15")))]
     unsafe {
-        errsave_finish(context, FILE.as_ptr().cast(), LINE, std::ptr::null());
+        server::errsave_finish(context, FILE.as_ptr().cast(), LINE, std::ptr::null());
     }
-}
-
-// pgrx binds none of these, or binds them with a jump of its own that would turn the report into UTF-8.
-unsafe extern "C-unwind" {
-    #[cfg(any(feature = "pg13", feature = "pg14", feature = "pg15"))]
-    fn errstart(level: c_int, domain: *const c_char) -> bool;
-    #[cfg(any(feature = "pg13", feature = "pg14", feature = "pg15"))]
-    fn errfinish(file: *const c_char, line: c_int, function: *const c_char);
-    #[cfg(not(any(feature = "pg13", feature = "pg14", feature = "pg15")))]
-    fn errsave_start(context: *mut Node, domain: *const c_char) -> bool;
-    #[cfg(not(any(feature = "pg13", feature = "pg14", feature = "pg15")))]
-    fn errsave_finish(context: *mut Node, file: *const c_char, line: c_int, function: *const c_char);
-    fn errcode(sqlstate: c_int) -> c_int;
-    fn errmsg(format: *const c_char, ...) -> c_int;
-    fn errdetail(format: *const c_char, ...) -> c_int;
-    fn errhint(format: *const c_char, ...) -> c_int;
 }

@@ -2,8 +2,8 @@
 
 use std::ffi::CStr;
 
+use super::datum::{Text, TextArg};
 use super::error::Error;
-use super::frame::{Text, TextArg};
 use crate::codec;
 use crate::value::Ulid;
 

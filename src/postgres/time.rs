@@ -1,11 +1,9 @@
 //! The time of a ULID as PostgreSQL's timestamps, in whole numbers only.
 
+use super::datum::{Bytea, POSTGRES_EPOCH_MS, TimestampTz};
 use super::error::Error;
-use super::frame::{Bytea, TimestampTz, TstzRange, UlidWindow};
+use super::range::{TstzRange, UlidWindow};
 use crate::value::Ulid;
-
-/// 2000-01-01, from which PostgreSQL counts, in milliseconds since 1970-01-01.
-pub(super) const POSTGRES_EPOCH_MS: i64 = 946_684_800_000;
 
 /// The millisecond since the Unix epoch that the moment lies in, rounded down.
 pub(super) fn unix_ms<'call>(timestamp: TimestampTz) -> Result<u64, Error<'call>> {

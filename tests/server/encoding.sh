@@ -11,7 +11,7 @@ refused() {
   PGCLIENTENCODING=$encoding psql -A -t -d "$database" -f query > result 2>&1 || true
   # shellcheck disable=SC2059
   printf "$expected" > expected
-  grep -v '^ERROR' result | tail -n 1 | grep -qx f
+  grep -a -v "^ERROR" result | tail -n 1 | grep -qx f
   if ! LC_ALL=C grep -q -a -F -f expected result; then
     cat -v result
     return 1
@@ -26,3 +26,22 @@ refused UTF8 '01ARYZ6S41TSV4RRFFQ69G5\xe2\x82\xac' 'DETAIL:  Character "\xe2\x82
 # the uuid form, and a text that is too long
 refused LATIN1 '01563df3-6481-d676-4c61-efb99302bd5\xe9' 'DETAIL:  Character "\xe9" at position 36 is not a hexadecimal digit'
 refused UTF8 '\xe2\x82\xac01ARYZ6S41TSV4RRFFQ69G5FAV' 'DETAIL:  Character "\xe2\x82\xac" at position 1 is not in Crockford'
+
+# what a function raises while a query is planned by its window comes as it was raised
+raised() {
+  local encoding=$1 text=$2
+  # shellcheck disable=SC2059
+  printf "CREATE FUNCTION window_of() RETURNS tstzrange LANGUAGE plpgsql STABLE AS \$\$ BEGIN RAISE EXCEPTION '%b'; END \$\$;
+EXPLAIN SELECT FROM (VALUES (gen_ulid())) AS v (id) WHERE id <@ window_of();
+EXPLAIN SELECT FROM kept WHERE id <@ window_of();\n" "$text" > query
+  psql -q -d "encoding_${encoding,,}" -c 'CREATE TABLE kept (id ulid)'
+  PGCLIENTENCODING=$encoding psql -A -t -d "encoding_${encoding,,}" -f query > result 2>&1 || true
+  printf 'ERROR:  %b\n' "$text" > expected
+  if ! LC_ALL=C grep -q -a -F -f expected result || LC_ALL=C grep -q -a 'Filter' result; then
+    cat -v result
+    return 1
+  fi
+}
+raised LATIN1 'caf\xe9'
+raised SQL_ASCII '\xff\xfe'
+raised EUC_JP '\xa4\xa2'

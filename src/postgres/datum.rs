@@ -1,0 +1,265 @@
+//! The SQL types that the functions take and return, as Rust types.
+#![allow(unsafe_code)]
+
+use std::ffi::{CStr, c_int, c_void};
+
+use pgrx::pg_sys::{self, Datum, FunctionCallInfo, Oid};
+
+use super::frame::{Argument, Returned};
+use super::server;
+use crate::value::Ulid;
+
+/// Puts a value into the current memory context. It is made after the memory for it, so that no register has to be
+/// kept for its pieces meanwhile.
+#[inline(always)]
+fn allocate<T: Copy>(value: impl FnOnce() -> T) -> Datum {
+    const { assert!(align_of::<T>() == 1) };
+    // SAFETY: palloc gives memory of this size or does not return, and the caller's frames have nothing to drop.
+    unsafe {
+        let pointer = server::palloc(size_of::<T>()).cast::<T>();
+        pointer.write(value());
+        Datum::from(pointer)
+    }
+}
+
+impl<'call> Argument<'call> for &'call Ulid {
+    const SQL: &'static str = "ulid";
+
+    unsafe fn from_datum(datum: Datum) -> Self {
+        // SAFETY: a ulid is passed by reference to its 16 bytes, which need no alignment.
+        unsafe { &*datum.cast_mut_ptr() }
+    }
+}
+
+impl Returned for Ulid {
+    const SQL: &'static str = "ulid";
+
+    fn into_datum(self) -> Datum {
+        allocate(|| self)
+    }
+}
+
+/// A ulid as a number, for what is called most. In a `Result` with an [`Error`] its bytes would overlap with those
+/// of the error, so that the compiler stores them in odd pieces, and whoever reads them next has to wait.
+impl Returned for u128 {
+    const SQL: &'static str = <Ulid as Returned>::SQL;
+
+    fn into_datum(self) -> Datum {
+        Ulid::from(self).into_datum()
+    }
+}
+
+/// An argument given back without a copy.
+impl Returned for &Ulid {
+    const SQL: &'static str = "ulid";
+
+    fn into_datum(self) -> Datum {
+        Datum::from(std::ptr::from_ref(self))
+    }
+}
+
+/// A uuid of core's type.
+pub(super) struct Uuid(pub [u8; 16]);
+
+impl<'call> Argument<'call> for Uuid {
+    const SQL: &'static str = "uuid";
+
+    unsafe fn from_datum(datum: Datum) -> Self {
+        // SAFETY: a uuid is passed by reference to its 16 bytes, which need no alignment.
+        Self(unsafe { *datum.cast_mut_ptr() })
+    }
+}
+
+impl Returned for Uuid {
+    const SQL: &'static str = "uuid";
+
+    fn into_datum(self) -> Datum {
+        allocate(|| self.0)
+    }
+}
+
+/// A record of the parts of a snowflake.
+pub(super) struct SnowflakeParts {
+    pub created_at: TimestampTz,
+    pub datacenter: i32,
+    pub worker: i32,
+    pub sequence: i32,
+}
+
+impl Returned for SnowflakeParts {
+    const SQL: &'static str = "record";
+
+    fn into_datum(self) -> Datum {
+        // The OUT parameters of the SQL function, which a test compares.
+        let columns = [
+            (c"created_at", pg_sys::TIMESTAMPTZOID, Datum::from(self.created_at.0)),
+            (c"datacenter", pg_sys::INT4OID, Datum::from(self.datacenter)),
+            (c"worker", pg_sys::INT4OID, Datum::from(self.worker)),
+            (c"sequence", pg_sys::INT4OID, Datum::from(self.sequence)),
+        ];
+        let mut values = columns.map(|(_, _, value)| value);
+        let mut nulls = [false; 4];
+        // SAFETY: the descriptor has as many columns as there are values, of their types; all are palloc'ed here.
+        // The types are passed by value, so nothing in the tuple is toasted and it is a datum as it stands.
+        unsafe {
+            let descriptor = server::CreateTemplateTupleDesc(columns.len() as c_int);
+            for (number, (name, oid, _)) in (1..).zip(columns) {
+                server::TupleDescInitEntry(descriptor, number, name.as_ptr(), oid, -1, 0);
+            }
+            server::BlessTupleDesc(descriptor);
+            let tuple = server::heap_form_tuple(descriptor, values.as_mut_ptr(), nulls.as_mut_ptr());
+            Datum::from((*tuple).t_data)
+        }
+    }
+}
+
+impl<'call> Argument<'call> for &'call CStr {
+    const SQL: &'static str = "cstring";
+
+    unsafe fn from_datum(datum: Datum) -> Self {
+        // SAFETY: a cstring is a pointer to bytes that end with a zero.
+        unsafe { CStr::from_ptr(datum.cast_mut_ptr()) }
+    }
+}
+
+/// The text of a ULID and the zero that ends it.
+pub(super) struct Text(pub Ulid);
+
+impl Returned for Text {
+    const SQL: &'static str = "cstring";
+
+    fn into_datum(self) -> Datum {
+        allocate(|| (self.0.to_text(), 0_u8))
+    }
+}
+
+/// A text in the server's encoding, which need not be UTF-8.
+pub(super) struct TextArg<'call>(pub &'call [u8]);
+
+impl<'call> Argument<'call> for TextArg<'call> {
+    const SQL: &'static str = "text";
+
+    unsafe fn from_datum(datum: Datum) -> Self {
+        // SAFETY: text is a varlena as bytea is.
+        Self(unsafe { ByteaArg::from_datum(datum) }.0)
+    }
+}
+
+pub(super) struct ByteaArg<'call>(pub &'call [u8]);
+
+impl<'call> Argument<'call> for ByteaArg<'call> {
+    const SQL: &'static str = "bytea";
+
+    unsafe fn from_datum(datum: Datum) -> Self {
+        // SAFETY: a bytea is a varlena; detoasted, it lives as long as the call.
+        Self(unsafe {
+            pgrx::varlena::varlena_to_byte_slice(server::pg_detoast_datum_packed(datum.cast_mut_ptr()))
+        })
+    }
+}
+
+/// The randomness of a ULID as a bytea.
+pub(super) struct Bytea(pub [u8; 10]);
+
+impl Returned for Bytea {
+    const SQL: &'static str = "bytea";
+
+    fn into_datum(self) -> Datum {
+        const SIZE: usize = pg_sys::VARHDRSZ + size_of::<Bytea>();
+        // SAFETY: the memory is aligned for any type and large enough for the header and the bytes behind it.
+        unsafe {
+            let bytea = server::palloc(SIZE);
+            pgrx::varlena::set_varsize_4b(bytea.cast(), SIZE as i32);
+            bytea.cast::<u8>().add(pg_sys::VARHDRSZ).cast::<[u8; 10]>().write(self.0);
+            Datum::from(bytea)
+        }
+    }
+}
+
+/// 2000-01-01, from which PostgreSQL counts, in milliseconds since 1970-01-01.
+pub(super) const POSTGRES_EPOCH_MS: i64 = 946_684_800_000;
+
+/// Microseconds since 2000-01-01 UTC; the extremes are the infinities.
+pub(super) struct TimestampTz(pub i64);
+
+/// Microseconds since 2000-01-01 in no time zone; the extremes are the infinities.
+pub(super) struct Timestamp(pub i64);
+
+impl Timestamp {
+    /// The same moment in the session's time zone, by core's own cast.
+    pub(super) fn from_timestamptz(value: TimestampTz) -> Self {
+        // SAFETY: the function takes a timestamptz and is called with one.
+        Self(unsafe { convert(server::timestamptz_timestamp, value.0) })
+    }
+
+    /// The moment that this is in the session's time zone, by core's own cast.
+    pub(super) fn into_timestamptz(self) -> TimestampTz {
+        // SAFETY: the function takes a timestamp and is called with one.
+        TimestampTz(unsafe { convert(server::timestamp_timestamptz, self.0) })
+    }
+}
+
+/// Calls a core function from and to a 64-bit value that is never null.
+///
+/// # Safety
+/// The function is such a one.
+unsafe fn convert(function: unsafe extern "C-unwind" fn(FunctionCallInfo) -> Datum, value: i64) -> i64 {
+    // SAFETY: promised by the caller.
+    unsafe {
+        server::DirectFunctionCall1Coll(Some(function), Oid::INVALID, Datum::from(value)).value() as i64
+    }
+}
+
+/// A node of the planner, or nothing: `internal`.
+pub(super) struct Internal(pub *mut c_void);
+
+impl<'call> Argument<'call> for Internal {
+    const SQL: &'static str = "internal";
+
+    unsafe fn from_datum(datum: Datum) -> Self {
+        Self(datum.cast_mut_ptr())
+    }
+}
+
+impl Returned for Internal {
+    const SQL: &'static str = "internal";
+
+    fn into_datum(self) -> Datum {
+        Datum::from(self.0)
+    }
+}
+
+macro_rules! by_value {
+    ($type:ty, $sql:literal, $from:expr, $into:expr) => {
+        impl<'call> Argument<'call> for $type {
+            const SQL: &'static str = $sql;
+
+            unsafe fn from_datum(datum: Datum) -> Self {
+                $from(datum.value() as i64)
+            }
+        }
+
+        impl Returned for $type {
+            const SQL: &'static str = $sql;
+
+            fn into_datum(self) -> Datum {
+                Datum::from($into(self))
+            }
+        }
+    };
+}
+
+by_value!(i64, "bigint", |value| value, |value| value);
+by_value!(TimestampTz, "timestamp with time zone", TimestampTz, |value: TimestampTz| value.0);
+by_value!(Timestamp, "timestamp without time zone", Timestamp, |value: Timestamp| value.0);
+by_value!(bool, "boolean", |value| value != 0, |value| value);
+by_value!(i32, "integer", |value| value as i32, |value| value);
+by_value!(Oid, "oid", |value| Oid::from(value as u32), |value| value);
+
+impl Returned for f64 {
+    const SQL: &'static str = "double precision";
+
+    fn into_datum(self) -> Datum {
+        Datum::from(self.to_bits())
+    }
+}

@@ -1,0 +1,35 @@
+//! Bounds for an index, in place of a predicate that holds between them.
+#![allow(unsafe_code)]
+
+use pgrx::pg_sys::SupportRequestIndexCondition;
+
+use super::{Answer, Call, Predicate, arguments};
+use crate::postgres::server;
+
+/// The bounds for an index on the ulid, which are exact.
+///
+/// The argument is evaluated twice in each scan, where a filter would evaluate it for each row; so it may be dear. But it
+/// must not be volatile, and a sub-select must have become a parameter: its rows can differ from one run to the next,
+/// whatever its functions are labelled.
+///
+/// # Safety
+/// The request comes from the planner.
+pub(super) unsafe fn answer(
+    request: &mut SupportRequestIndexCondition,
+    predicate: &'static Predicate,
+) -> Answer {
+    // SAFETY: the request holds a call that the planner has matched to the index.
+    unsafe {
+        let call = Call::of(predicate, request.funcid, arguments(request.node)?)?;
+        #[cfg(feature = "pg13")]
+        let constant = server::is_pseudo_constant_for_index(call.argument, request.index);
+        #[cfg(not(feature = "pg13"))]
+        let constant = server::is_pseudo_constant_for_index(request.root, call.argument, request.index);
+        if !constant || server::contain_subplans(call.argument) || call.ulid_index != request.indexarg {
+            return None;
+        }
+        let conditions = call.comparisons(request.opfamily)?;
+        request.lossy = false;
+        Some(conditions.cast())
+    }
+}
