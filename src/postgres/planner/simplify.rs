@@ -47,11 +47,12 @@ unsafe fn can_be_repeated(root: *mut PlannerInfo, expression: *mut Node) -> bool
         if (*expression).type_ == NodeTag::T_Const {
             return true;
         }
-        if server::contain_var_clause(expression)
+        // Sub-selects first: looking for aggregates, core assumes that there is none.
+        if server::contain_subplans(expression)
+            || server::contain_var_clause(expression)
             || server::contain_agg_clause(expression)
             || server::contain_window_function(expression)
             || server::contain_volatile_functions(expression)
-            || server::contain_subplans(expression)
             || server::expression_returns_set(expression)
         {
             return false;
