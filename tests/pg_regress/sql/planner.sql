@@ -79,6 +79,15 @@ SELECT condition, estimate('SELECT FROM foreign_types WHERE ' || condition) FROM
 SELECT condition, estimate('SELECT FROM foreign_types WHERE ' || condition) BETWEEN 1 AND 1000 AS any_estimate FROM (VALUES
     ($$span === '[2025-01-01,2025-01-02)'::tstzrange$$),
     ($$u === '[2025-01-01,2025-01-02)'::tstzrange$$)) AS v (condition);
+-- our own operator, where the id is the constant and the window the column
+CREATE TABLE windows (w tstzrange);
+INSERT INTO windows SELECT tstzrange('2025-01-01Z'::timestamptz + n * interval '1 hour', NULL) FROM generate_series(1, 1000) AS n;
+ANALYZE windows;
+SELECT condition, estimate('SELECT FROM windows WHERE ' || condition) FROM (VALUES
+    ($$'01JH6R5E000000000000000000'::ulid <@ w$$),
+    ($$w @> '01JH6R5E000000000000000000'::ulid$$),
+    ($$ulid_contained_by_range('01JH6R5E000000000000000000', w)$$)) AS v (condition);
+DROP TABLE windows;
 DROP OPERATOR === (anyelement, tstzrange);
 DROP OPERATOR === (bigint, tstzrange);
 DROP OPERATOR === (bigint, text);
@@ -173,7 +182,7 @@ EXCEPTION WHEN datetime_field_overflow THEN RAISE NOTICE '%', SQLERRM; END $$;
 SET timezone = 'UTC';
 
 -- a class of somebody's own, with other operators behind the strategies' numbers, is no index for a window
-CREATE FUNCTION ulid_cmp_reversed(ulid, ulid) RETURNS int LANGUAGE sql IMMUTABLE STRICT AS 'SELECT ulid_cmp($2, $1)';
+CREATE FUNCTION ulid_cmp_reversed(ulid, ulid) RETURNS int LANGUAGE sql IMMUTABLE STRICT AS 'SELECT public.ulid_cmp($2, $1)';
 CREATE OPERATOR CLASS ulid_reversed_ops FOR TYPE ulid USING btree AS
     OPERATOR 1 >, OPERATOR 2 >=, OPERATOR 3 =, OPERATOR 4 <=, OPERATOR 5 <, FUNCTION 1 ulid_cmp_reversed(ulid, ulid);
 CREATE TABLE reversed AS SELECT * FROM plain;
