@@ -5,6 +5,9 @@ DESTDIR ?=
 # The major version that `make run` and `make test` use; empty: the machine's own. For tests also a list, or all.
 PG ?=
 export PG
+# The pages and tools of docs/clients that `make test-clients` runs.
+CLIENTS ?=
+export CLIENTS
 # Whatever it is set to, `make bench` measures all.
 FULL ?=
 export FULL
@@ -24,7 +27,7 @@ library = $(target)/pg$(major)/ulid.so
 scripts = $(wildcard sql/install/ulid--*.sql sql/ulid--*--*.sql)
 tests = $(basename $(notdir $(wildcard tests/pg_regress/sql/*.sql)))
 
-.PHONY: build install uninstall installcheck run test test-rust test-build test-sql test-pgrx test-server test-docs bench clean help
+.PHONY: build install uninstall installcheck run test test-rust test-build test-sql test-pgrx test-server test-docs test-clients bench clean help
 
 build: ## build the extension for the server of PG_CONFIG (default: the pg_config in PATH)
 	PGRX_PG_CONFIG_PATH='$(pg_config)' cargo build --release --lib --no-default-features --features pg$(major)
@@ -69,6 +72,9 @@ test-server: ## tests/server: scripts that start, stop, restore and upgrade real
 
 test-docs: ## the SQL examples of README.md and docs/ (ROWS=10000: on smaller tables than their million rows)
 	scripts/test.sh docs
+
+test-clients: ## the drivers and ORMs of docs/clients (CLIENTS="python nodejs#prisma" chooses pages and tools)
+	scripts/test.sh clients
 
 bench: ## measure: cargo bench --bench core, then kinds of ids in a private server (a few minutes; FULL=1: twenty minutes)
 	cargo bench --bench core

@@ -58,16 +58,20 @@ install_packages() {
   ) || die "could not install packages, $ask"
 }
 
-# Bring the drivers of tests/server/drivers.sh, as far as that can be done without asking.
-prepare_drivers() {
-  local packages=(python3-psycopg python3-psycopg2)
-  if command -v apt-get > /dev/null && ! dpkg -s "${packages[@]}" > /dev/null 2>&1; then
-    if [ "$(id -u)" = 0 ] || sudo -n true 2> /dev/null; then (install_packages "${packages[@]}") || true; fi
-  fi
-  if command -v npm > /dev/null && [ ! -e target/drivers/node_modules/pg ]; then
-    say "npm install pg"
-    npm install --silent --no-audit --no-fund --prefix target/drivers pg@8 || true
-  fi
+# Bring what installs the drivers of docs/clients, and the packages of the pages that CLIENTS names, as far as that can be
+# done without asking.
+prepare_clients() {
+  local page package missing=()
+  python3 -m pip --version > /dev/null 2>&1 || missing+=(python3-pip)
+  command -v npm > /dev/null || missing+=(npm)
+  for page in ${CLIENTS:-}; do
+    [ "$page" != all ] || page='*'
+    for package in $(sed -n 's/^apt-get install //p' docs/clients/${page%%#*}.md); do
+      dpkg -s "$package" 2> /dev/null | grep -q '^Status: .* installed' || missing+=("$package")
+    done
+  done
+  [ ${#missing[@]} != 0 ] && command -v apt-get > /dev/null || return 0
+  if [ "$(id -u)" = 0 ] || sudo -n true 2> /dev/null; then (install_packages "${missing[@]}") || true; fi
 }
 
 # Print the packages that building lacks, and running PostgreSQL $1 if that is the machine's own.

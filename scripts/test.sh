@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Run the tests, or the stages that are named: rust build sql pgrx server docs. A failure does not stop the later ones.
+# Run the tests, or the stages that are named: rust build sql pgrx server docs, and clients, which takes long and is run
+# only when it is named. A failure does not stop the later ones.
 # shellcheck source=scripts/setup.sh
 . "$(dirname "$0")/setup.sh"
 
@@ -72,7 +73,7 @@ EOF
 stage_server() {
   local script name status passed=0 failures=0 skipped=0
   install_extension
-  prepare_drivers
+  prepare_clients
   start_server common
   for script in tests/server/*.sh; do
     [ -x "$script" ] || continue
@@ -108,7 +109,17 @@ stage_server() {
 stage_docs() {
   install_extension
   start_server docs
-  check perl scripts/test-docs.pl README.md docs/*.md
+  check perl scripts/test-docs.pl README.md docs/*.md docs/clients/README.md
+}
+
+# The programs of docs/clients, or of those pages or tools that CLIENTS names ("python nodejs#prisma").
+stage_clients() {
+  local status=0
+  export CLIENTS=${CLIENTS:-all}
+  install_extension
+  prepare_clients
+  tests/server/clients.sh || status=$?
+  [ "$status" = 0 ] || [ "$status" = 77 ] || failed=1
 }
 
 # Print how many tests of a stage passed, failed and were skipped; a stage with a failed test has failed.
@@ -162,7 +173,7 @@ stages=("$@") summary=() all_passed=yes
 [ $# -gt 0 ] || stages=(rust build sql pgrx server docs)
 mkdir -p target
 for stage in "${stages[@]}"; do
-  case $stage in rust | build | sql | pgrx | server | docs) ;; *) die "no stage is called $stage" ;; esac
+  case $stage in rust | build | sql | pgrx | server | docs | clients) ;; *) die "no stage is called $stage" ;; esac
   [ "$stage" != rust ] || run_stage rust
 done
 for major in $(requested_majors); do
