@@ -54,7 +54,8 @@ sub kinds {
     my $made  = $day->("created_at %s timestamptz '%s 00:00+00'");
     my @kinds = (
         { kind => 'bigint', type => 'bigint', column => 'bigint GENERATED ALWAYS AS IDENTITY', window => $made,
-          generator => "nextval('bench.sequence')", made_at => 'n::bigint', output => 'int8out', input => 'int8in', least => 0 },
+          generator => "nextval('bench.sequence')", made_at => 'n::bigint', output => 'int8out', input => 'int8in', least => 0,
+          timed => 'created_at' },
         { kind => 'uuid_v4', type => 'uuid', column => 'uuid DEFAULT gen_random_uuid()', window => $made,
           generator => 'gen_random_uuid()', made_at => 'gen_random_uuid()', output => 'uuid_out', input => 'uuid_in',
           least => "uuid '00000000-0000-0000-0000-000000000000'" },
@@ -66,7 +67,7 @@ sub kinds {
           window => $day->("id %s $bound\::text"), least => "text '00000000000000000000000000'" },
         { kind => 'ulid', type => 'ulid', column => 'ulid DEFAULT gen_ulid()', generator => 'gen_ulid()',
           made_at => 'gen_ulid(t)', output => 'ulid_out', input => 'ulid_in', window => $day->("id %s $bound"),
-          least => "ulid '00000000000000000000000000'" },
+          least => "ulid '00000000000000000000000000'", timed => 'id' },
         { kind => 'clock', generator => 'clock_timestamp()' },
         { kind => 'ulid_monotonic', column => 'ulid DEFAULT gen_monotonic_ulid()', generator => 'gen_monotonic_ulid()' },
     );
@@ -97,6 +98,7 @@ sub script {
             for my $file (qw(text compare copy sort join index lookup window)) {
                 $run->($_, $round, $file) for @values;
             }
+            $run->($_, $round, 'filter') for grep { $_->{timed} } @kinds;
         }
         for my $file (qw(insert_one insert_bulk)) {
             $run->($_, $round, $file) for @columns;
@@ -221,6 +223,7 @@ sub report {
         [generate => 'generate'], [text_out => 'text output'], [text_in => 'text input'],
         [copy_text_out => 'COPY to text'], [copy_text_in => 'COPY from text'],
         [copy_binary_out => 'COPY to binary'], [copy_binary_in => 'COPY from binary'], [compare => 'compare'],
+        [filter => 'filter by `<@` a range; of bigint, a `timestamptz` beside it'],
         [sort => 'sort'], [hash_join => 'hash join'], [index_build => 'build an index'], [lookup => 'look up by key'],
     ));
     table('Other figures', ['a day of thirty, µs', scaled(1000, $only->('window'))],
