@@ -79,7 +79,8 @@ pub(super) unsafe fn of_restriction(
         if let (Some(release), false) = (variable.freefunc, variable.statsTuple.is_null()) {
             release(variable.statsTuple);
         }
-        selectivity.clamp(0.0, 1.0)
+        // Statistics can be whatever the owner of a table has loaded.
+        if selectivity.is_nan() { DEFAULT } else { selectivity.clamp(0.0, 1.0) }
     }
 }
 

@@ -65,6 +65,9 @@ unsafe fn can_be_repeated(root: *mut PlannerInfo, expression: *mut Node) -> bool
 
 /// The table and the column, if the expression is a column that its table is partitioned by, in ranges.
 ///
+/// This decides whether the comparisons are of use, not whether they are right: in a sub-select that the planner tries to
+/// turn from EXISTS into ANY, the root is that of the outer query, and the table another one.
+///
 /// # Safety
 /// The nodes come from the planner, which holds a lock on the table.
 unsafe fn range_partition_key(root: *mut PlannerInfo, expression: *mut Node) -> Option<(Oid, i16)> {
