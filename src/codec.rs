@@ -83,6 +83,16 @@ const fn places(values: &[u8; 256], bits: usize) -> Places {
     places
 }
 
+/// The value of a character, 0 to 31, read as [`decode`] does.
+pub(crate) fn digit(byte: u8) -> Option<u8> {
+    Some(VALUES[usize::from(byte)]).filter(|&value| value != INVALID)
+}
+
+/// Whether [`encode`] writes this character.
+pub(crate) fn is_canonical(byte: u8) -> bool {
+    ALPHABET.contains(&byte)
+}
+
 /// Writes the canonical text: upper case, the first character at most `7`.
 pub(crate) fn encode(bytes: &[u8; 16]) -> [u8; TEXT_LEN] {
     let value = u128::from_be_bytes(*bytes);

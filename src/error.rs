@@ -41,15 +41,20 @@ impl fmt::Display for ParseError {
         match *self {
             Self::Length { found } => write!(f, "expected 26 characters or the 36 of a uuid, found {found}"),
             Self::Character { byte, position, expected } => {
-                if byte.is_ascii_graphic() {
-                    write!(f, "character \"{}\"", char::from(byte))?;
-                } else {
-                    write!(f, "byte 0x{byte:02x}")?;
-                }
+                write_character(f, byte)?;
                 write!(f, " at position {position} is not {expected}")
             }
             Self::Overflow => f.write_str("the first character of a ulid is at most 7"),
         }
+    }
+}
+
+/// Names what a text has, where all that is known of it is its first byte.
+fn write_character(f: &mut fmt::Formatter<'_>, byte: u8) -> fmt::Result {
+    if byte.is_ascii_graphic() {
+        write!(f, "character \"{}\"", char::from(byte))
+    } else {
+        write!(f, "byte 0x{byte:02x}")
     }
 }
 
@@ -60,6 +65,95 @@ impl fmt::Display for Expected {
             Self::HexDigit => "a hexadecimal digit",
             Self::Hyphen => "a hyphen",
         })
+    }
+}
+
+/// Why a text is not the beginning of a ULID's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PrefixError {
+    /// A character outside of Crockford's alphabet and its aliases.
+    Character {
+        /// The character, or the first byte of it where the text is not ASCII.
+        byte: u8,
+        /// Its position, from 1. What stands before it is ASCII, so it counts bytes and characters alike.
+        position: usize,
+    },
+    /// The first character is above `7`: more than 128 bits.
+    Overflow,
+    /// More than 26 characters.
+    Length,
+}
+
+impl fmt::Display for PrefixError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Character { byte, position } => {
+                ParseError::Character { byte, position, expected: Expected::Base32 }.fmt(f)
+            }
+            Self::Overflow => ParseError::Overflow.fmt(f),
+            Self::Length => f.write_str("expected at most 26 characters"),
+        }
+    }
+}
+
+/// Why a text is not a TypeID, or not the prefix of one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TypeIdError {
+    /// A character of the prefix that is neither of `a` to `z` nor an underscore.
+    PrefixCharacter {
+        /// The character, or the first byte of it where the text is not ASCII.
+        byte: u8,
+        /// Its position, from 1. What stands before it is ASCII, so it counts bytes and characters alike.
+        position: usize,
+    },
+    /// A prefix of more than 63 characters.
+    PrefixLength {
+        /// How many characters there were.
+        found: usize,
+    },
+    /// A prefix that starts or ends with an underscore.
+    PrefixUnderscore,
+    /// An underscore in front of the suffix, and no prefix.
+    Separator,
+    /// A character of the suffix that is not in Crockford's alphabet in lower case.
+    SuffixCharacter {
+        /// The character, or the first byte of it where the text is not ASCII.
+        byte: u8,
+        /// Its position in the TypeID, from 1. What stands before it is ASCII.
+        position: usize,
+    },
+    /// A suffix that is not of 26 characters.
+    SuffixLength {
+        /// How many characters there were.
+        found: usize,
+    },
+    /// A suffix whose first character is above `7`: more than 128 bits.
+    Overflow,
+}
+
+impl fmt::Display for TypeIdError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::PrefixCharacter { byte, position } => {
+                write_character(f, byte)?;
+                write!(f, " at position {position} is neither a lower-case letter nor an underscore")
+            }
+            Self::PrefixLength { found } => {
+                write!(f, "expected at most 63 characters in the prefix, found {found}")
+            }
+            Self::PrefixUnderscore => f.write_str("a prefix neither starts nor ends with an underscore"),
+            Self::Separator => {
+                f.write_str("no underscore stands in front of the suffix where there is no prefix")
+            }
+            Self::SuffixCharacter { byte, position } => {
+                write_character(f, byte)?;
+                write!(f, " at position {position} is not in Crockford's Base32 alphabet in lower case")
+            }
+            Self::SuffixLength { found } => write!(f, "expected 26 characters in the suffix, found {found}"),
+            Self::Overflow => f.write_str("the first character of the suffix is at most 7"),
+        }
     }
 }
 
@@ -190,6 +284,8 @@ impl From<RangeError> for ConvertError {
 }
 
 impl std::error::Error for ParseError {}
+impl std::error::Error for PrefixError {}
+impl std::error::Error for TypeIdError {}
 impl std::error::Error for RangeError {}
 impl std::error::Error for LengthError {}
 impl std::error::Error for MonotonicError {
@@ -227,6 +323,28 @@ mod tests {
             (&character(b' ', 1, Expected::HexDigit), "byte 0x20 at position 1 is not a hexadecimal digit"),
             (&character(0xc3, 24, Expected::Hyphen), "byte 0xc3 at position 24 is not a hyphen"),
             (&ParseError::Overflow, "the first character of a ulid is at most 7"),
+            (
+                &PrefixError::Character { byte: b'-', position: 3 },
+                "character \"-\" at position 3 is not in Crockford's Base32 alphabet",
+            ),
+            (&PrefixError::Overflow, "the first character of a ulid is at most 7"),
+            (&PrefixError::Length, "expected at most 26 characters"),
+            (
+                &TypeIdError::PrefixCharacter { byte: b'U', position: 1 },
+                "character \"U\" at position 1 is neither a lower-case letter nor an underscore",
+            ),
+            (
+                &TypeIdError::PrefixLength { found: 64 },
+                "expected at most 63 characters in the prefix, found 64",
+            ),
+            (&TypeIdError::PrefixUnderscore, "a prefix neither starts nor ends with an underscore"),
+            (&TypeIdError::Separator, "no underscore stands in front of the suffix where there is no prefix"),
+            (
+                &TypeIdError::SuffixCharacter { byte: 0xc3, position: 8 },
+                "byte 0xc3 at position 8 is not in Crockford's Base32 alphabet in lower case",
+            ),
+            (&TypeIdError::SuffixLength { found: 0 }, "expected 26 characters in the suffix, found 0"),
+            (&TypeIdError::Overflow, "the first character of the suffix is at most 7"),
             (&RangeError, "out of range for a ulid"),
             (&LengthError { found: 15 }, "expected 16 bytes, found 15"),
             (&MonotonicError::Range(RangeError), "out of range for a ulid"),

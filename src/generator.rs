@@ -9,6 +9,7 @@ use rustix::time::{ClockId, clock_gettime};
 
 use crate::error::{MonotonicError, RangeError};
 use crate::monotonic;
+use crate::ordered::{self, SharedTime};
 use crate::uuid_v7;
 use crate::value::Ulid;
 
@@ -103,6 +104,25 @@ impl<R: CryptoRng> Generator<R> {
         Ok(self.last_uuid_v7)
     }
 
+    /// The version 7 UUID of a moment by [`uuid_v7::at`], with 62 fresh bits of randomness. It does not move the
+    /// sequence.
+    ///
+    /// # Errors
+    /// Those of [`uuid_v7::at`].
+    pub fn uuid_v7_at(&mut self, since_epoch: Duration) -> Result<[u8; 16], RangeError> {
+        uuid_v7::at(since_epoch, self.rng.next_u64())
+    }
+
+    /// A ULID greater than every one that this function of any generator made with the same `shared` word before, by
+    /// the rule of [`ordered::next`] for a clock that reads `since_epoch`, with 64 fresh bits of randomness.
+    ///
+    /// # Errors
+    /// Those of [`ordered::next`].
+    pub fn ordered(&mut self, since_epoch: Duration, shared: &impl SharedTime) -> Result<Ulid, RangeError> {
+        let time = shared.advance(|last| ordered::next(last, since_epoch))?;
+        Ok(Ulid::from(u128::from(time) << 64 | u128::from(self.rng.next_u64())))
+    }
+
     /// Goes on as if this was the last monotonic value.
     #[cfg(feature = "pg_test")]
     pub(crate) fn set_last(&mut self, last: Ulid) {
@@ -133,6 +153,7 @@ impl std::error::Error for SeedError {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicU64, Ordering};
     use std::time::{SystemTime, UNIX_EPOCH};
 
     use super::*;
@@ -216,5 +237,36 @@ mod tests {
         assert_eq!(u128::from(generator.monotonic(MS).unwrap()), u128::from(first) + 1);
         assert_eq!(generator.uuid_v7(Duration::MAX), Err(RangeError));
         assert_eq!(generator.last_uuid_v7, last);
+    }
+
+    #[test]
+    fn ordered_ids_are_the_shared_time_and_64_random_bits() {
+        let shared = AtomicU64::new(0);
+        let (mut a, mut b) = (seeded(), Generator::new(StdRng::from_seed([8; 32])));
+        let (mut last, mut ones, mut zeros) = (Ulid::NIL, 0, 0);
+        for step in 0..1000 {
+            let generator = if step % 3 == 0 { &mut a } else { &mut b };
+            let id = generator.ordered(Duration::from_millis(MS + step % 7), &shared).unwrap();
+            assert!(id > last);
+            assert_eq!((u128::from(id) >> 64) as u64, shared.load(Ordering::Relaxed));
+            last = id;
+            ones |= u128::from(id) as u64;
+            zeros |= !u128::from(id) as u64;
+        }
+        assert_eq!((ones, zeros), (u64::MAX, u64::MAX));
+        shared.store(u64::MAX, Ordering::Relaxed);
+        assert_eq!(a.ordered(Duration::from_millis(MS), &shared), Err(RangeError));
+        assert_eq!(shared.into_inner(), u64::MAX);
+    }
+
+    #[test]
+    fn a_uuid_of_a_moment_does_not_move_the_sequence() {
+        let mut generator = seeded();
+        let first = generator.uuid_v7(Duration::from_millis(MS)).unwrap();
+        let later = Duration::from_millis(MS + 1000);
+        assert_ne!(generator.uuid_v7_at(later), generator.uuid_v7_at(later));
+        assert_eq!(Ulid::from(generator.uuid_v7_at(later).unwrap()).unix_ms(), MS + 1000);
+        assert_eq!(generator.last_uuid_v7, first);
+        assert_eq!(generator.uuid_v7_at(Duration::MAX), Err(RangeError));
     }
 }

@@ -20,14 +20,18 @@
 //! - [`Generator::random`]: ids made in different places, 80 fresh random bits each.
 //! - [`Generator::monotonic`]: each id greater than the one before, also within a millisecond and when the clock
 //!   steps back; neighbours can be guessed. [`monotonic::next`] is its rule, without clock or generator.
+//! - [`Generator::ordered`]: each id greater than the one before, whichever generator made that, as long as they share
+//!   one word of memory; neighbours cannot be guessed. [`ordered::next`] is its rule.
 //! - [`Ulid::lower_bound`] and [`Ulid::upper_bound`]: the ends of a millisecond, for ranges.
+//! - [`Window`]: the ids made within two moments, or whose text starts with given characters.
+//! - [`TypeId`]: an id as text behind a prefix that names its type.
 //! - [`Ulid::from_uuid_v1`], [`Ulid::from_uuid_v6`] and their inverses: ids of these versions, lossless and in the
 //!   order of their time. A UUID of any other version is a ULID by its bytes; [`Ulid::to_uuid_v7`] makes a valid
 //!   version 7 of any ULID.
 //! - [`Ulid::from_snowflake`] and its inverse: snowflakes of any epoch, lossless and in order.
 //! - [`Ulid::from_key`] and its inverse: rows with a time of their making and a numeric key.
 //! - [`Generator::uuid_v7`]: a sequence of version 7 UUIDs, which are ULIDs by their bytes; [`uuid_v7::next`] is its
-//!   rule.
+//!   rule. [`Generator::uuid_v7_at`]: one of a given time.
 //!
 //! # Features
 //! - `serde` (default): text in human-readable formats, 16 bytes in binary ones.
@@ -39,9 +43,12 @@ mod convert;
 mod error;
 mod generator;
 pub mod monotonic;
+pub mod ordered;
+mod prefix;
 #[cfg(feature = "serde")]
 mod serde;
 mod snowflake;
+mod typeid;
 pub mod uuid_v7;
 mod value;
 mod window;
@@ -50,9 +57,13 @@ mod window;
 mod postgres;
 
 pub use codec::TEXT_LEN;
-pub use error::{ConvertError, Expected, ForeignId, LengthError, MonotonicError, ParseError, RangeError};
+pub use error::{
+    ConvertError, Expected, ForeignId, LengthError, MonotonicError, ParseError, PrefixError, RangeError,
+    TypeIdError,
+};
 pub use generator::{Generator, SeedError, since_epoch, unix_ms};
 pub use snowflake::{SnowflakeParts, TWITTER_EPOCH_MS};
+pub use typeid::TypeId;
 pub use value::Ulid;
 pub use window::Window;
 

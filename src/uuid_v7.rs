@@ -4,12 +4,7 @@ use std::time::Duration;
 
 use crate::convert::rfc_9562;
 use crate::error::RangeError;
-use crate::value::Ulid;
-
-/// How finely the 12 bits after the milliseconds divide one.
-const FRACTIONS_PER_MS: u64 = 1 << 12;
-
-const NS_PER_MS: u32 = 1_000_000;
+use crate::ordered;
 
 /// The last time of 60 bits in 4096ths of a millisecond.
 const MAX_TIME: u64 = (1 << 60) - 1;
@@ -46,23 +41,43 @@ pub fn next(last: [u8; 16], since_epoch: Duration, randomness: u64) -> Result<[u
     if time > MAX_TIME {
         return Err(RangeError);
     }
-    Ok(rfc_9562(7, (time >> 12) << 16 | time & 0xfff, randomness))
+    Ok(of_time(time, randomness))
 }
 
-/// The time in 4096ths of a millisecond since the Unix epoch, 60 bits.
+/// The version 7 UUID of a moment: what [`next`] gives where there is no last one, and no sequence.
+///
+/// The fraction of the millisecond is rounded down to 4096ths, so UUIDs of different microseconds have their order.
+///
+/// # Errors
+/// [`RangeError`] where the milliseconds do not fit 48 bits.
+///
+/// ```
+/// use std::time::Duration;
+/// use ulid::uuid_v7;
+///
+/// let uuid = uuid_v7::at(Duration::from_millis(1_645_557_742_000), 0x18c4_dc0c_0c07_398f)?;
+/// assert_eq!(uuid, 0x017f22e2_79b0_7000_98c4_dc0c0c07398f_u128.to_be_bytes());
+/// # Ok::<(), ulid::RangeError>(())
+/// ```
+pub fn at(since_epoch: Duration, randomness: u64) -> Result<[u8; 16], RangeError> {
+    clock(since_epoch).map(|time| of_time(time, randomness))
+}
+
+/// The time in 4096ths of a millisecond since the Unix epoch, 60 bits, rounded down.
 fn clock(since_epoch: Duration) -> Result<u64, RangeError> {
-    let seconds = since_epoch.as_secs().checked_mul(1000).ok_or(RangeError)?;
-    let unix_ms = seconds.saturating_add(u64::from(since_epoch.subsec_millis()));
-    if unix_ms > Ulid::MAX_UNIX_MS {
-        return Err(RangeError);
-    }
-    let ns = u64::from(since_epoch.subsec_nanos() % NS_PER_MS);
-    Ok(unix_ms * FRACTIONS_PER_MS + ns * FRACTIONS_PER_MS / u64::from(NS_PER_MS))
+    // Rounding down twice is rounding down once.
+    ordered::clock(since_epoch).map(|time| time >> 4)
+}
+
+/// The UUID of such a time.
+fn of_time(time: u64, randomness: u64) -> [u8; 16] {
+    rfc_9562(7, (time >> 12) << 16 | time & 0xfff, randomness)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::value::Ulid;
 
     const NONE: [u8; 16] = [0; 16];
     const MS: u64 = 1_645_557_742_000;
@@ -70,6 +85,10 @@ mod tests {
 
     fn at(unix_ms: u64, ns: u32) -> Duration {
         Duration::from_millis(unix_ms) + Duration::from_nanos(u64::from(ns))
+    }
+
+    fn at_moment(unix_ms: u64, ns: u32) -> Result<[u8; 16], RangeError> {
+        super::at(at(unix_ms, ns), RANDOMNESS)
     }
 
     /// A UUID of these milliseconds, fraction and random bits.
@@ -126,6 +145,19 @@ mod tests {
         assert_eq!(next(NONE, at(MS, 0), u64::MAX), Ok(uuid(MS, 0, u64::MAX >> 2)));
         assert_eq!(next(NONE, at(MS, 0), 0), Ok(uuid(MS, 0, 0)));
         assert_eq!(next(NONE, Duration::ZERO, 0), Ok(uuid(0, 1, 0)));
+    }
+
+    #[test]
+    fn a_moment_has_its_own_time_and_no_sequence() {
+        for _ in 0..2 {
+            assert_eq!(at_moment(MS, 245), Ok(uuid(MS, 1, RANDOMNESS)));
+        }
+        assert_eq!(at_moment(0, 0), Ok(uuid(0, 0, RANDOMNESS)));
+        assert_eq!(at_moment(Ulid::MAX_UNIX_MS, 999_999), Ok(uuid(Ulid::MAX_UNIX_MS, 4095, RANDOMNESS)));
+        assert_eq!(at_moment(Ulid::MAX_UNIX_MS + 1, 0), Err(RangeError));
+        // Each microsecond is a fraction of its own.
+        let fractions: Vec<_> = (0..1000).map(|us| at_moment(MS, us * 1000).unwrap()).collect();
+        assert!(fractions.is_sorted_by(|a, b| a < b));
     }
 
     #[test]

@@ -1,10 +1,11 @@
-//! Windows of time: which ULIDs were made within two moments, and what part of a table that is.
+//! Windows: which ULIDs were made within two moments, or lie between two others, and what part of a table that is.
 
 use std::ops::Bound::{self, Excluded, Included, Unbounded};
 
 use crate::value::Ulid;
 
-/// The ULIDs made within two moments, as the smallest and the greatest of them.
+/// The ULIDs made within two moments, or whose text starts alike ([`Self::starting_with`]), as the smallest and the
+/// greatest of them.
 ///
 /// In an empty window the lower bound is above the upper one, so that comparing with both is always enough.
 ///
@@ -55,6 +56,11 @@ impl Window {
         }
     }
 
+    /// The window from one ULID to another, both of them in it.
+    pub(crate) const fn from_bounds(lower: Ulid, upper: Ulid) -> Self {
+        Self { lower, upper }
+    }
+
     /// The smallest ULID of the window; [`Ulid::MAX`] if it is empty.
     pub const fn lower(self) -> Ulid {
         self.lower
@@ -70,7 +76,7 @@ impl Window {
         self.lower > self.upper
     }
 
-    /// Whether the ULID was made within it.
+    /// Whether the ULID is in it.
     pub fn contains(self, ulid: Ulid) -> bool {
         self.lower <= ulid && ulid <= self.upper
     }

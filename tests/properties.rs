@@ -1,7 +1,9 @@
 //! What holds for every value and every text.
 
+use std::time::Duration;
+
 use proptest::prelude::*;
-use ulid::{MonotonicError, Ulid, monotonic};
+use ulid::{MonotonicError, RangeError, TypeId, Ulid, Window, monotonic, ordered};
 
 /// Texts that look like a ULID or a UUID more often than chance would have it.
 fn texts() -> impl Strategy<Value = Vec<u8>> {
@@ -77,6 +79,66 @@ proptest! {
                 prop_assert_eq!(error, MonotonicError::Exhausted);
                 prop_assert_eq!(last.randomness(), Ulid::MAX_RANDOMNESS);
             }
+        }
+    }
+
+    #[test]
+    fn the_next_ordered_time_is_the_clock_or_one_more(last: u64, seconds in 1..281_474_976_710u64, ns in 0..1_000_000_000u32) {
+        let clock = Duration::new(seconds, ns);
+        let time = clock.as_nanos() * 65_536 / 1_000_000;
+        let expected = u64::try_from(time.max(u128::from(last) + 1)).map_err(|_| RangeError);
+        prop_assert_eq!(ordered::next(last, clock), expected);
+        // Where the clock is near, one or the other.
+        let last = (time as u64).wrapping_add(last % 3).wrapping_sub(1);
+        prop_assert_eq!(ordered::next(last, clock), Ok((time as u64).max(last.wrapping_add(1))));
+    }
+
+    #[test]
+    fn a_prefix_holds_what_starts_with_it(value: u128, other: u128, length in 0..=26usize, keep in 0..=26u32) {
+        let ulid = Ulid::from(value);
+        let text = ulid.to_string();
+        let prefix = &text[..length];
+        let window = Window::starting_with(prefix.as_bytes()).unwrap();
+        prop_assert_eq!(Window::starting_with(prefix.to_lowercase().as_bytes()), Ok(window));
+        prop_assert!(window.contains(ulid));
+        // Others that have some characters in common with it, and its neighbours.
+        let other = other.checked_shr(keep * 5).unwrap_or(0) ^ value;
+        let neighbours = [u128::from(window.lower()).wrapping_sub(1), u128::from(window.upper()).wrapping_add(1)];
+        for other in [other, value.wrapping_add(1), neighbours[0], neighbours[1]].map(Ulid::from) {
+            prop_assert_eq!(window.contains(other), other.to_string().starts_with(prefix), "{} {}", other, prefix);
+        }
+    }
+
+    #[test]
+    fn a_prefix_is_read_where_it_can_be_completed(text in prop_oneof![
+        prop::collection::vec(any::<u8>(), 0..30),
+        "[0-9A-Za-z]{0,27}".prop_map(String::into_bytes),
+        "[0-7][0-9A-TV-Za-tv-z]{0,26}".prop_map(String::into_bytes),
+    ]) {
+        let mut whole = text.clone();
+        whole.resize(whole.len().max(26), b'0');
+        prop_assert_eq!(Window::starting_with(&text).map(Window::lower).ok(), Ulid::parse(&whole).ok().filter(|_| text.len() <= 26));
+    }
+
+    #[test]
+    fn typeids_round_trip_in_the_order_of_their_texts(
+        a: u128, b: u128,
+        x in "([a-z]([a-z_]{0,5}[a-z])?)?", y in "([a-z]([a-z_]{0,5}[a-z])?)?",
+    ) {
+        let [a, b] = [(&x, a), (&y, b)].map(|(prefix, value)| TypeId::new(prefix.as_bytes(), value.into()).unwrap());
+        let text = a.to_string();
+        prop_assert_eq!(TypeId::parse(text.as_bytes()), Ok(a));
+        prop_assert_eq!(a.cmp(&b), a.to_string().cmp(&b.to_string()));
+    }
+
+    #[test]
+    fn parsing_a_typeid_never_panics_and_what_it_reads_it_writes_back(text in prop_oneof![
+        prop::collection::vec(any::<u8>(), 0..100),
+        "[a-z_]{0,65}_?[0-7][0-9a-z]{24,26}".prop_map(String::into_bytes),
+        "[a-z][a-z_]{0,3}[a-z]_[0-9][0-9a-hjkmnp-tv-z]{25}".prop_map(String::into_bytes),
+    ]) {
+        if let Ok(typeid) = TypeId::parse(&text) {
+            prop_assert_eq!(typeid.to_string().into_bytes(), text);
         }
     }
 }

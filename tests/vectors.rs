@@ -1,6 +1,6 @@
 //! The vectors of `tests/data`, read by the library and by independent witnesses.
 
-use ulid::{ParseError, SnowflakeParts, Ulid};
+use ulid::{ParseError, SnowflakeParts, TypeId, TypeIdError, Ulid};
 
 /// The rows of a vector file, split at tabs; comments are left out.
 fn rows(file: &str) -> Vec<Vec<String>> {
@@ -115,5 +115,40 @@ fn snowflake() {
             sequence: sequence.parse().unwrap(),
         };
         assert_eq!(ulid.snowflake_parts(), Ok(parts), "{id}");
+    }
+}
+
+#[test]
+fn typeid() {
+    for row in rows(include_str!("data/typeid.tsv")) {
+        let [text, prefix, uuid] = row.as_slice() else { panic!("three columns: {row:?}") };
+        let typeid = TypeId::parse(text.as_bytes()).unwrap();
+        assert_eq!(typeid.prefix(), prefix);
+        assert_eq!(uuid::Uuid::from_bytes(typeid.ulid().to_bytes()).to_string(), *uuid);
+        assert_eq!(typeid.to_string(), *text);
+        assert_eq!(TypeId::new(prefix.as_bytes(), typeid.ulid()), Ok(typeid));
+    }
+}
+
+#[test]
+fn typeid_invalid() {
+    for row in rows(include_str!("data/typeid_invalid.tsv")) {
+        let [text, fault] = row.as_slice() else { panic!("two columns: {row:?}") };
+        let found = match TypeId::parse(text.as_bytes()).unwrap_err() {
+            TypeIdError::PrefixCharacter { byte, position } => {
+                assert_eq!(byte, text.as_bytes()[position - 1]);
+                "prefix"
+            }
+            TypeIdError::PrefixLength { .. } | TypeIdError::PrefixUnderscore => "prefix",
+            TypeIdError::Separator => "separator",
+            TypeIdError::SuffixCharacter { byte, position } => {
+                assert_eq!(byte, text.as_bytes()[position - 1]);
+                "suffix"
+            }
+            TypeIdError::SuffixLength { .. } => "length",
+            TypeIdError::Overflow => "overflow",
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(found, fault, "{text:?}");
     }
 }
