@@ -227,6 +227,12 @@ CREATE FUNCTION gen_monotonic_ulid() RETURNS ulid
     AS 'MODULE_PATHNAME', 'gen_monotonic_ulid';
 COMMENT ON FUNCTION gen_monotonic_ulid() IS 'generate a ulid greater than all that this backend generated with it before';
 
+-- Its order is that of the server, so any worker may run it.
+CREATE FUNCTION gen_ordered_ulid() RETURNS ulid
+    LANGUAGE c VOLATILE STRICT PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'gen_ordered_ulid';
+COMMENT ON FUNCTION gen_ordered_ulid() IS 'generate a ulid greater than all that any session of this server generated with it before';
+
 --
 -- Parts and bounds
 --
@@ -314,6 +320,25 @@ CREATE OPERATOR @> (
 COMMENT ON OPERATOR @> (ulid_window, ulid) IS 'range of time in which the ulid was made';
 
 --
+-- Search by the first characters. A function and not an operator, which would make uuid ^@ text resolve for everybody.
+--
+
+CREATE FUNCTION ulid_prefix_lower(prefix text) RETURNS ulid
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'ulid_prefix_lower';
+COMMENT ON FUNCTION ulid_prefix_lower(text) IS 'smallest ulid whose text starts with the characters';
+
+CREATE FUNCTION ulid_prefix_upper(prefix text) RETURNS ulid
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'ulid_prefix_upper';
+COMMENT ON FUNCTION ulid_prefix_upper(text) IS 'greatest ulid whose text starts with the characters';
+
+CREATE FUNCTION ulid_starts_with(id ulid, prefix text) RETURNS boolean
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'ulid_starts_with';
+COMMENT ON FUNCTION ulid_starts_with(ulid, text) IS 'whether the text of the ulid starts with the characters';
+
+--
 -- Ids of other kinds: nothing is lost, and their order is that of the ulids
 --
 
@@ -382,6 +407,36 @@ CREATE FUNCTION gen_uuid_v7() RETURNS uuid
     LANGUAGE c VOLATILE STRICT PARALLEL RESTRICTED
     AS 'MODULE_PATHNAME', 'gen_uuid_v7';
 COMMENT ON FUNCTION gen_uuid_v7() IS 'generate a version 7 uuid greater than all that this backend generated with it before';
+
+-- No sequence: safe in any worker.
+CREATE FUNCTION gen_uuid_v7(timestamptz) RETURNS uuid
+    LANGUAGE c VOLATILE STRICT PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'gen_uuid_v7_at';
+COMMENT ON FUNCTION gen_uuid_v7(timestamptz) IS 'generate a version 7 uuid of the given time: 62 fresh bits of randomness';
+
+--
+-- TypeID: the same 128 bits in lower case behind a prefix
+--
+
+CREATE FUNCTION ulid_to_typeid(prefix text, id ulid) RETURNS text
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'ulid_to_typeid';
+COMMENT ON FUNCTION ulid_to_typeid(text, ulid) IS 'TypeID of the prefix, which may be empty, and the ulid';
+
+CREATE FUNCTION ulid_from_typeid(typeid text) RETURNS ulid
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'ulid_from_typeid';
+COMMENT ON FUNCTION ulid_from_typeid(text) IS 'ulid of a TypeID of any prefix';
+
+CREATE FUNCTION ulid_from_typeid(typeid text, prefix text) RETURNS ulid
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'ulid_from_typeid_of';
+COMMENT ON FUNCTION ulid_from_typeid(text, text) IS 'ulid of a TypeID that must have this prefix';
+
+CREATE FUNCTION typeid_prefix(typeid text) RETURNS text
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'typeid_prefix';
+COMMENT ON FUNCTION typeid_prefix(text) IS 'prefix of a TypeID; empty if it has none';
 
 --
 -- Casts. The rule: no query that worked before this extension was created changes its result.

@@ -1,9 +1,9 @@
 //! The PostgreSQL layer: what SQL calls, by the pure part of this crate.
 //!
 //! What touches the server is in few files: [`server`] declares its functions, [`frame`] has the calling convention,
-//! [`datum`] and [`range`] the SQL types, [`error`] the reports, [`planner`] the planner's nodes, and [`backend`] the state
-//! of a process. What stands between them and the pure part is safe Rust. Dependencies go one way: `server`, `error`,
-//! `frame`, `datum`, `range`, then the functions.
+//! [`datum`] and [`range`] the SQL types, [`error`] the reports, [`planner`] the planner's nodes, [`backend`] the state of
+//! a process and [`shared`] that of the server. What stands between them and the pure part is safe Rust. Dependencies go
+//! one way: `server`, `error`, `frame`, `datum`, `range`, then the functions.
 
 mod backend;
 mod cast;
@@ -14,16 +14,21 @@ mod frame;
 mod io;
 mod order;
 mod planner;
+mod prefix;
 mod range;
 mod server;
+mod shared;
 mod time;
+mod typeid;
 
 #[cfg(feature = "pg_test")]
 pub(crate) mod pg_test;
 
 use std::ffi::CStr;
 
-use datum::{Bytea, ByteaArg, Internal, SnowflakeParts, Text, TextArg, Timestamp, TimestampTz, Uuid};
+use datum::{
+    Bytea, ByteaArg, Internal, ShortText, SnowflakeParts, Text, TextArg, Timestamp, TimestampTz, Uuid,
+};
 use pgrx::pg_sys::Oid;
 use range::{TstzRange, UlidWindow};
 
@@ -50,7 +55,9 @@ frame::export! {
     gen_ulid() -> u128 = backend::random;
     gen_ulid_at(TimestampTz) -> Ulid = backend::random_at;
     gen_monotonic_ulid() -> u128 = backend::monotonic;
+    gen_ordered_ulid() -> u128 = backend::ordered;
     gen_uuid_v7() -> Uuid = backend::uuid_v7;
+    gen_uuid_v7_at(TimestampTz) -> Uuid = backend::uuid_v7_at;
 
     ulid_extract_timestamp(&Ulid) -> TimestampTz = time::extract_timestamp;
     ulid_extract_unix_ms(&Ulid) -> i64 = time::extract_unix_ms;
@@ -64,6 +71,15 @@ frame::export! {
     range_contains_ulid(UlidWindow, &Ulid) -> bool = time::range_contains;
     ulid_range_support(Internal) -> Internal = planner::support;
     ulid_range_sel(Internal, Oid, Internal, i32) -> f64 = planner::selectivity;
+
+    ulid_prefix_lower(TextArg) -> Ulid = prefix::lower;
+    ulid_prefix_upper(TextArg) -> Ulid = prefix::upper;
+    ulid_starts_with(&Ulid, TextArg) -> bool = prefix::starts_with;
+
+    ulid_to_typeid(TextArg, &Ulid) -> ShortText = typeid::from_ulid;
+    ulid_from_typeid(TextArg) -> Ulid = typeid::to_ulid;
+    ulid_from_typeid_of(TextArg, TextArg) -> Ulid = typeid::to_ulid_of;
+    typeid_prefix(TextArg) -> ShortText = typeid::prefix;
 
     ulid_from_uuid_v1(Uuid) -> Ulid = convert::from_uuid_v1;
     ulid_to_uuid_v1(&Ulid) -> Uuid = convert::to_uuid_v1;

@@ -6,7 +6,7 @@ use std::ffi::c_int;
 
 use super::datum::{TimestampTz, Uuid};
 use super::error::Error;
-use super::time;
+use super::{shared, time};
 use crate::generator::{Generator, SeedError, since_epoch, unix_ms};
 use crate::value::Ulid;
 
@@ -22,8 +22,18 @@ pub(super) fn monotonic<'call>() -> Result<u128, Error<'call>> {
     Ok(generator()?.monotonic_number(unix_ms()?)?)
 }
 
+pub(super) fn ordered<'call>() -> Result<u128, Error<'call>> {
+    let shared = shared::time();
+    Ok(generator()?.ordered(since_epoch()?, shared)?.into())
+}
+
 pub(super) fn uuid_v7<'call>() -> Result<Uuid, Error<'call>> {
     Ok(Uuid(generator()?.uuid_v7(since_epoch()?)?))
+}
+
+pub(super) fn uuid_v7_at<'call>(timestamp: TimestampTz) -> Result<Uuid, Error<'call>> {
+    let since_epoch = time::since_epoch(timestamp)?;
+    generator()?.uuid_v7_at(since_epoch).map(Uuid).map_err(|_| Error::Timestamp)
 }
 
 /// A generator and the process that seeded it.

@@ -7,6 +7,7 @@ use pgrx::pg_sys::{self, Datum, FunctionCallInfo, Oid};
 
 use super::frame::{Argument, Returned};
 use super::server;
+use crate::typeid::TypeId;
 use crate::value::Ulid;
 
 /// Puts a value into the current memory context. It is made after the memory for it, so that no register has to be
@@ -158,6 +159,21 @@ impl<'call> Argument<'call> for ByteaArg<'call> {
     }
 }
 
+/// Puts some bytes into the current memory context, as a text or a bytea.
+#[inline]
+fn varlena(bytes: &[u8]) -> Datum {
+    let size = pg_sys::VARHDRSZ + bytes.len();
+    // SAFETY: the memory is aligned for any type and large enough for the header and the bytes behind it. palloc does
+    // not return where it has none, and the caller's frames have nothing to drop.
+    unsafe {
+        let varlena = server::palloc(size);
+        pgrx::varlena::set_varsize_4b(varlena.cast(), size as i32);
+        let data = varlena.cast::<u8>().add(pg_sys::VARHDRSZ);
+        data.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len());
+        Datum::from(varlena)
+    }
+}
+
 /// The randomness of a ULID as a bytea.
 pub(super) struct Bytea(pub [u8; 10]);
 
@@ -165,14 +181,31 @@ impl Returned for Bytea {
     const SQL: &'static str = "bytea";
 
     fn into_datum(self) -> Datum {
-        const SIZE: usize = pg_sys::VARHDRSZ + size_of::<Bytea>();
-        // SAFETY: the memory is aligned for any type and large enough for the header and the bytes behind it.
-        unsafe {
-            let bytea = server::palloc(SIZE);
-            pgrx::varlena::set_varsize_4b(bytea.cast(), SIZE as i32);
-            bytea.cast::<u8>().add(pg_sys::VARHDRSZ).cast::<[u8; 10]>().write(self.0);
-            Datum::from(bytea)
-        }
+        varlena(&self.0)
+    }
+}
+
+/// A text of ASCII characters, no longer than a TypeID is.
+pub(super) struct ShortText {
+    bytes: [u8; TypeId::MAX_LEN],
+    len: usize,
+}
+
+impl ShortText {
+    /// What does not fit is left out.
+    pub(super) fn new(text: &[u8]) -> Self {
+        let mut bytes = [0; TypeId::MAX_LEN];
+        let len = text.len().min(bytes.len());
+        bytes[..len].copy_from_slice(&text[..len]);
+        Self { bytes, len }
+    }
+}
+
+impl Returned for ShortText {
+    const SQL: &'static str = "text";
+
+    fn into_datum(self) -> Datum {
+        varlena(&self.bytes[..self.len])
     }
 }
 

@@ -7,7 +7,10 @@ use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::Node;
 
 use super::server::{self, errdetail, errhint, errmsg};
-use crate::error::{ConvertError, Expected, ForeignId, LengthError, MonotonicError, ParseError, RangeError};
+use crate::error::{
+    ConvertError, Expected, ForeignId, LengthError, MonotonicError, ParseError, PrefixError, RangeError,
+    TypeIdError,
+};
 use crate::generator::SeedError;
 use crate::value::Ulid;
 
@@ -15,6 +18,14 @@ use crate::value::Ulid;
 pub(super) enum Error<'call> {
     /// 22P02, or 22003 where the text is of more than 128 bits.
     Parse { text: &'call CStr, error: ParseError },
+    /// 22P02, or 22003 where it begins with more than 128 bits have: no text of a ulid starts with this.
+    Prefix { text: &'call [u8], error: PrefixError },
+    /// 22P02, or 22003 where the suffix is of more than 128 bits.
+    TypeId { text: &'call [u8], error: TypeIdError },
+    /// 22023: no prefix of a TypeID.
+    TypeIdPrefix { prefix: &'call [u8], error: TypeIdError },
+    /// 22023: a TypeID whose prefix, the first `prefix_len` bytes, is another than the one expected.
+    OtherPrefix { typeid: &'call [u8], prefix_len: usize, expected: &'call [u8] },
     /// 22P03: a bytea that is not 16 bytes long.
     Length(LengthError),
     /// 22P03: a bytea that is not 10 bytes long.
@@ -112,6 +123,38 @@ impl Error<'_> {
                     }
                     describe_parse_error(text, error);
                 }
+                Self::Prefix { text, error } => describe_prefix_error(text, error),
+                Self::TypeId { text, error } => {
+                    if error == TypeIdError::Overflow {
+                        code(PgSqlErrorCode::ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE);
+                        errmsg(
+                            c"TypeID \"%.*s\" is out of range for type ulid".as_ptr(),
+                            len(text),
+                            text.as_ptr(),
+                        );
+                    } else {
+                        code(PgSqlErrorCode::ERRCODE_INVALID_TEXT_REPRESENTATION);
+                        errmsg(c"invalid TypeID: \"%.*s\"".as_ptr(), len(text), text.as_ptr());
+                    }
+                    describe_typeid_error(text, error);
+                }
+                Self::TypeIdPrefix { prefix, error } => {
+                    code(PgSqlErrorCode::ERRCODE_INVALID_PARAMETER_VALUE);
+                    errmsg(c"invalid prefix of a TypeID: \"%.*s\"".as_ptr(), len(prefix), prefix.as_ptr());
+                    describe_typeid_error(prefix, error);
+                }
+                Self::OtherPrefix { typeid, prefix_len, expected } => {
+                    code(PgSqlErrorCode::ERRCODE_INVALID_PARAMETER_VALUE);
+                    errmsg(
+                        c"TypeID \"%.*s\" has the prefix \"%.*s\", not \"%.*s\"".as_ptr(),
+                        len(typeid),
+                        typeid.as_ptr(),
+                        len(&typeid[..prefix_len]),
+                        typeid.as_ptr(),
+                        len(expected),
+                        expected.as_ptr(),
+                    );
+                }
                 Self::Length(LengthError { found }) => {
                     code(PgSqlErrorCode::ERRCODE_INVALID_BINARY_REPRESENTATION);
                     errmsg(c"invalid length for type ulid: %lu bytes".as_ptr(), found);
@@ -164,21 +207,92 @@ unsafe fn describe_parse_error(text: &CStr, error: ParseError) {
             }
             ParseError::Character { position, expected, .. } => {
                 let expected = match expected {
-                    Expected::Base32 => c"in Crockford's Base32 alphabet",
+                    Expected::Base32 => IN_ALPHABET,
                     Expected::HexDigit => c"a hexadecimal digit",
                     Expected::Hyphen => c"a hyphen",
                 };
-                let rest = &text.to_bytes()[position - 1..];
-                errdetail(
-                    c"Character \"%.*s\" at position %lu is not %s.".as_ptr(),
-                    character_len(rest),
-                    rest.as_ptr(),
-                    position,
-                    expected.as_ptr(),
-                );
+                describe_character(text.to_bytes(), position, expected);
             }
             ParseError::Overflow => {
-                errdetail(c"The first character of a ULID is at most 7.".as_ptr());
+                errdetail(MORE_THAN_128_BITS.as_ptr());
+            }
+        }
+    }
+}
+
+const IN_ALPHABET: &CStr = c"in Crockford's Base32 alphabet";
+const MORE_THAN_128_BITS: &CStr = c"The first character of a ULID is at most 7.";
+
+/// Names the character at a position, from 1, and what it is not.
+///
+/// # Safety
+/// An error report has been started.
+unsafe fn describe_character(text: &[u8], position: usize, expected: &CStr) {
+    let rest = &text[position - 1..];
+    // SAFETY: the format is given the values it names.
+    unsafe {
+        errdetail(
+            c"Character \"%.*s\" at position %lu is not %s.".as_ptr(),
+            character_len(rest),
+            rest.as_ptr(),
+            position,
+            expected.as_ptr(),
+        );
+    }
+}
+
+/// # Safety
+/// An error report has been started.
+unsafe fn describe_prefix_error(text: &[u8], error: PrefixError) {
+    // SAFETY: each format is given the values it names.
+    unsafe {
+        if error == PrefixError::Overflow {
+            code(PgSqlErrorCode::ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE);
+            errmsg(c"prefix \"%.*s\" is out of range for type ulid".as_ptr(), len(text), text.as_ptr());
+        } else {
+            code(PgSqlErrorCode::ERRCODE_INVALID_TEXT_REPRESENTATION);
+            errmsg(c"invalid prefix of a ulid: \"%.*s\"".as_ptr(), len(text), text.as_ptr());
+        }
+        match error {
+            PrefixError::Character { position, .. } => describe_character(text, position, IN_ALPHABET),
+            PrefixError::Overflow => {
+                errdetail(MORE_THAN_128_BITS.as_ptr());
+            }
+            PrefixError::Length => {
+                errdetail(c"A ULID has 26 characters.".as_ptr());
+            }
+        }
+    }
+}
+
+/// Says which fault a TypeID, or a prefix of one, has.
+///
+/// # Safety
+/// An error report has been started.
+unsafe fn describe_typeid_error(text: &[u8], error: TypeIdError) {
+    // SAFETY: each format is given the values it names.
+    unsafe {
+        match error {
+            TypeIdError::PrefixCharacter { position, .. } => {
+                describe_character(text, position, c"a lower-case letter or an underscore");
+            }
+            TypeIdError::PrefixLength { found } => {
+                errdetail(c"The prefix has at most 63 characters, not %lu.".as_ptr(), found);
+            }
+            TypeIdError::PrefixUnderscore => {
+                errdetail(c"The prefix must not start or end with an underscore.".as_ptr());
+            }
+            TypeIdError::Separator => {
+                errdetail(c"Without a prefix there is no underscore before the suffix.".as_ptr());
+            }
+            TypeIdError::SuffixCharacter { position, .. } => {
+                describe_character(text, position, c"in Crockford's Base32 alphabet in lower case");
+            }
+            TypeIdError::SuffixLength { found } => {
+                errdetail(c"The suffix has 26 characters, not %lu.".as_ptr(), found);
+            }
+            TypeIdError::Overflow => {
+                errdetail(c"The first character of the suffix is at most 7.".as_ptr());
             }
         }
     }
@@ -292,9 +406,13 @@ fn name(target: ForeignId) -> &'static CStr {
     }
 }
 
+/// The length of a text as a precision of a format.
+fn len(text: &[u8]) -> c_int {
+    c_int::try_from(text.len()).unwrap_or(c_int::MAX)
+}
+
 /// The length in bytes of the first character of a text that is not empty, in the server's encoding.
 fn character_len(text: &[u8]) -> c_int {
-    let available = c_int::try_from(text.len()).unwrap_or(c_int::MAX);
     // SAFETY: pg_encoding_mblen looks at the bytes of one character; a copy that ends with zeros gives it more than
     // any encoding can want.
     let length = unsafe {
@@ -303,7 +421,7 @@ fn character_len(text: &[u8]) -> c_int {
         character[..copied].copy_from_slice(&text[..copied]);
         server::pg_encoding_mblen(server::GetDatabaseEncoding(), character.as_ptr().cast())
     };
-    length.clamp(1, available)
+    length.clamp(1, len(text))
 }
 
 /// # Safety

@@ -13,10 +13,12 @@ pub fn setup(_options: Vec<&str>) {}
 #[pgrx::pg_schema]
 #[allow(clippy::unwrap_used, reason = "tests that are compiled into the library")]
 mod tests {
+    use std::sync::atomic::Ordering;
+
     use pgrx::prelude::*;
 
     use crate::generator::unix_ms;
-    use crate::postgres::{SIGNATURES, backend::test_support as state, frame};
+    use crate::postgres::{SIGNATURES, backend::test_support as state, frame, shared};
     use crate::value::Ulid;
 
     /// The text of what `query` gives.
@@ -52,13 +54,14 @@ mod tests {
     }
 
     mod failing {
-        use super::frame;
+        use super::{frame, shared};
         use crate::postgres::error::Error;
 
         frame::export! {
             ulid_test_panic() -> bool = panic;
             ulid_test_clock() -> bool = clock;
             ulid_test_seed() -> bool = seed;
+            ulid_test_attach() -> bool = attach;
         }
 
         #[allow(clippy::panic)]
@@ -73,15 +76,28 @@ mod tests {
         fn seed<'call>() -> Result<bool, Error<'call>> {
             Err(Error::Seed)
         }
+
+        /// A second word beside the one of the server.
+        fn attach() -> bool {
+            shared::test_support::attached(c"ulid_test").load(super::Ordering::Relaxed) == 0
+        }
     }
 
     /// SQLSTATE and message of the error that a function of [`failing`] raises.
     fn error_of(symbol: &str) -> String {
         let library = text("SELECT probin FROM pg_proc WHERE proname = 'gen_monotonic_ulid'");
         Spi::run(&format!(
-            "CREATE FUNCTION {symbol}() RETURNS boolean LANGUAGE c STRICT AS '{library}', '{symbol}';
-             CREATE OR REPLACE FUNCTION error_of() RETURNS text LANGUAGE plpgsql AS $$ BEGIN
-                 PERFORM {symbol}();
+            "CREATE FUNCTION {symbol}() RETURNS boolean LANGUAGE c STRICT AS '{library}', '{symbol}'"
+        ))
+        .unwrap();
+        error_of_call(symbol)
+    }
+
+    /// The same of any function that takes nothing.
+    fn error_of_call(function: &str) -> String {
+        Spi::run(&format!(
+            "CREATE OR REPLACE FUNCTION error_of() RETURNS text LANGUAGE plpgsql AS $$ BEGIN
+                 PERFORM {function}();
                  RETURN 'no error';
              EXCEPTION WHEN OTHERS THEN
                  RETURN SQLSTATE || ' ' || SQLERRM;
@@ -145,6 +161,57 @@ mod tests {
         state::set_last(ahead);
         assert_eq!(u128::from(gen_monotonic_ulid()), u128::from(ahead) + 1);
         state::set_process(-1);
+    }
+
+    /// One test for all that changes the word, as tests run at the same time and share it.
+    #[pg_test]
+    fn ordered_ids_go_on_from_the_word_of_the_server() {
+        let shared = shared::time();
+        let next =
+            || (u128::from(text("SELECT gen_ordered_ulid()::text").parse::<Ulid>().unwrap()) >> 64) as u64;
+        let first = next();
+        assert_eq!(shared.load(Ordering::Relaxed), first);
+        assert!(next() > first);
+        // What a clock that is set back by a minute looks like.
+        let ahead = (unix_ms().unwrap() + 60_000) << 16 | 0xfffe;
+        shared.store(ahead, Ordering::Relaxed);
+        assert_eq!([next(), next(), next()], [ahead + 1, ahead + 2, ahead + 3]);
+        // The end of time.
+        shared.store(u64::MAX - 1, Ordering::Relaxed);
+        assert_eq!(next(), u64::MAX);
+        for _ in 0..2 {
+            let error = "22008 system clock out of range for type ulid";
+            assert_eq!(error_of_call("gen_ordered_ulid"), error);
+        }
+        assert_eq!(shared.load(Ordering::Relaxed), u64::MAX);
+        // What a start of the server looks like.
+        shared.store(0, Ordering::Relaxed);
+        assert!(next() >> 16 <= unix_ms().unwrap());
+    }
+
+    /// The first who asks makes the word, as zero, and everybody after it finds the same one.
+    #[pg_test]
+    fn a_word_is_made_once() {
+        let attached = || shared::test_support::attached(c"ulid_test_once");
+        assert_eq!(attached().swap(41, Ordering::Relaxed), 0);
+        assert_eq!(attached().load(Ordering::Relaxed), 41);
+        assert!(!std::ptr::eq(attached(), shared::time()));
+    }
+
+    /// Until 16 the word takes room that the server has left; from 17 on it needs none there.
+    #[cfg(any(feature = "pg13", feature = "pg14", feature = "pg15", feature = "pg16"))]
+    #[pg_test]
+    fn a_server_without_room_gives_its_own_error() {
+        // The words of the other tests have their place.
+        for word in [c"ulid_ordered_time", c"ulid_test_once"] {
+            shared::test_support::attached(word);
+        }
+        shared::test_support::exhaust();
+        let error = "53200 not enough shared memory for data structure \"ulid_test\" (8 bytes requested)";
+        assert_eq!(error_of("ulid_test_attach"), error);
+        assert_eq!(error_of_call("ulid_test_attach"), error);
+        // No lock is left behind.
+        text("SELECT gen_ordered_ulid()::text");
     }
 
     /// No randomness goes from one id into the next, whatever kind of generator is called in between.

@@ -13,6 +13,8 @@ use pgrx::pg_sys::{
     HeapTupleData, IndexOptInfo, List, MemoryContext, Node, Oid, OpExpr, PGFunction, PlannerInfo, QualCost,
     RangeBound, RangeType, Relation, TupleDesc, TypeCacheEntry, VariableStatData, oidvector, varlena,
 };
+#[cfg(any(feature = "pg13", feature = "pg14", feature = "pg15", feature = "pg16"))]
+use pgrx::pg_sys::{LWLock, LWLockMode};
 
 unsafe extern "C-unwind" {
     // Error reports
@@ -69,6 +71,26 @@ unsafe extern "C-unwind" {
     pub(super) fn DirectFunctionCall1Coll(function: PGFunction, collation: Oid, argument: Datum) -> Datum;
     pub(super) fn timestamp_timestamptz(fcinfo: FunctionCallInfo) -> Datum;
     pub(super) fn timestamptz_timestamp(fcinfo: FunctionCallInfo) -> Datum;
+
+    // Shared memory
+    #[cfg(any(feature = "pg13", feature = "pg14", feature = "pg15", feature = "pg16"))]
+    pub(super) fn LWLockAcquire(lock: *mut LWLock, mode: LWLockMode::Type) -> bool;
+    #[cfg(any(feature = "pg13", feature = "pg14", feature = "pg15", feature = "pg16"))]
+    pub(super) fn LWLockRelease(lock: *mut LWLock);
+    #[cfg(any(feature = "pg13", feature = "pg14", feature = "pg15", feature = "pg16"))]
+    pub(super) fn ShmemInitStruct(name: *const c_char, size: usize, found: *mut bool) -> *mut c_void;
+    #[cfg(all(
+        feature = "pg_test",
+        any(feature = "pg13", feature = "pg14", feature = "pg15", feature = "pg16")
+    ))]
+    pub(super) fn ShmemAllocNoError(size: usize) -> *mut c_void;
+    #[cfg(any(feature = "pg17", feature = "pg18"))]
+    pub(super) fn GetNamedDSMSegment(
+        name: *const c_char,
+        size: usize,
+        initialize: Option<unsafe extern "C-unwind" fn(segment: *mut c_void)>,
+        found: *mut bool,
+    ) -> *mut c_void;
 
     // Catalogs
     pub(super) fn SearchSysCache1(cache: c_int, key: Datum) -> HeapTuple;

@@ -1,5 +1,7 @@
 //! The time of a ULID as PostgreSQL's timestamps, in whole numbers only.
 
+use std::time::Duration;
+
 use super::datum::{Bytea, POSTGRES_EPOCH_MS, TimestampTz};
 use super::error::Error;
 use super::range::{TstzRange, UlidWindow};
@@ -9,6 +11,14 @@ use crate::value::Ulid;
 pub(super) fn unix_ms<'call>(timestamp: TimestampTz) -> Result<u64, Error<'call>> {
     let unix_ms = finite_ms(timestamp).ok_or(Error::Timestamp)?;
     u64::try_from(unix_ms).ok().filter(|&unix_ms| unix_ms <= Ulid::MAX_UNIX_MS).ok_or(Error::Timestamp)
+}
+
+/// The moment, counted from the Unix epoch.
+pub(super) fn since_epoch<'call>(timestamp: TimestampTz) -> Result<Duration, Error<'call>> {
+    // What is lost where the time is rounded down to the millisecond: 0 to 999.
+    let us = timestamp.0.rem_euclid(1000) as u64;
+    let unix_ms = unix_ms(timestamp)?;
+    Ok(Duration::from_millis(unix_ms) + Duration::from_micros(us))
 }
 
 /// The same of an epoch that other times count from, which may be before 1970.

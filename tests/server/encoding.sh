@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # Databases that are not UTF-8: what is no ULID is refused as in any other, quoted as it came, and nothing breaks.
 set -euo pipefail
-# Compare the report of an error in a database of encoding $1 for the text of the bytes $2 (printf) with $3.
+# Compare the report of an error in a database of encoding $1 for the text of the bytes $2 (printf) with $3. It is read as a
+# ulid, or given to the function $4.
 refused() {
-  local encoding=$1 text=$2 expected=$3 database=encoding_${1,,}
+  local encoding=$1 text=$2 expected=$3 function=${4:-ulid} database=encoding_${1,,}
   createdb -E "$encoding" -l C -T template0 "$database" 2> created || grep -q 'already exists' created
   psql -q -d "$database" -c 'CREATE EXTENSION IF NOT EXISTS ulid' 2> created
   # shellcheck disable=SC2059
-  printf "\\\\set VERBOSITY verbose\nSELECT '$text'::ulid;\nSELECT ulid_is_valid('$text');\n" > query
+  printf "\\\\set VERBOSITY verbose\nSELECT $function('$text');\nSELECT ulid_is_valid('$text');\n" > query
   PGCLIENTENCODING=$encoding psql -A -t -d "$database" -f query > result 2>&1 || true
   # shellcheck disable=SC2059
   printf "$expected" > expected
@@ -26,6 +27,12 @@ refused UTF8 '01ARYZ6S41TSV4RRFFQ69G5\xe2\x82\xac' 'DETAIL:  Character "\xe2\x82
 # the uuid form, and a text that is too long
 refused LATIN1 '01563df3-6481-d676-4c61-efb99302bd5\xe9' 'DETAIL:  Character "\xe9" at position 36 is not a hexadecimal digit'
 refused UTF8 '\xe2\x82\xac01ARYZ6S41TSV4RRFFQ69G5FAV' 'DETAIL:  Character "\xe2\x82\xac" at position 1 is not in Crockford'
+# a prefix, and a TypeID
+refused EUC_JP '01ARYZ6S4\xa4\xa2' 'DETAIL:  Character "\xa4\xa2" at position 10 is not in Crockford' ulid_prefix_lower
+refused LATIN1 '01\xe9' 'ERROR:  22P02: invalid prefix of a ulid: "01\xe9"' ulid_prefix_upper
+refused LATIN1 'us\xe9r_01h455vb4pex5vsknk084sn02q' 'ERROR:  22P02: invalid TypeID: "us\xe9r_01h455vb4pex5vsknk084sn02q"' ulid_from_typeid
+refused LATIN1 'us\xe9r_01h455vb4pex5vsknk084sn02q' 'DETAIL:  Character "\xe9" at position 3 is not a lower-case letter' ulid_from_typeid
+refused EUC_JP 'user_01h455vb4pex5vsknk084sn02\xa4\xa2' 'DETAIL:  Character "\xa4\xa2" at position 31 is not in Crockford' typeid_prefix
 
 # what a function raises while a query is planned by its window comes as it was raised
 raised() {

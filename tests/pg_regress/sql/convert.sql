@@ -147,3 +147,20 @@ CREATE TABLE v7 (id uuid PRIMARY KEY DEFAULT gen_uuid_v7(), n int);
 INSERT INTO v7 (n) SELECT i FROM generate_series(1, 1000) AS i;
 SELECT bool_and(ordered) FROM (SELECT n = row_number() OVER (ORDER BY id) AS ordered FROM v7) AS s;
 DROP TABLE v7;
+-- of a given time: in the order of its microseconds, random otherwise, between the bounds of the millisecond
+CREATE TABLE v7 AS SELECT n, t, gen_uuid_v7(t) AS id
+FROM (SELECT n, '2020-02-29 12:34:56.789+00'::timestamptz + n * interval '1 microsecond' AS t FROM generate_series(0, 9999) AS n) AS s;
+SELECT bool_and(ordered) AS ordered, bool_and(ulid_to_uuid_v7(id::ulid) = id) AS valid,
+       bool_and(id::ulid::timestamptz = date_trunc('milliseconds', t)) AS time,
+       bool_and(id BETWEEN ulid_lower_bound(t)::uuid AND ulid_upper_bound(t)::uuid) AS bounds,
+       count(DISTINCT substr(uuid_send(id), 9)) AS random
+FROM (SELECT *, n + 1 = row_number() OVER (ORDER BY id) AS ordered FROM v7) AS s;
+DROP TABLE v7;
+SELECT count(DISTINCT id) FROM (SELECT gen_uuid_v7('1970-01-01 00:00+00') AS id FROM generate_series(1, 1000)) AS s;
+SELECT left(gen_uuid_v7('1970-01-01 00:00+00')::text, 18) AS first, left(gen_uuid_v7('10889-08-02 05:31:50.655999+00')::text, 18) AS last;
+SELECT gen_uuid_v7('1969-12-31 23:59:59.999999+00');
+\echo :LAST_ERROR_SQLSTATE
+SELECT gen_uuid_v7('10889-08-02 05:31:50.656+00');
+SELECT gen_uuid_v7('infinity');
+SELECT gen_uuid_v7('-infinity');
+SELECT gen_uuid_v7(NULL) IS NULL AS strict;

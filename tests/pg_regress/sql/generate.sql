@@ -1,10 +1,11 @@
--- Generators: now or a given time, 80 random bits, and a sequence that always increases.
+-- Generators: now or a given time, 80 random bits, a sequence that always increases, and an order of the whole server.
 
 -- the time is that of the clock, not of the transaction
 BEGIN;
 SELECT clock_timestamp() AS before \gset
 SELECT ulid_extract_timestamp(gen_ulid()) BETWEEN date_trunc('milliseconds', :'before'::timestamptz) AND clock_timestamp() AS random,
-       ulid_extract_timestamp(gen_monotonic_ulid()) BETWEEN date_trunc('milliseconds', :'before'::timestamptz) AND clock_timestamp() AS monotonic;
+       ulid_extract_timestamp(gen_monotonic_ulid()) BETWEEN date_trunc('milliseconds', :'before'::timestamptz) AND clock_timestamp() AS monotonic,
+       ulid_extract_timestamp(gen_ordered_ulid()) BETWEEN date_trunc('milliseconds', :'before'::timestamptz) AND clock_timestamp() AS ordered;
 COMMIT;
 
 -- a given time, rounded down to the millisecond, with randomness of its own each time
@@ -41,6 +42,25 @@ SELECT gen_monotonic_ulid() AS next \gset
 SELECT :'last'::ulid < :'rolled_back'::ulid AS after_last, :'rolled_back'::ulid < :'next'::ulid AS after_rollback,
        :'next'::ulid::timestamptz <= clock_timestamp() AS not_ahead;
 DROP TABLE monotonic;
+
+-- ordered: over a million values, the order in which they were made is their order, in the first 64 bits alone
+CREATE TABLE ordered AS SELECT i, gen_ordered_ulid() AS id FROM generate_series(1, 1000000) AS i;
+SELECT count(*) AS disorder
+FROM (SELECT substr(id::bytea, 1, 8) <= lag(substr(id::bytea, 1, 8)) OVER (ORDER BY i) AS disorder FROM ordered) AS s WHERE disorder;
+-- the other 64 bits are random: each is set in some value and unset in another
+SELECT count(*) AS bits, bool_and(ones BETWEEN 1 AND 999) AS random
+FROM (SELECT bit, count(*) FILTER (WHERE get_bit(id::bytea, bit) = 1) AS ones
+      FROM (SELECT id FROM ordered LIMIT 1000) AS s, generate_series(64, 127) AS bit GROUP BY bit) AS s;
+-- a rollback takes nothing back, and no other generator moves the order
+SELECT max(id) AS last FROM ordered \gset
+BEGIN;
+SELECT gen_ordered_ulid() AS rolled_back \gset
+ROLLBACK;
+SELECT gen_monotonic_ulid() IS NOT NULL AND gen_ulid('9999-01-01 00:00+00') IS NOT NULL AND gen_uuid_v7() IS NOT NULL AS others;
+SELECT gen_ordered_ulid() AS next \gset
+SELECT :'last'::ulid < :'rolled_back'::ulid AS after_last, :'rolled_back'::ulid < :'next'::ulid AS after_rollback,
+       :'next'::ulid::timestamptz <= clock_timestamp() AS not_ahead;
+DROP TABLE ordered;
 
 -- defaults
 CREATE TABLE defaults (id ulid PRIMARY KEY DEFAULT gen_monotonic_ulid(), random ulid UNIQUE DEFAULT gen_ulid(), n int);

@@ -1,0 +1,91 @@
+//! The one word that all processes of a server share: the time of the last ordered ULID.
+#![allow(unsafe_code)]
+
+use std::ffi::{CStr, c_void};
+use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
+
+use super::server;
+
+/// The name of the word in the server. It is for ever: another one would begin another order.
+const NAME: &CStr = c"ulid_ordered_time";
+
+/// Where the word is, once this process has attached it.
+static TIME: AtomicPtr<AtomicU64> = AtomicPtr::new(std::ptr::null_mut());
+
+/// The word, attached at its first use in this process. There is none in the postmaster, which runs no SQL.
+///
+/// PostgreSQL's own error where there is no room for it passes through; the caller's frames have nothing to drop.
+pub(super) fn time() -> &'static AtomicU64 {
+    let word = TIME.load(Ordering::Relaxed);
+    if word.is_null() {
+        let word = attached(NAME);
+        TIME.store(std::ptr::from_ref(word).cast_mut(), Ordering::Relaxed);
+        return word;
+    }
+    // SAFETY: it was attached, which lasts as long as the process.
+    unsafe { &*word }
+}
+
+#[cold]
+fn attached(name: &CStr) -> &'static AtomicU64 {
+    // SAFETY: the word is aligned, stays until the process ends, and everybody reaches it as an atomic one.
+    unsafe { AtomicU64::from_ptr(attach(name)) }
+}
+
+/// The word of this name. The first who asks for it makes it, as zero, before anybody else sees it.
+#[cfg(any(feature = "pg13", feature = "pg14", feature = "pg15", feature = "pg16"))]
+fn attach(name: &CStr) -> *mut u64 {
+    use pgrx::pg_sys::{LWLockMode, MainLWLockArray};
+
+    /// `AddinShmemInitLock` in `storage/lwlocknames.h` of these versions.
+    const ADDIN_SHMEM_INIT_LOCK: usize = 21;
+    let mut found = false;
+    // SAFETY: a backend has this lock and what it protects. An error releases the lock as it does every one.
+    unsafe {
+        let lock = &raw mut (*MainLWLockArray.add(ADDIN_SHMEM_INIT_LOCK)).lock;
+        server::LWLockAcquire(lock, LWLockMode::LW_EXCLUSIVE);
+        let word = server::ShmemInitStruct(name.as_ptr(), size_of::<u64>(), &mut found);
+        if !found {
+            initialize(word);
+        }
+        server::LWLockRelease(lock);
+        word.cast()
+    }
+}
+
+/// The same; from PostgreSQL 17 on there is a registry for it, which needs no room set aside.
+#[cfg(not(any(feature = "pg13", feature = "pg14", feature = "pg15", feature = "pg16")))]
+fn attach(name: &CStr) -> *mut u64 {
+    let mut found = false;
+    // SAFETY: the name is short enough; the function initializes what it is given before anybody else can attach it.
+    unsafe {
+        server::GetNamedDSMSegment(name.as_ptr(), size_of::<u64>(), Some(initialize), &mut found).cast()
+    }
+}
+
+/// # Safety
+/// The pointer is to an aligned word that nobody else has yet.
+unsafe extern "C-unwind" fn initialize(word: *mut c_void) {
+    // SAFETY: promised by the caller.
+    unsafe { word.cast::<u64>().write(0) };
+}
+
+/// What the tests inside a backend do with words of their own.
+#[cfg(feature = "pg_test")]
+pub(super) mod test_support {
+    /// The word of this name.
+    pub(in crate::postgres) fn attached(name: &super::CStr) -> &'static super::AtomicU64 {
+        super::attached(name)
+    }
+
+    /// Takes all the room that the server has left.
+    #[cfg(any(feature = "pg13", feature = "pg14", feature = "pg15", feature = "pg16"))]
+    pub(in crate::postgres) fn exhaust() {
+        use crate::postgres::server::ShmemAllocNoError;
+
+        for size in [1 << 16, 1 << 12, 1] {
+            // SAFETY: any backend may take what is left; what it gets is used by nobody.
+            while unsafe { !ShmemAllocNoError(size).is_null() } {}
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! TypeIDs as text in the server's encoding: how they are read and written is the pure part's.
+
+use super::datum::{ShortText, TextArg};
+use super::error::Error;
+use crate::error::TypeIdError;
+use crate::typeid::TypeId;
+use crate::value::Ulid;
+
+fn parse(text: TextArg<'_>) -> Result<TypeId<'_>, Error<'_>> {
+    TypeId::parse(text.0).map_err(|error| Error::TypeId { text: text.0, error })
+}
+
+pub(super) fn from_ulid<'call>(prefix: TextArg<'call>, ulid: &Ulid) -> Result<ShortText, Error<'call>> {
+    let refused = |error: TypeIdError| Error::TypeIdPrefix { prefix: prefix.0, error };
+    let (text, len) = TypeId::new(prefix.0, *ulid).map_err(refused)?.to_text();
+    Ok(ShortText::new(&text[..len]))
+}
+
+pub(super) fn to_ulid(typeid: TextArg<'_>) -> Result<Ulid, Error<'_>> {
+    Ok(parse(typeid)?.ulid())
+}
+
+pub(super) fn to_ulid_of<'call>(
+    typeid: TextArg<'call>,
+    prefix: TextArg<'call>,
+) -> Result<Ulid, Error<'call>> {
+    let text = typeid.0;
+    let typeid = parse(typeid)?;
+    if typeid.prefix().as_bytes() != prefix.0 {
+        return Err(Error::OtherPrefix {
+            typeid: text,
+            prefix_len: typeid.prefix().len(),
+            expected: prefix.0,
+        });
+    }
+    Ok(typeid.ulid())
+}
+
+pub(super) fn prefix(typeid: TextArg<'_>) -> Result<ShortText, Error<'_>> {
+    Ok(ShortText::new(parse(typeid)?.prefix().as_bytes()))
+}
