@@ -333,8 +333,14 @@ CREATE FUNCTION ulid_prefix_upper(prefix text) RETURNS ulid
     AS 'MODULE_PATHNAME', 'ulid_prefix_upper';
 COMMENT ON FUNCTION ulid_prefix_upper(text) IS 'greatest ulid whose text starts with the characters';
 
+CREATE FUNCTION ulid_starts_with_support(internal) RETURNS internal
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'ulid_starts_with_support';
+COMMENT ON FUNCTION ulid_starts_with_support(internal) IS 'planner support for ulid_starts_with';
+
 CREATE FUNCTION ulid_starts_with(id ulid, prefix text) RETURNS boolean
     LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
+    SUPPORT ulid_starts_with_support
     AS 'MODULE_PATHNAME', 'ulid_starts_with';
 COMMENT ON FUNCTION ulid_starts_with(ulid, text) IS 'whether the text of the ulid starts with the characters';
 

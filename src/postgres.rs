@@ -69,12 +69,13 @@ frame::export! {
     ulid_range_upper(TstzRange) -> Ulid = time::range_upper;
     ulid_contained_by_range(&Ulid, UlidWindow) -> bool = time::contained_by_range;
     range_contains_ulid(UlidWindow, &Ulid) -> bool = time::range_contains;
-    ulid_range_support(Internal) -> Internal = planner::support;
-    ulid_range_sel(Internal, Oid, Internal, i32) -> f64 = planner::selectivity;
+    ulid_range_support(Internal) -> Internal = planner::window_support;
+    ulid_range_sel(Internal, Oid, Internal, i32) -> f64 = planner::window_selectivity;
 
     ulid_prefix_lower(TextArg) -> Ulid = prefix::lower;
     ulid_prefix_upper(TextArg) -> Ulid = prefix::upper;
     ulid_starts_with(&Ulid, TextArg) -> bool = prefix::starts_with;
+    ulid_starts_with_support(Internal) -> Internal = planner::starts_with_support;
 
     ulid_to_typeid(TextArg, &Ulid) -> ShortText = typeid::from_ulid;
     ulid_from_typeid(TextArg) -> Ulid = typeid::to_ulid;

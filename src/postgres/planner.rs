@@ -1,6 +1,6 @@
-//! What the planner is told of windows of time, `ulid <@ tstzrange`: bounds for an index ([`index_condition`]), plain
-//! comparisons where a partitioned table can be pruned by them ([`simplify`]), and an estimate of the rows
-//! ([`selectivity`]).
+//! What the planner is told of windows of time, `ulid <@ tstzrange`, and of `ulid_starts_with`: bounds for an index
+//! ([`index_condition`]), plain comparisons where a partitioned table can be pruned by them ([`simplify`]), and an
+//! estimate of the rows ([`selectivity`]).
 //!
 //! This runs inside other people's queries. What every part of it keeps to:
 //! - A node stands in one place of a tree only, because the planner changes trees in place. What is used again is copied.
@@ -18,23 +18,32 @@ use std::ffi::{CStr, c_int, c_void};
 
 use pgrx::pg_sys::{self, Const, Datum, List, Node, NodeTag, Oid, OpExpr};
 
-use super::datum::Internal;
-use super::frame::Returned;
+use super::datum::{Internal, TextArg};
+use super::frame::{Argument, Returned};
 use super::range::range_window;
 use super::server;
 use crate::value::Ulid;
 use crate::window::Window;
 
 /// The planner support function of `ulid <@ tstzrange` and its commutator.
-pub(super) fn support(request: Internal) -> Internal {
+pub(super) fn window_support(request: Internal) -> Internal {
+    support(request, &WINDOW)
+}
+
+/// The planner support function of `ulid_starts_with`.
+pub(super) fn starts_with_support(request: Internal) -> Internal {
+    support(request, &STARTS_WITH)
+}
+
+fn support(request: Internal, predicate: &'static Predicate) -> Internal {
     // SAFETY: PostgreSQL calls a support function with a node that says of what kind it is.
     let answer = unsafe {
         match (*request.0.cast::<Node>()).type_ {
             NodeTag::T_SupportRequestIndexCondition => {
-                index_condition::answer(&mut *request.0.cast(), &WINDOW)
+                index_condition::answer(&mut *request.0.cast(), predicate)
             }
-            NodeTag::T_SupportRequestSimplify => simplify::answer(&*request.0.cast(), &WINDOW),
-            NodeTag::T_SupportRequestSelectivity => selectivity::answer(&mut *request.0.cast(), &WINDOW),
+            NodeTag::T_SupportRequestSimplify => simplify::answer(&*request.0.cast(), predicate),
+            NodeTag::T_SupportRequestSelectivity => selectivity::answer(&mut *request.0.cast(), predicate),
             _ => None,
         }
     };
@@ -42,7 +51,7 @@ pub(super) fn support(request: Internal) -> Internal {
 }
 
 /// The estimator of `ulid <@ tstzrange` and its commutator: the part of the rows, 0 to 1, that the window holds.
-pub(super) fn selectivity(root: Internal, operator: Oid, arguments: Internal, relation: i32) -> f64 {
+pub(super) fn window_selectivity(root: Internal, operator: Oid, arguments: Internal, relation: i32) -> f64 {
     // SAFETY: the arguments are those of every restriction estimator.
     unsafe {
         let function = server::get_opcode(operator);
@@ -57,8 +66,9 @@ struct Predicate {
     /// The names of the functions that make the bounds of such an argument, in the schema of the predicate.
     lower: &'static CStr,
     upper: &'static CStr,
-    /// The bounds of a value of that type, which is not null.
-    bounds: unsafe fn(Datum) -> Window,
+    /// The bounds of a value of that type, which is not null; nothing if the predicate has an error for it, which is for
+    /// those to see who evaluate it.
+    bounds: unsafe fn(Datum) -> Option<Window>,
 }
 
 /// `ulid <@ tstzrange`
@@ -66,23 +76,41 @@ static WINDOW: Predicate = Predicate {
     argument: pg_sys::TSTZRANGEOID,
     lower: c"ulid_range_lower",
     upper: c"ulid_range_upper",
-    bounds: range_window,
+    // SAFETY: the datum is a tstzrange, and planning drops nothing.
+    bounds: |datum| Some(unsafe { range_window(datum) }),
+};
+
+/// `ulid_starts_with(ulid, text)`
+static STARTS_WITH: Predicate = Predicate {
+    argument: pg_sys::TEXTOID,
+    lower: c"ulid_prefix_lower",
+    upper: c"ulid_prefix_upper",
+    // SAFETY: the datum is a text, and planning drops nothing.
+    bounds: |datum| Window::starting_with(unsafe { TextArg::from_datum(datum) }.0).ok(),
 };
 
 impl Predicate {
-    /// The bounds of an argument, if it is a constant of the right type that is not null.
+    /// Whether an expression is of the type of the argument, or of a domain over it.
     ///
     /// # Safety
     /// The node comes from the planner.
-    unsafe fn constant(&self, argument: *mut Node) -> Option<Window> {
-        // SAFETY: promised by the caller. The value is of the type that the constant says.
+    unsafe fn takes(&self, expression: *mut Node) -> bool {
+        // SAFETY: promised by the caller.
+        unsafe { server::getBaseType(server::exprType(expression)) == self.argument }
+    }
+
+    /// The value of an argument, if it is a constant of the right type that is not null.
+    ///
+    /// # Safety
+    /// The node comes from the planner.
+    unsafe fn constant(&self, argument: *mut Node) -> Option<Datum> {
+        // SAFETY: promised by the caller.
         unsafe {
-            if (*argument).type_ != NodeTag::T_Const {
+            if (*argument).type_ != NodeTag::T_Const || !self.takes(argument) {
                 return None;
             }
             let constant = &*argument.cast::<Const>();
-            (!constant.constisnull && server::getBaseType(constant.consttype) == self.argument)
-                .then(|| (self.bounds)(constant.constvalue))
+            (!constant.constisnull).then_some(constant.constvalue)
         }
     }
 }
@@ -109,8 +137,7 @@ impl Call {
                 return None;
             }
             let [first, second] = [0, 1].map(|n| server::list_nth::<Node>(arguments, n));
-            let is_argument = |node| server::getBaseType(server::exprType(node)) == predicate.argument;
-            let (ulid_index, ulid, argument) = match (is_argument(first), is_argument(second)) {
+            let (ulid_index, ulid, argument) = match (predicate.takes(first), predicate.takes(second)) {
                 (false, true) => (0, first, second),
                 (true, false) => (1, second, first),
                 _ => return None,
@@ -120,7 +147,10 @@ impl Call {
             }
             // A range is relabelled for the domain that the operators take.
             let argument = match (*argument).type_ {
-                NodeTag::T_RelabelType => (*argument.cast::<pg_sys::RelabelType>()).arg.cast(),
+                NodeTag::T_RelabelType => {
+                    let inner = (*argument.cast::<pg_sys::RelabelType>()).arg.cast();
+                    if predicate.takes(inner) { inner } else { argument }
+                }
                 _ => argument,
             };
             Some(Self { predicate, function, ulid_index, ulid, argument })
@@ -128,7 +158,7 @@ impl Call {
     }
 
     /// `ulid >= lower` and `ulid <= upper`, all nodes of which are new; nothing where a family has other operators than
-    /// ours, or where the user may not execute what the comparisons call.
+    /// ours, where the user may not execute what the comparisons call, or where the argument is one to have an error.
     ///
     /// # Safety
     /// The call is one that the planner holds.
@@ -137,7 +167,10 @@ impl Call {
         unsafe {
             let kind = server::exprType(self.ulid);
             let bounds = match self.predicate.constant(self.argument) {
-                Some(window) => [window.lower(), window.upper()].map(|bound| constant_node(kind, bound)),
+                Some(value) => {
+                    let window = (self.predicate.bounds)(value)?;
+                    [window.lower(), window.upper()].map(|bound| constant_node(kind, bound))
+                }
                 None => [self.bound_call(self.predicate.lower)?, self.bound_call(self.predicate.upper)?],
             };
             if !server::may_execute(self.function) {

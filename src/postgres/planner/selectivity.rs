@@ -73,6 +73,7 @@ pub(super) unsafe fn of_restriction(
         } else {
             predicate
                 .constant(other)
+                .and_then(|value| (predicate.bounds)(value))
                 .and_then(|window| of_window(&mut variable, function, window))
                 .unwrap_or(DEFAULT)
         };
