@@ -14,6 +14,11 @@ export FULL
 # After so many seconds `make test PG=all` begins none of the versions that it could do without.
 export TIME_LIMIT
 
+# How long `make fuzz-planner` looks, in seconds, and from which seed; empty: a minute, any.
+export FUZZ_SECONDS = $(SECONDS)
+export FUZZ_SEED = $(SEED)
+unexport SECONDS
+
 # Asked only by the targets that need them.
 pg_config = $(or $(shell command -v '$(PG_CONFIG)'),$(error $(PG_CONFIG) not found; set PG_CONFIG to the pg_config of your server))
 major = $(shell '$(pg_config)' --version | sed 's/^[^0-9]*\([0-9]*\).*/\1/')
@@ -27,7 +32,7 @@ library = $(target)/pg$(major)/ulid.so
 scripts = $(wildcard sql/install/ulid--*.sql sql/ulid--*--*.sql)
 tests = $(basename $(notdir $(wildcard tests/pg_regress/sql/*.sql)))
 
-.PHONY: build install uninstall installcheck run test test-rust test-build test-sql test-pgrx test-server test-docs test-clients bench clean help
+.PHONY: build install uninstall installcheck run test test-rust test-build test-sql test-pgrx test-server test-docs test-clients fuzz-planner bench clean help
 
 build: ## build the extension for the server of PG_CONFIG (default: the pg_config in PATH)
 	PGRX_PG_CONFIG_PATH='$(pg_config)' cargo build --release --lib --no-default-features --features pg$(major)
@@ -75,6 +80,9 @@ test-docs: ## the SQL examples of README.md and docs/ (ROWS=10000: on smaller ta
 
 test-clients: ## the drivers and ORMs of docs/clients (CLIENTS="python nodejs#prisma" chooses pages and tools)
 	scripts/test.sh clients
+
+fuzz-planner: ## look for queries that the planner's hooks break (SECONDS=60; SEED=1; PG=18)
+	scripts/test.sh fuzz-planner
 
 bench: ## measure: cargo bench --bench core, then kinds of ids in a private server (a few minutes; FULL=1: twenty minutes)
 	cargo bench --bench core

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Run the tests, or the stages that are named: rust build sql pgrx server docs, and clients, which takes long and is run
-# only when it is named. A failure does not stop the later ones.
+# Run the tests, or the stages that are named: rust build sql pgrx server docs, and clients and fuzz-planner, which
+# are run only when they are named. A failure does not stop the later ones.
 # shellcheck source=scripts/setup.sh
 . "$(dirname "$0")/setup.sh"
 
@@ -105,6 +105,15 @@ stage_server() {
   count "$passed" "$failures" "$skipped"
 }
 
+# Random queries for some time. Those of a fixed seed are one of the tests in tests/server.
+stage_fuzz-planner() {
+  install_extension
+  start_server fuzz
+  createdb fuzz
+  psql -X -q -v ON_ERROR_STOP=1 -d fuzz -c 'CREATE EXTENSION ulid'
+  PGDATABASE=fuzz check perl tests/server/planner_fuzz.pl --seconds="${FUZZ_SECONDS:-60}" ${FUZZ_SEED:+--seed="$FUZZ_SEED"}
+}
+
 # The SQL examples of the documentation.
 stage_docs() {
   install_extension
@@ -173,7 +182,7 @@ stages=("$@") summary=() all_passed=yes
 [ $# -gt 0 ] || stages=(rust build sql pgrx server docs)
 mkdir -p target
 for stage in "${stages[@]}"; do
-  case $stage in rust | build | sql | pgrx | server | docs | clients) ;; *) die "no stage is called $stage" ;; esac
+  case $stage in rust | build | sql | pgrx | server | docs | clients | fuzz-planner) ;; *) die "no stage is called $stage" ;; esac
   [ "$stage" != rust ] || run_stage rust
 done
 for major in $(requested_majors); do

@@ -1,0 +1,1122 @@
+#!/usr/bin/env perl
+# Look for queries that the planner's hooks break: random ones, run in the server that the PG* variables name, in a
+# schema "fuzz" of their own. Each runs twice, as it stands and with the plain expression in the place of the operator:
+#   id <@ window               window @> ulid_extract_timestamp(id), by core's function
+#   ulid_starts_with(id, p)    starts_with(id::text, upper(p))         where the function exists
+# Both must give the same rows or the same SQLSTATE. A difference, a crash, an internal error (XX...) and a warning in
+# the server's log are faults. A fault is printed with the seed, and with the query made as small as it can be while it
+# stays one. The same seed makes the same queries on the same server.
+#
+# planner_fuzz.pl [--seed=N] [--queries=N | --seconds=N] [--case=N] [--faults=N] [--print]
+#   --seed     where the random numbers begin; as it is not given, the time
+#   --queries  stop after so many queries (1000); none: make the schema only
+#   --seconds  stop after so many seconds, with new data every 2000 queries
+#   --case     run this one query of the seed
+#   --faults   stop after so many faults (5)
+#   --print    print each query as it is run
+use strict;
+use warnings;
+use Getopt::Long;
+use IPC::Open3;
+use List::Util qw(max shuffle);
+use Time::HiRes qw(sleep time);
+
+my %option = (seed => int(time), queries => 1000, faults => 5);
+GetOptions(\%option, qw(seed=i queries=i seconds=i case=i faults=i print)) && !@ARGV or die "see the head of $0\n";
+my $begun = time;
+
+#
+# Queries are trees, so that parts of them can be left out. A node is a text or [KIND, NODE...]
+#
+
+# Nodes after each other.
+sub all { ['all', @_] }
+# The first; a smaller query has one of the others in its place.
+sub either { ['either', @_] }
+# A list; a smaller query has fewer of the items, but not less than that many. What stands before it goes with the last.
+sub several { ['several', @_] }
+# What is tested: one of the functions in one of its forms.
+sub tested { ['tested', @_] }
+
+# The plain expression is the function behind core's operator. The operator itself, from 17 on, takes NULL to be in '(,)'.
+my $CONTAINS = 'range_contains((%2$s)::tstzrange, ulid_extract_timestamp(%1$s))';
+# The forms of a test: as it stands, and the plain expression.
+my %FORM = (
+    '<@'        => ['(%s <@ %s)',                        $CONTAINS],
+    '@>'        => ['(%2$s @> %1$s)',                    $CONTAINS],
+    'function'  => ['ulid_contained_by_range(%s, %s)',   $CONTAINS],
+    'commuted'  => ['range_contains_ulid(%2$s, %1$s)',   $CONTAINS],
+    'any'       => ['(%s <@ ANY (ARRAY[%s]))',           $CONTAINS],
+    'prefix'    => ['ulid_starts_with(%s, %s)',          'starts_with(%1$s::ulid::text, upper(%2$s))'],
+);
+
+# The SQL of a node: with the functions that are tested, or with the plain expressions.
+sub sql {
+    my ($node, $plain) = @_;
+    return $node unless ref $node;
+    my ($kind, @parts) = @$node;
+    return join '', map { sql($_, $plain) } @parts if $kind eq 'all';
+    return sql($parts[0], $plain) if $kind eq 'either';
+    if ($kind eq 'several') {
+        my ($before, $between, undef, @items) = @parts;
+        return @items ? $before . join($between, map { sql($_, $plain) } @items) : '';
+    }
+    my ($form, @arguments) = @parts;
+    return sprintf $FORM{$form}[$plain ? 1 : 0], map { sql($_, $plain) } @arguments;
+}
+
+# All nodes that are smaller by one step, the smallest first.
+sub smaller {
+    my ($node) = @_;
+    return unless ref $node;
+    my ($kind, @parts) = @$node;
+    my @found;
+    my $first = 0;
+    if ($kind eq 'either') {
+        push @found, @parts[1 .. $#parts];
+        # the others are there for this only
+        push @found, map { ['either', $_, @parts[1 .. $#parts]] } smaller($parts[0]);
+        return @found;
+    } elsif ($kind eq 'several') {
+        my ($before, $between, $least, @items) = @parts;
+        if (@items > $least) {
+            for my $out (0 .. $#items) {
+                push @found, [$kind, $before, $between, $least, map { $items[$_] } grep { $_ != $out } 0 .. $#items];
+            }
+        }
+        $first = 3;
+    } elsif ($kind eq 'tested') {
+        $first = 1;
+    }
+    for my $n ($first .. $#parts) {
+        for my $part (smaller($parts[$n])) {
+            push @found, [$kind, @parts[0 .. $n - 1], $part, @parts[$n + 1 .. $#parts]];
+        }
+    }
+    return @found;
+}
+
+#
+# Random choice
+#
+
+sub chance { rand() < $_[0] }
+sub one_of { $_[rand @_] }
+
+my @CROCKFORD = split //, '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+
+# The text of a ulid of this millisecond, its randomness random.
+sub ulid {
+    my ($ms) = @_;
+    my $text = '';
+    for (1 .. 10) { $text = $CROCKFORD[$ms % 32] . $text; $ms = int($ms / 32) }
+    return $text . join '', map { one_of(@CROCKFORD) } 1 .. 16;
+}
+
+# Days count from 2025-01-01; the data lie in 50 of them.
+use constant { EPOCH_MS => 1735689600000, DAY_MS => 86400000, DAYS => 50 };
+
+sub random_ulid {
+    return '0' x 26 if chance(0.02);
+    return '7' . 'Z' x 25 if chance(0.02);
+    return ulid(EPOCH_MS + int(rand DAYS) * DAY_MS + (chance(0.2) ? 0 : int rand DAY_MS));
+}
+
+# A moment as a bound of a range, without quotes.
+sub moment {
+    my ($day) = @_;
+    my ($month, $of_month) = $day < 31 ? (1, $day + 1) : $day < 59 ? (2, $day - 30) : (3, $day - 58);
+    my $time = chance(0.6) ? '00:00' : one_of('12:00', '23:59:59.999', '00:00:00.000001', '06:30:00.0005');
+    return sprintf '2025-%02d-%02d %sZ', $month, $of_month, $time;
+}
+
+# The text of a range: mostly some days, now and then one of the odd ones.
+sub random_range {
+    return one_of('empty', '(,)', '[-infinity,infinity]', '[2025-01-10Z,)', '(,2025-01-10Z]', '(,1960-01-01Z)',
+        '[1960-01-01Z,2025-01-15Z)', '[2025-01-20Z,20000-01-01Z)', '[10889-08-02Z,)', '[4713-01-01 BC,2025-01-20Z]',
+        '[2025-01-12Z,infinity)', '(2025-01-12Z,2025-01-12 00:00:00.0005Z)') if chance(0.15);
+    my $day = int rand DAYS;
+    return one_of('[', '[', '(') . moment($day) . ',' . moment($day + 1 + int rand one_of(2, 5, 30)) . one_of(')', ')', ']');
+}
+
+sub quoted { defined $_[0] ? "'$_[0]'" : 'NULL' }
+
+# The beginning of a ulid; most of those of the data begin with 01J.
+sub random_prefix {
+    my $text = chance(0.1) ? '' : substr random_ulid(), 0, one_of(1, 3, 4, 4, 5, 6, 26);
+    return chance(0.3) ? lc $text : $text;
+}
+
+#
+# The case that is being made: its statements, and what they share
+#
+
+my $case;                                  # {before, parameters, relations, names, used, windows}
+my $version;                               # of the server, 15
+my $has_prefix;                            # whether there is ulid_starts_with
+
+sub new_name { $_[0] . ++$case->{names} }
+
+# A place in a query: the relations that are seen there, those of the levels around it, how deep it may still go, and
+# the list of the CTEs of its query.
+sub place { my (%given) = @_; return { here => [], around => [], depth => 3, ctes => undef, %given } }
+
+# The place within a sub-select: it sees the relations around it only where it is correlated.
+sub within {
+    my ($at, $correlated) = @_;
+    return place(
+        around => [@{ $at->{around} }, $correlated ? @{ $at->{here} } : ()],
+        depth  => $at->{depth} - 1,
+        ctes   => $at->{ctes},
+    );
+}
+
+# A relation offers expressions of five types: id, window, number, truth, text. All but the functions have columns of
+# these names (id, w, n, b, t); tables have more.
+sub relation {
+    my ($name, $is_table) = @_;
+    my %offers = (
+        name => $name, columns => 1, id => [("$name.id") x 3], window => [("$name.w") x 2], number => ["$name.n"],
+        truth => ["$name.b"], text => ["$name.t", "$name\::text"],
+    );
+    if ($is_table) {
+        push @{ $offers{id} }, "$name.did", "($name.c).id", "$name.ids[1]", "$name.u", "(ROW($name.id, $name.w)::pair).id";
+        push @{ $offers{window} }, "$name.dw", "($name.c).w";
+    }
+    return \%offers;
+}
+
+# An expression of a relation that is seen, or nothing.
+sub offered {
+    my ($at, $type) = @_;
+    for my $seen (chance(0.25) ? ($at->{around}, $at->{here}) : ($at->{here}, $at->{around})) {
+        my @relations = grep { @{ $_->{$type} // [] } } @$seen or next;
+        return one_of(@{ one_of(@relations)->{$type} });
+    }
+    return;
+}
+
+# Tables of the schema below. Those of the first line are partitioned by ranges of an id.
+my @PARTITIONED = qw(by_range by_range_twin by_range_sub by_range_n by_n_range by_extract by_coalesce by_domain by_uuid);
+my @TABLES = (qw(plain plain second indexed by_hash by_list family secured), @PARTITIONED, qw(by_range by_range by_range_sub));
+
+#
+# The shapes. Each generator takes a place and gives a node, or nothing where it does not fit. Of a kind, one is chosen
+# by weight; those that need no depth come to the end of any depth.
+#
+
+my @SHAPES = (
+    # kind, name, weight, from PostgreSQL, needs depth, generator
+
+    # windows
+    [window => 'constant',            8, 0, 0, sub { quoted(random_range()) . '::tstzrange' }],
+    [window => 'constant of a domain', 1, 0, 0, sub { quoted(random_range()) . '::' . one_of('period', 'ulid_window') }],
+    [window => 'constructor',         2, 0, 0, \&window_constructor],
+    [window => 'null',                1, 0, 0, sub { 'NULL::tstzrange' }],
+    [window => 'column',              8, 0, 0, sub { offered($_[0], 'window') }],
+    [window => 'parameter',          12, 0, 0, sub { parameter('tstzrange') }],
+    [window => 'from an id',          2, 0, 0, sub { my $id = id($_[0]); all('tstzrange(ulid_extract_timestamp(', $id, "), NULL, '[)')") }],
+    [window => 'intersection',        2, 0, 1, sub { all('(', window(deeper($_[0])), ' * ', window(deeper($_[0])), ')') }],
+    [window => 'coalesce',            2, 0, 1, sub { all('coalesce(', window(deeper($_[0])), ', ', quoted(random_range()), ')') }],
+    [window => 'case',                2, 0, 1, sub { my $at = deeper($_[0]); all('CASE WHEN ', condition($at), ' THEN ', window($at), ' ELSE ', window($at), ' END') }],
+    [window => 'array element',       1, 0, 1, sub { my $at = deeper($_[0]); all('(ARRAY[', window($at), '::tstzrange, ', window($at), '])[', number($at), ' % 2 + 1]') }],
+    [window => 'stable function',     3, 0, 0, sub { all('stable_window(', number($_[0]), ')') }],
+    [window => 'inlined function',    2, 0, 0, sub { all('inlined_window(', number($_[0]), ')') }],
+    [window => 'volatile function',   2, 0, 0, sub { all('volatile_window(', number($_[0]), ')') }],
+    [window => 'sub-select',          3, 0, 0, sub { '(SELECT w FROM windows WHERE k = ' . int(rand 12) . ')' }],
+    [window => 'correlated sub-select', 3, 0, 0, sub { all('(SELECT windows.w FROM windows WHERE windows.k = ', number($_[0]), ')') }],
+    [window => 'aggregate',           1, 0, 0, sub { '(SELECT tstzrange(min(lower(w)), max(upper(w))) FROM windows WHERE k < ' . int(rand 12) . ')' }],
+
+    # ids
+    [id => 'column',                 12, 0, 0, sub { offered($_[0], 'id') }],
+    [id => 'constant',                1, 0, 0, sub { quoted(random_ulid()) . '::ulid' }],
+    [id => 'parameter',               1, 0, 0, sub { parameter('ulid') }],
+    [id => 'coalesce',                1, 0, 1, sub { all('coalesce(', id(deeper($_[0])), '::ulid, ', quoted(random_ulid()), ')') }],
+    [id => 'greatest',                1, 0, 1, sub { all('greatest(', id(deeper($_[0])), '::ulid, ', id(deeper($_[0])), '::ulid)') }],
+    [id => 'case',                    1, 0, 1, sub { all('CASE WHEN ', condition(deeper($_[0])), ' THEN ', id(deeper($_[0])), '::ulid END') }],
+    [id => 'sub-select',              1, 0, 1, sub { my ($from, $in) = from(within($_[0], 1), 1, 1); all('(SELECT max(', offered({ %$in, around => [] }, 'id'), '::ulid) FROM ', $from, conditions('WHERE', $in), ')') }],
+
+    # tests
+    [test => '<@',                    6, 0, 0, sub { tested('<@', id($_[0]), window($_[0])) }],
+    [test => '<@ untyped',            2, 0, 0, sub { tested('<@', all(id($_[0]), '::ulid'), quoted(random_range())) }],
+    [test => '@>',                    3, 0, 0, sub { tested('@>', id($_[0]), window($_[0])) }],
+    [test => 'function',              3, 0, 0, sub { tested('function', id($_[0]), window($_[0])) }],
+    [test => 'commuted function',     3, 0, 0, sub { tested('commuted', id($_[0]), window($_[0])) }],
+    [test => '<@ ANY',                1, 0, 0, sub { tested('any', id($_[0]), all(window($_[0]), '::tstzrange')) }],
+    [test => 'ulid_starts_with',      8, 0, 0, sub { $has_prefix && tested('prefix', id($_[0]), text_prefix($_[0])) }],
+
+    # conditions
+    [condition => 'test',            14, 0, 0, sub { test($_[0]) }],
+    [condition => 'equal numbers',    2, 0, 0, sub { all(number($_[0]), ' = ', number($_[0])) }],
+    [condition => 'equal ids',        2, 0, 0, sub { my ($a, $b) = (offered($_[0], 'id'), offered($_[0], 'id')); $b && "$a\::ulid = $b\::ulid" }],
+    [condition => 'ordered ids',      1, 0, 0, sub { my $id = offered($_[0], 'id'); $id && "$id\::ulid >= " . quoted(random_ulid()) }],
+    [condition => 'truth',            1, 0, 0, sub { offered($_[0], 'truth') }],
+    [condition => 'is null',          1, 0, 0, sub { all(id($_[0]), ' IS ', one_of('', 'NOT '), 'NULL') }],
+    [condition => 'not',              2, 0, 1, sub { all('NOT (', condition(deeper($_[0])), ')') }],
+    [condition => 'and, or',          4, 0, 1, sub { my $word = one_of(' AND ', ' OR '); all('(', several('', $word, 1, map { condition(deeper($_[0])) } 1 .. 2 + rand 2), ')') }],
+    [condition => 'is true',          2, 0, 1, sub { all('(', condition(deeper($_[0])), ') IS ', one_of('', 'NOT '), one_of(qw(TRUE FALSE UNKNOWN))) }],
+    [condition => 'case',             1, 0, 1, sub { my $at = deeper($_[0]); all('CASE WHEN ', condition($at), ' THEN ', condition($at), ' ELSE ', condition($at), ' END') }],
+    [condition => 'equal tests',      1, 0, 1, sub { all('(', test(deeper($_[0])), ' = ', condition(deeper($_[0])), ')') }],
+    [condition => 'exists',           2, 0, 1, sub { my ($from, $in) = from(within($_[0], 1), 1); all(one_of('', 'NOT '), 'EXISTS (SELECT FROM ', $from, conditions('WHERE', $in), ')') }],
+    [condition => 'in',               2, 0, 1, sub { my ($from, $in) = from(within($_[0], chance(0.5)), 1); all(number($_[0]), one_of('', ' NOT'), ' IN (SELECT ', number($in), ' FROM ', $from, conditions('WHERE', $in), ')') }],
+    [condition => 'in, of tests',     1, 0, 1, sub { my ($from, $in) = from(within($_[0], chance(0.5)), 1); all('(', test($_[0]), ') IN (SELECT ', test($in), ' FROM ', $from, conditions('WHERE', $in), ')') }],
+
+    # numbers
+    [number => 'column',              6, 0, 0, sub { offered($_[0], 'number') }],
+    [number => 'constant',            3, 0, 0, sub { int rand 12 }],
+    [number => 'test',                2, 0, 1, sub { all('(', test(deeper($_[0])), ')::int') }],
+    [number => 'count of a sub-select', 1, 0, 1, sub { my ($from, $in) = from(within($_[0], 1), 1); all('(SELECT count(*)::int FROM ', $from, conditions('WHERE', $in), ')') }],
+
+    # texts
+    [text => 'column',                4, 0, 0, sub { offered($_[0], 'text') }],
+    [text => 'test',                  2, 0, 0, sub { all('(', test($_[0]), ')::text') }],
+    [text => 'jsonb',                 2, 0, 0, sub { all("jsonb_build_object('a', ", test($_[0]), ')::text') }],
+    [text => 'row',                   1, 0, 0, sub { all('ROW(', id($_[0]), ', ', test($_[0]), ')::text') }],
+    [text => 'array of a sub-select', 1, 0, 1, sub { my ($from, $in) = from(within($_[0], 1), 1); all("array_to_string(ARRAY(SELECT (", test($in), ')::int FROM ', $from, conditions('WHERE', $in), " ORDER BY 1), ',', '-')") }],
+
+    # what a query selects from
+    [from => 'table',                12, 0, 0, \&from_table],
+    [from => 'whole sample',          1, 0, 0, sub { my $name = new_name('a'); give(either(table() . " $name TABLESAMPLE BERNOULLI (100)", "plain $name"), relation($name, 1)) }],
+    [from => 'sub-select',            4, 0, 1, sub { my $name = new_name('q'); give(either(all('(', query(within($_[0], 0)), ") $name"), "plain $name"), relation($name)) }],
+    [from => 'LATERAL sub-select',    3, 0, 1, sub { my $name = new_name('q'); give(either(all('LATERAL (', query(within($_[0], 1)), ") $name"), "plain $name"), relation($name)) }],
+    [from => 'CTE',                   2, 12, 1, \&from_cte],
+    [from => 'recursive CTE',         1, 0, 1, \&from_recursive],
+    [from => 'view',                  2, 0, 1, \&from_view],
+    [from => 'SQL function',          2, 0, 1, \&from_function],
+    [from => 'VALUES',                1, 0, 0, sub { my $name = new_name('v'); give(all('(VALUES ', several('', ', ', 1, map { '(' . quoted(random_ulid()) . '::ulid, ' . int(rand 12) . ', ' . quoted(random_range()) . "::tstzrange, true, 'v')" } 1 .. 3), ") $name (id, n, w, b, t)"), relation($name)) }],
+    [from => 'inner join',            4, 0, 1, sub { from_join($_[0], one_of(' JOIN ', ' INNER JOIN '), 1) }],
+    [from => 'left join',             6, 0, 1, sub { from_join($_[0], ' LEFT JOIN ', 1) }],
+    [from => 'right join',            3, 0, 1, sub { from_join($_[0], ' RIGHT JOIN ', 0) }],
+    [from => 'full join',             3, 0, 1, sub { from_join($_[0], ' FULL JOIN ', 0) }],
+    [from => 'cross join',            1, 0, 1, sub { my ($left, @l) = from_item(deeper($_[0])); my ($right, @r) = from_item(seeing(deeper($_[0]), @l)); give(either(all('(', $left, ' CROSS JOIN ', $right, ')'), $left, $right), @l, @r) }],
+    [from => 'join using',            1, 0, 1, sub { my ($left, @l) = from_item(deeper($_[0])); my ($right, @r) = from_item(deeper($_[0])); @l == 1 && @r == 1 && $l[0]{id} && $r[0]{id} ? give(either(all('(', $left, one_of(' JOIN ', ' LEFT JOIN ', ' FULL JOIN '), $right, one_of(' USING (n)', ' USING (id)'), ')'), $left, $right), @l, @r) : () }],
+    # functions over a test of what stands before them
+    [from => 'LATERAL jsonb',         4, 0, 0, sub { my $name = new_name('f'); lateral($_[0], all("jsonb_build_object('a', ", test($_[0]), ") $name"), { name => $name, text => ["$name\::text"], truth => ["($name->>'a')::bool"] }) }],
+    [from => 'LATERAL series',        4, 0, 0, sub { my $name = new_name('f'); lateral($_[0], all('generate_series(1, (', test($_[0]), ")::int) $name"), { name => $name, number => [$name] }) }],
+    [from => 'LATERAL unnest',        2, 0, 0, sub { my $name = new_name('f'); lateral($_[0], all('unnest(ARRAY[', test($_[0]), ', ', test($_[0]), "]) $name"), { name => $name, truth => [$name] }) }],
+    [from => 'LATERAL unnest of ids', 1, 0, 0, sub { my $name = new_name('f'); my $id = offered($_[0], 'id'); $id && lateral($_[0], "unnest(ARRAY[$id\::ulid, NULL, " . quoted(random_ulid()) . "]) $name (id)", { name => $name, id => ["$name.id"] }) }],
+    [from => 'ROWS FROM',             1, 0, 0, sub { my $name = new_name('f'); lateral($_[0], all('ROWS FROM (generate_series(1, (', test($_[0]), ')::int), unnest(ARRAY[', test($_[0]), "])) WITH ORDINALITY $name (n, b, o)"), { name => $name, number => ["$name.n"], truth => ["$name.b"] }) }],
+    [from => 'LATERAL VALUES',        1, 0, 0, sub { my $name = new_name('v'); lateral($_[0], all('(VALUES (', test($_[0]), '), (', test($_[0]), ")) $name (b)"), { name => $name, truth => ["$name.b"] }) }],
+    [from => 'LATERAL inlined function', 2, 0, 0, sub { my $name = new_name('f'); lateral($_[0], all('truths(', test($_[0]), ") $name (b)"), { name => $name, truth => ["$name.b"] }) }],
+
+    # queries; their columns are id, n, w, b, t
+    [query => 'select',              12, 0, 0, \&query_select],
+    [query => 'distinct',             1, 0, 0, sub { query_select($_[0], 'DISTINCT ') }],
+    [query => 'order by, limit',      1, 0, 0, sub { all(query_select($_[0]), ' ORDER BY 1, 2, 3, 4, 5 LIMIT ', 1 + int(rand 20), one_of('', ' OFFSET 3')) }],
+    [query => 'offset 0',             1, 0, 0, sub { all(query_select($_[0]), ' OFFSET 0') }],
+    [query => 'group by',             2, 0, 0, sub { query_grouped($_[0], sub { $_[0] }) }],
+    [query => 'grouping sets',        2, 0, 0, sub { query_grouped($_[0], sub { my $by = $_[0]; one_of("GROUPING SETS (($by), ())", "ROLLUP ($by)", "CUBE ($by)") }) }],
+    [query => 'window function',      2, 0, 0, \&query_window_function],
+    [query => 'set-returning function', 2, 0, 0, \&query_series],
+    [query => 'UNION ALL',            4, 0, 1, sub { query_set($_[0], ' UNION ALL ') }],
+    [query => 'UNION, INTERSECT, EXCEPT', 2, 0, 1, sub { query_set($_[0], one_of(' UNION ', ' INTERSECT ', ' INTERSECT ALL ', ' EXCEPT ', ' EXCEPT ALL ')) }],
+    [query => 'row locks',            1, 0, 0, sub { return unless $_[0]{top}; my ($from, $at) = from($_[0], 1, 1); all('SELECT ', columns($at), ' FROM ', $from, conditions('WHERE', $at), ' FOR ', one_of('UPDATE', 'SHARE')) }],
+    [query => 'data-modifying CTE',   1, 0, 1, \&query_modifying],
+
+    # what is run
+    [statement => 'query',           20, 0, 0, sub { top_query() }],
+    [statement => 'prepared',         8, 0, 0, \&statement_prepared],
+    [statement => 'PL/pgSQL function', 2, 0, 0, sub { statement_function('plpgsql') }],
+    [statement => 'SQL function',     2, 0, 0, sub { statement_function('sql') }],
+    [statement => 'cursor',           1, 0, 0, sub { (all('DECLARE c ', one_of('', 'SCROLL '), 'CURSOR FOR ', top_query()), 'FETCH ALL FROM c') }],
+    [statement => 'COPY',             1, 0, 0, sub { all('COPY (', top_query(), ') TO STDOUT') }],
+    [statement => 'CREATE TABLE AS',  1, 0, 0, sub { (all('CREATE TEMP TABLE made AS ', top_query()), 'SELECT * FROM made') }],
+    [statement => 'materialized view', 1, 0, 0, sub { (all('CREATE MATERIALIZED VIEW made AS ', top_query()), 'REFRESH MATERIALIZED VIEW made', 'SELECT * FROM made') }],
+    [statement => 'view with check',  1, 0, 0, \&statement_checked_view],
+    [statement => 'window called once', 3, 0, 0, \&statement_once],
+    [statement => 'change',           6, 0, 0, sub { pick('change', place()) }],
+    [change => 'INSERT',              1, 0, 0, sub { my $t = target(); my $at = place(); my $q = query(within($at, 0)); modify($t, all("INSERT INTO $t AS x (id, n, w, b, t) ", $q), 0) }],
+    [statement => 'ON CONFLICT',      3, 0, 0, \&statement_on_conflict],
+    [statement => 'ON CONFLICT on a predicate or expression', 4, 0, 0, \&statement_arbiter],
+    [change => 'UPDATE',           2, 0, 0, sub { my $t = target(); my $at = place(here => [relation('x', 1)]); modify($t, all("UPDATE $t x SET ", new_values($at), conditions('WHERE', $at))) }],
+    [change => 'UPDATE FROM',      2, 0, 0, sub { my $t = target(); my ($from, $in) = from(place(), 2); my $at = seeing($in, relation('x', 1)); modify($t, all("UPDATE $t x SET ", new_values(place(here => [relation('x', 1)])), ' FROM ', $from, conditions('WHERE', $at))) }],
+    [change => 'DELETE',           1, 0, 0, sub { my $t = target(); my $at = place(here => [relation('x', 1)]); modify($t, all("DELETE FROM $t x", conditions('WHERE', $at))) }],
+    [change => 'DELETE USING',     2, 0, 0, sub { my $t = target(); my ($from, $in) = from(place(), 2); my $at = seeing($in, relation('x', 1)); modify($t, all("DELETE FROM $t x USING ", $from, conditions('WHERE', $at))) }],
+    [change => 'MERGE',            4, 15, 0, \&statement_merge],
+    [statement => 'trigger WHEN',     3, 0, 0, \&statement_trigger],
+    [statement => 'policy',           3, 0, 0, \&statement_policy],
+    [statement => 'partial index',    3, 0, 0, sub { statement_index(1) }],
+    [statement => 'expression index', 3, 0, 0, sub { statement_index(0) }],
+    [statement => 'generated column', 2, 0, 0, \&statement_generated],
+    [statement => 'check constraint', 2, 0, 0, \&statement_check],
+    [statement => 'statistics',       1, 14, 0, \&statement_statistics],
+    [statement => 'rule',             1, 0, 0, \&statement_rule],
+);
+my %used;                                  # how often each shape was run
+
+# One of the shapes of a kind.
+sub pick {
+    my ($kind, $at, @more) = @_;
+    my @left = grep { $_->[0] eq $kind && $_->[3] <= $version && (!$_->[4] || $at->{depth} > 0) } @SHAPES;
+    while (@left) {
+        my $total = 0;
+        $total += $_->[2] for @left;
+        my $n = 0;
+        for (my $at_weight = rand $total; ($at_weight -= $left[$n][2]) >= 0 && $n < $#left; $n++) { }
+        my ($shape) = splice @left, $n, 1;
+        my @nodes = $shape->[5]->($at, @more);
+        next unless @nodes && defined $nodes[0] && $nodes[0] ne '';
+        $case->{used}{"$kind: $shape->[1]"} = 1;
+        return wantarray ? @nodes : $nodes[0];
+    }
+    die "no shape of $kind fits";
+}
+
+sub window { my ($at) = @_; either(scalar pick('window', $at), "'[2025-01-10Z,2025-01-20Z)'::tstzrange") }
+sub id { my ($at) = @_; either(scalar pick('id', $at), map { "$_->{name}.id" } grep { $_->{columns} } @{ $at->{here} }) }
+sub test { scalar pick('test', $_[0]) }
+sub condition { my ($at) = @_; either(all('(', scalar pick('condition', $at), ')'), 'true') }
+sub number { my ($at) = @_; either(scalar pick('number', $at), '1') }
+sub text { my ($at) = @_; either(scalar pick('text', $at), "'t'") }
+sub text_prefix { my ($at) = @_; (chance(0.2) && parameter('text')) || (chance(0.2) && 'left(' . (offered($at, 'id') // "''") . '::text, 4)') || quoted(random_prefix()) . '::text' }
+sub query { my ($at) = @_; scalar pick('query', $at) }
+sub top_query { my $query = query(place(depth => 1 + int rand 3, top => 1)); $case->{explained} //= $query; $query }
+
+# The same place one level deeper in an expression or a join.
+sub deeper { my ($at) = @_; +{ %$at, depth => $at->{depth} - 1 } }
+# The same place with further relations.
+sub seeing { my ($at, @relations) = @_; +{ %$at, here => [@{ $at->{here} }, @relations] } }
+
+# A parameter of the type, where the statement can have some.
+sub parameter {
+    my ($type) = @_;
+    my $types = $case->{parameters} or return;
+    my @same = grep { $types->[$_] eq $type } 0 .. $#$types;
+    if (!@same or @same < 3 && chance(0.5)) {
+        push @$types, $type;
+        @same = $#$types;
+    }
+    return '$' . (1 + one_of(@same));
+}
+
+# Values for the parameters.
+sub arguments {
+    my ($types) = @_;
+    my %value = (
+        tstzrange => sub { chance(0.1) ? 'NULL' : quoted(one_of('empty', '(,)', map { random_range() } 1 .. 8)) },
+        ulid => sub { chance(0.1) ? 'NULL' : quoted(random_ulid()) },
+        text => sub { quoted(random_prefix()) },
+    );
+    return @$types ? '(' . join(', ', map { $value{$_}->() } @$types) . ')' : '';
+}
+
+sub window_constructor {
+    my ($at) = @_;
+    my $day = int rand DAYS;
+    my ($from, $to) = (quoted(moment($day)), quoted(moment($day + 1 + rand 10)));
+    return all("tstzrange($from, $to, '", one_of('[)', '[]', '(]', '()'), "')") if chance(0.5);
+    my ($n, $days) = (number($at), 1 + int rand 9);
+    return all("tstzrange('2025-01-01Z'::timestamptz + ", $n, " * interval '3 days', '2025-01-01Z'::timestamptz + ", $n, " * interval '3 days' + interval '$days days')");
+}
+
+# Relations of FROM
+
+# What a generator of FROM gives: the node, and the relations that it brings.
+sub give { @_ }
+
+# A table; that of the case where it has one.
+sub table { $case->{table} && chance(0.7) ? $case->{table} : one_of(@TABLES, 'narrow', chance(0.1) ? 'big' : ()) }
+
+sub from_table {
+    my $name = new_name('a');
+    $case->{relations}++;
+    return give(either(table() . " $name", "by_range $name", "plain $name"), relation($name, 1));
+}
+
+sub from_item {
+    my ($at) = @_;
+    my ($node, @relations) = $case->{relations} > 4 ? from_table() : pick('from', $at);
+    return give($node, @relations);
+}
+
+# FROM with up to so many items; gives the node and the place that sees them.
+sub from {
+    my ($at, $most, $only_tables) = @_;
+    my $in = { %$at, here => [], joined => [] };
+    my @nodes;
+    for (1 .. 1 + int rand $most) {
+        my ($node, @relations) = $only_tables ? from_table() : from_item($in);
+        push @nodes, $node;
+        my @numbers = map { offered({ here => $_, around => [] }, 'number') } $in->{here}, \@relations;
+        push @{ $in->{joined} }, "$numbers[0] = $numbers[1]" if @numbers == 2 && chance(0.7);
+        $in = seeing($in, @relations);
+    }
+    return (several('', ', ', 1, @nodes), $in);
+}
+
+sub from_join {
+    my ($at, $word, $right_sees_left) = @_;
+    my ($left, @left) = from_item(deeper($at));
+    my ($right, @right) = from_item($right_sees_left ? seeing(deeper($at), @left) : deeper($at));
+    my $on = { %{ deeper($at) }, here => [@left, @right] };
+    my @conditions;
+    my ($a, $b) = (offered({ here => \@left, around => [] }, 'number'), offered({ here => \@right, around => [] }, 'number'));
+    ($a, $b) = map { offered({ here => $_, around => [] }, 'id') } \@left, \@right if chance(0.3);
+    push @conditions, "$a = $b" if $a && $b && ($word =~ /FULL/ || chance(0.8));
+    push @conditions, condition($on) while !@conditions || chance(0.4);
+    return give(either(all('(', $left, $word, $right, several(' ON ', ' AND ', 1, @conditions), ')'), $left, $right), @left, @right);
+}
+
+sub lateral {
+    my ($at, $node, $relation) = @_;
+    return unless @{ $at->{here} };
+    return give(all('LATERAL ', $node), $relation);
+}
+
+sub from_cte {
+    my ($at) = @_;
+    my ($ctes, $name) = ($at->{ctes}, new_name('q'));
+    return unless $ctes;
+    my $cte = chance(0.3) && @$ctes ? one_of(@$ctes)->{name} : undef;
+    if (!$cte) {
+        $cte = new_name('cte');
+        my $query = query(within($at, 0));
+        push @$ctes, { name => $cte, node => all("$cte AS ", one_of('', 'MATERIALIZED ', 'NOT MATERIALIZED '), '(', $query, ')') };
+    }
+    return give(either("$cte $name", "plain $name"), relation($name));
+}
+
+sub from_recursive {
+    my ($at) = @_;
+    my ($name, $r) = (new_name('q'), new_name('r'));
+    my $base = query(within($at, 0));
+    my $in = place(here => [relation($r)], depth => 0);
+    return give(all("(WITH RECURSIVE $r (id, n, w, b, t) AS ((", $base, ") UNION ALL SELECT $r.id, $r.n + 100, $r.w, ",
+        test($in), ", $r.t FROM $r WHERE $r.n < 100", conditions('AND', $in), ") SELECT * FROM $r) $name"), relation($name));
+}
+
+sub from_view {
+    my ($view, $name) = (new_name('view'), new_name('a'));
+    local $case->{parameters};
+    my $query = query(place(depth => $_[0]{depth} - 1));
+    push @{ $case->{before} }, all("CREATE TEMP VIEW $view", one_of('', '', ' WITH (security_barrier)'), ' AS ', $query,
+        "; GRANT SELECT ON $view TO fuzz_reader");
+    return give(either("$view $name", "plain $name"), relation($name));
+}
+
+sub from_function {
+    my ($at) = @_;
+    my ($function, $name) = ('pg_temp.' . new_name('f'), new_name('q'));
+    my @arguments = (all(id($at), '::ulid'), all(window($at), '::tstzrange'), number($at));
+    my $body;
+    {
+        local $case->{parameters};
+        $body = query(place(depth => $at->{depth} - 1, around => [{ id => ['$1'], window => ['$2'], number => ['$3'] }]));
+    }
+    push @{ $case->{before} }, all("CREATE FUNCTION $function(ulid, tstzrange, int) RETURNS TABLE (id ulid, n int, w tstzrange, b boolean, t text) LANGUAGE sql ",
+        one_of('STABLE', 'STABLE', 'VOLATILE'), ' PARALLEL SAFE AS $f$ ', $body, ' $f$');
+    return give(all("LATERAL $function(", $arguments[0], ', ', $arguments[1], ', ', $arguments[2], ") $name"), relation($name));
+}
+
+# Queries
+
+sub conditions {
+    my ($word, $at) = @_;
+    return several(" $word ", ' AND ', 0, $word eq 'WHERE' ? @{ $at->{joined} // [] } : (), map { condition($at) } 1 .. rand 3);
+}
+
+# The five columns, each from what is seen.
+sub columns {
+    my ($at, %given) = @_;
+    my $null = sub { either(all($_[0], " AS $_[2]"), "NULL::$_[1] AS $_[2]") };
+    return several('', ', ', 5,
+        $null->($given{id} // all('(', id($at), ')::ulid'), 'ulid', 'id'),
+        $null->($given{n} // number($at), 'int', 'n'),
+        $null->($given{w} // all('(', window($at), ')::tstzrange'), 'tstzrange', 'w'),
+        $null->($given{b} // condition($at), 'boolean', 'b'),
+        $null->($given{t} // text($at), 'text', 't'));
+}
+
+sub query_select {
+    my ($at, $distinct) = @_;
+    my @ctes;
+    my ($from, $in) = from({ %$at, ctes => \@ctes }, 3);
+    my @body = ('SELECT ', $distinct // '', columns($in), ' FROM ', $from, conditions('WHERE', $in));
+    return all(several('WITH RECURSIVE ', ', ', 0, map { $_->{node} } @ctes), @ctes ? ' ' : (), @body);
+}
+
+sub query_grouped {
+    my ($at, $grouping) = @_;
+    my ($from, $in) = from($at, 3);
+    my @with_columns = grep { $_->{columns} } @{ $in->{here} } or return;
+    my ($id, $n) = map { one_of(@with_columns)->{name} . $_ } '.id', '.n';
+    my $grouped = { %$in, here => [{ id => [$id], number => [$n] }], depth => 1 };
+    my $b = one_of(all('bool_or(', test($in), ')'), test($grouped), all('count(*) FILTER (WHERE ', test($in), ') > 1'));
+    return all("SELECT $id AS id, $n AS n, NULL::tstzrange AS w, ", either(all($b, ' AS b'), 'NULL::boolean AS b'), ', ',
+        either(all('(count(*) FILTER (WHERE ', condition($in), '))::text AS t'), 'NULL::text AS t'),
+        ' FROM ', $from, conditions('WHERE', $in), ' GROUP BY ', either($grouping->("$id, $n"), "$id, $n"), conditions('HAVING', $grouped));
+}
+
+sub query_window_function {
+    my ($at) = @_;
+    my ($from, $in) = from($at, 2);
+    my $over = 'OVER (' . one_of('', 'PARTITION BY ' . (offered($in, 'number') // 1)) . ')';
+    return all('SELECT ', columns($in, b => all('bool_or(', test($in), ") $over"), t => all('(count(*) FILTER (WHERE ', test($in), ") $over)::text")),
+        ' FROM ', $from, conditions('WHERE', $in));
+}
+
+sub query_series {
+    my ($at) = @_;
+    my ($from, $in) = from($at, 2);
+    my %series = chance(0.5) ? (n => all('generate_series(1, (', test($in), ')::int)'))
+        : (b => all('unnest(ARRAY[', test($in), ', ', test($in), '])'));
+    return all('SELECT ', columns($in, %series), ' FROM ', $from, conditions('WHERE', $in));
+}
+
+sub query_set {
+    my ($at, $word) = @_;
+    my @queries = map { all('(', query({ %{ deeper($at) }, top => 0 }), ')') } 1 .. 2 + rand 1.3;
+    return either(several('', $word, 1, @queries), @queries);
+}
+
+sub query_modifying {
+    my ($at) = @_;
+    return unless $at->{top};
+    $case->{changes} = 1;
+    my $table = one_of(@TABLES);
+    my $target = { %$at, here => [relation('x', 1)], around => [] };
+    my $change = chance(0.5) ? all("DELETE FROM $table x", conditions('WHERE', $target))
+        : all("UPDATE $table x SET ", new_values($target), conditions('WHERE', $target));
+    my $in = { %$at, here => [relation('changed')] };
+    return all('WITH changed AS (', $change, ' RETURNING x.id, x.n, x.w, ', test($target), ' AS b, x.t) SELECT ', columns($in),
+        ' FROM changed', conditions('WHERE', $in));
+}
+
+# Statements; each generator gives those that are run in turn
+
+sub statement_prepared {
+    my $types = $case->{parameters} = [];
+    my ($statement, @after) = chance(0.25) ? pick('change', place()) : top_query();
+    my @execute = map { 'EXECUTE p' . arguments($types) } 1 .. 1 + rand 7;
+    delete $case->{explained};
+    my @explain = chance(0.3) ? one_of('EXPLAIN ', 'EXPLAIN (VERBOSE, COSTS OFF) ') . $execute[0] : ();
+    return (all('PREPARE p', @$types ? '(' . join(', ', @$types) . ')' : '', ' AS ', $statement), @explain, @execute, @after);
+}
+
+sub statement_function {
+    my ($language) = @_;
+    my $types = $case->{parameters} = [];
+    my $query = top_query();
+    delete $case->{explained};
+    my @body = ('SELECT q::text FROM (', $query, ') q');
+    @body = ('BEGIN RETURN QUERY ', @body, '; END') if $language eq 'plpgsql';
+    return (
+        all('CREATE FUNCTION pg_temp.run(', join(', ', @$types), ") RETURNS SETOF text LANGUAGE $language ",
+            one_of('STABLE', 'VOLATILE'), ' AS $f$ ', @body, ' $f$'),
+        map { my $arguments = arguments($types) || '()'; "SELECT * FROM pg_temp.run$arguments" } 1 .. 1 + rand 6);
+}
+
+sub target { $case->{table} // one_of(@TABLES) }
+
+# New values for columns of x, which depend on its row only.
+sub new_values {
+    my ($at) = @_;
+    my @values = (all('n = ', number($at)), all('b = ', condition($at)), all('t = ', text($at)), "id = " . quoted(random_ulid()),
+        "id = ulid_lower_bound(ulid_extract_timestamp(x.id) + interval '3 days')", all('w = ', window($at)));
+    my @chosen = grep { chance(0.4) } @values[0 .. 2], $values[3 + rand 2], $values[5];
+    return several('', ', ', 1, @chosen ? @chosen : $values[0]);
+}
+
+# A change of a table, then what is in it.
+sub modify {
+    my ($table, $node) = @_;
+    my $at = place(here => [relation('x', 1)], depth => 1);
+    $case->{explained} //= $node;
+    $case->{changes} = 1;
+    return (all($node, several(' RETURNING ', ', ', 0, 'x.*', test($at))), "SELECT tableoid::regclass, * FROM $table");
+}
+
+# A test that is the same in all places, of constants and columns of the table.
+sub constant_test {
+    my ($id) = @_;
+    my $window = quoted(random_range()) . '::tstzrange';
+    $case->{windows} = [$window];
+    return tested('prefix', $id, quoted(random_prefix()) . '::text') if $has_prefix && chance(0.3);
+    return tested(one_of('<@', '@>', 'function', 'commuted'), $id, $window);
+}
+
+# Source rows for the table's own ids and some more, each id once.
+sub conflicting { my ($table) = @_; "SELECT y.id, y.n + 50, y.w, y.b, 'new' FROM $table y WHERE y.id IS NOT NULL UNION ALL SELECT " . quoted(ulid(EPOCH_MS + rand(DAYS) * DAY_MS)) . "::ulid, 1, NULL, NULL, 'more'" }
+
+sub conflict_action {
+    my $at = place(here => [relation('x', 1), relation('excluded', 1)], depth => 1);
+    return chance(0.3) ? 'NOTHING' : all('UPDATE SET n = excluded.n', one_of('', ', t = excluded.t'), conditions('WHERE', $at));
+}
+
+sub statement_on_conflict {
+    my $table = one_of(qw(plain second by_range by_range_sub by_range_twin));
+    my $key = $table eq 'by_range_sub' ? 'id, n' : 'id';
+    push @{ $case->{before} }, "CREATE UNIQUE INDEX ON $table ($key)";
+    my $in = place(here => [relation('y', 1)], depth => 1);
+    return modify($table, all("INSERT INTO $table AS x (id, n, w, b, t) SELECT * FROM (", conflicting($table), ') y (id, n, w, b, t)',
+        conditions('WHERE', place(here => [relation('y')], depth => 1)), " ON CONFLICT ($key) DO ", conflict_action()));
+}
+
+sub statement_arbiter {
+    my $table = one_of(qw(plain second by_range by_range_sub by_range_twin));
+    my $test = constant_test('id');
+    my $key = $table eq 'by_range_sub' ? 'id, n' : 'id';
+    my $arbiter = chance(0.5) ? all("($key) WHERE (", $test, ')') : all("($key, (", $test, '))');
+    push @{ $case->{before} }, all("CREATE UNIQUE INDEX ON $table ", $arbiter);
+    $arbiter = all($arbiter, ' AND n > 3') if sql($arbiter) =~ /WHERE/ && chance(0.3);
+    return modify($table, all("INSERT INTO $table AS x (id, n, w, b, t) ", conflicting($table), ' ON CONFLICT ', $arbiter, ' DO ', conflict_action()));
+}
+
+sub statement_merge {
+    my $table = target();
+    my ($x, $s) = (relation('x', 1), relation('s'));
+    my $source = 'SELECT DISTINCT ON (n) id, n, w, b, t FROM ' . one_of(@TABLES) . ' WHERE n IS NOT NULL ORDER BY n, id, w, b, t';
+    my $both = place(here => [$x, $s], depth => 1);
+    my $and = sub { my ($at, $least) = @_; several(' AND ', ' AND ', 0, map { condition($at) } 1 .. rand(2) + ($least // 0)) };
+    my @when = map { all(' WHEN MATCHED', $and->($both, $_), ' THEN ', one_of('DELETE', 'DO NOTHING', all('UPDATE SET ', new_values(place(here => [$x], depth => 1))), 'UPDATE SET n = s.n + 20, t = s.t')) } reverse 0 .. rand 2;
+    push @when, all(' WHEN NOT MATCHED', $and->(place(here => [$s], depth => 1)), ' THEN INSERT (id, n, w, b, t) VALUES (s.id, s.n, s.w, ', test(place(here => [$s], depth => 1)), ', s.t)') if chance(0.6);
+    push @when, all(' WHEN NOT MATCHED BY SOURCE', $and->(place(here => [$x], depth => 1)), ' THEN ', one_of('DELETE', 'UPDATE SET n = 99')) if $version >= 17 && chance(0.5);
+    my $merge = all("MERGE INTO $table x USING ($source) s ON x.n = s.n", $and->($both), several('', '', 1, @when));
+    $case->{explained} //= $merge;
+    $case->{changes} = 1;
+    my $returning = $version >= 17 ? several(' RETURNING ', ', ', 0, 'merge_action()', 'x.id', test(place(here => [$x, $s], depth => 1))) : '';
+    return (all($merge, $returning), "SELECT tableoid::regclass, * FROM $table");
+}
+
+sub statement_trigger {
+    my $table = $case->{table} = one_of(@TABLES);
+    my $row = { id => ['NEW.id', 'OLD.id', 'NEW.id', 'NEW.did', '(NEW.c).id'], window => ['NEW.w', 'OLD.dw'], number => ['NEW.n'] };
+    push @{ $case->{before} }, all("CREATE TRIGGER noted ", one_of('BEFORE', 'AFTER'), " UPDATE ON $table FOR EACH ROW WHEN (",
+        condition(place(here => [$row], depth => 1)), ') EXECUTE FUNCTION note()');
+    my $at = place(here => [relation('x', 1)], depth => 1);
+    return (modify($table, all("UPDATE $table x SET ", new_values($at), conditions('WHERE', $at))), 'TABLE notes');
+}
+
+sub statement_policy {
+    my $table = $case->{table} = one_of(@TABLES);
+    my $row = { id => ['id', 'id', 'did', '(c).id'], window => ['w', 'dw'], number => ['n'] };
+    my $using = sub { condition(place(here => [$row], depth => 1)) };
+    push @{ $case->{before} }, "ALTER TABLE $table ENABLE ROW LEVEL SECURITY",
+        all("CREATE POLICY shown ON $table USING (", $using->(), ')', one_of('', all(' WITH CHECK (', $using->(), ')')));
+    $case->{role} = 1;
+    return chance(0.7) ? top_query() : pick('change', place());
+}
+
+sub statement_index {
+    my ($partial) = @_;
+    my $table = $case->{table} = one_of(@TABLES);
+    my $test = constant_test(one_of('id', 'id', 'id', 'did', '(c).id'));
+    my $columns = one_of('id', 'id DESC', 'n', 'n, id', 'did', '((c).id), n');
+    push @{ $case->{before} }, $partial ? all("CREATE INDEX ON $table ($columns) WHERE (", $test, ')')
+        : all("CREATE INDEX ON $table ((", $test, ")", one_of('', ", $columns"), ')');
+    push @{ $case->{before} }, "ANALYZE $table" if chance(0.5);
+    push @{ $case->{settings} }, 'enable_seqscan = off' if chance(0.7);
+    return top_query();
+}
+
+sub statement_generated {
+    my $table = $case->{table} = one_of(@TABLES);
+    push @{ $case->{before} }, all("ALTER TABLE $table ADD g boolean GENERATED ALWAYS AS (", constant_test('id'), ') STORED');
+    my $at = place(here => [relation('x', 1), { truth => ['x.g'] }], depth => 1);
+    return (modify($table, all("UPDATE $table x SET ", new_values($at), conditions('WHERE', $at))), top_query());
+}
+
+sub statement_check {
+    my $table = $case->{table} = one_of(@TABLES);
+    my $test = constant_test('id');
+    push @{ $case->{before} }, all("DELETE FROM $table WHERE NOT (", $test, ')'), all("ALTER TABLE $table ADD CONSTRAINT checked CHECK (", $test, ')');
+    push @{ $case->{settings} }, 'constraint_exclusion = on';
+    return (top_query(), "INSERT INTO $table (id) VALUES (" . quoted(random_ulid()) . ') RETURNING id');
+}
+
+sub statement_statistics {
+    my $table = $case->{table} = one_of(@TABLES);
+    push @{ $case->{before} }, all("CREATE STATISTICS counted ON (", constant_test('id'), "), n FROM $table"), "ANALYZE $table";
+    return top_query();
+}
+
+sub statement_rule {
+    my $table = $case->{table} = one_of(@TABLES);
+    my $row = { id => ['NEW.id', 'OLD.id', 'NEW.did'], window => ['NEW.w', 'OLD.dw'], number => ['NEW.n'] };
+    push @{ $case->{before} }, all("CREATE RULE noted AS ON UPDATE TO $table WHERE ", condition(place(here => [$row], depth => 1)),
+        " DO ALSO INSERT INTO notes VALUES ('rule', OLD.id, NEW.n)");
+    my $at = place(here => [relation('x', 1)], depth => 1);
+    return (all("UPDATE $table x SET ", new_values($at), conditions('WHERE', $at)), "SELECT tableoid::regclass, * FROM $table", 'TABLE notes');
+}
+
+sub statement_checked_view {
+    my $table = $case->{table} = one_of(@TABLES);
+    my $at = place(here => [relation('x', 1)], depth => 1);
+    push @{ $case->{before} }, all("CREATE TEMP VIEW checked AS SELECT * FROM $table x WHERE ", condition($at), one_of('', ' WITH CHECK OPTION'), '; GRANT ALL ON checked TO fuzz_reader');
+    my ($change) = modify($table, all('UPDATE checked x SET ', new_values($at), conditions('WHERE', $at)));
+    return ($change, 'SELECT * FROM checked', "SELECT * FROM $table");
+}
+
+# A sub-select must run once for a query: each call of this function gives another window, and is counted.
+sub statement_once {
+    my $table = one_of(@TABLES);
+    $case->{explained} = '';
+    my $id = one_of('x.id', 'x.id', 'x.id', 'x.did', 'x.u');
+    return (all("SELECT x.id, x.n FROM $table x WHERE ", tested(one_of('<@', '@>', 'function', 'commuted'), $id, '(SELECT counted_window())')),
+        "SELECT current_setting('fuzz.calls', true)");
+}
+
+#
+# A case: settings, what is created before, and the statements
+#
+
+my @SWITCHES = qw(seqscan indexscan indexonlyscan bitmapscan hashjoin mergejoin nestloop hashagg sort material partition_pruning gathermerge parallel_append);
+
+sub make_settings {
+    my @settings;
+    push @settings, "enable_$_ = off" for grep { chance(0.12) } @SWITCHES, $version >= 14 ? 'memoize' : (), $version >= 13 ? 'incremental_sort' : ();
+    push @settings, "enable_$_ = on" for grep { chance(0.4) } qw(partitionwise_join partitionwise_aggregate);
+    push @settings, 'plan_cache_mode = ' . one_of(qw(force_generic_plan force_generic_plan force_custom_plan)) if chance(0.6);
+    if (chance(0.25)) {
+        push @settings, 'parallel_setup_cost = 0', 'parallel_tuple_cost = 0', 'min_parallel_table_scan_size = 0', 'min_parallel_index_scan_size = 0';
+    }
+    push @settings, ($version >= 16 ? 'debug_parallel_query' : 'force_parallel_mode') . ' = on' if chance(0.1);
+    push @settings, one_of('from_collapse_limit', 'join_collapse_limit') . ' = 1' if chance(0.1);
+    push @settings, 'geqo_threshold = 2' if chance(0.05);
+    push @settings, 'constraint_exclusion = on' if chance(0.1);
+    push @settings, 'random_page_cost = 0.01' if chance(0.2);
+    push @settings, 'work_mem = 64' if chance(0.05);
+    return @settings;
+}
+
+# Make a case: a tree of three lists of statements.
+sub make_case {
+    $case = { before => [], relations => 0, names => 0, used => {}, settings => [] };
+    my @statements = pick('statement', place());
+    # of a change only the plan, as it must not be done twice
+    if ($case->{explained} && chance(0.25)) {
+        my @analyze = $case->{changes} ? () : ('EXPLAIN (ANALYZE, TIMING OFF) ', 'EXPLAIN (ANALYZE, VERBOSE, BUFFERS) ');
+        unshift @statements, all(one_of('EXPLAIN ', 'EXPLAIN (VERBOSE, FORMAT JSON) ', @analyze), $case->{explained});
+    }
+    unshift @statements, 'SET LOCAL ROLE fuzz_reader' if $case->{role} || chance(0.1);
+    return several('', '', 3, several('', '', 0, map { "SET LOCAL $_" } make_settings(), @{ $case->{settings} }),
+        several('', '', 0, @{ $case->{before} }), several('', '', 1, @statements));
+}
+
+# The statements of a case.
+sub statements {
+    my ($tree, $plain) = @_;
+    return map { my (undef, undef, undef, undef, @items) = @$_; map { sql($_, $plain) } @items } @$tree[4 .. 6];
+}
+
+#
+# The server
+#
+
+my ($psql, $to, $from_psql, $log, $log_end);
+
+# The log of a server that scripts/server.sh has started.
+$log = ($ENV{PGHOST} // '') . '/log';
+
+sub connect_server {
+    for (1 .. 600) {
+        last if system('pg_isready -q') == 0;
+        sleep 0.1;
+    }
+    open my $null, '>', '/dev/null' or die;
+    local $ENV{PGOPTIONS} = '-c statement_timeout=1s -c client_min_messages=error -c jit=off -c search_path=fuzz,public -c timezone=UTC -c datestyle=ISO';
+    $psql = open3($to, $from_psql, '>&' . fileno $null, qw(psql -X -A -t -q -P null=NULL -v VERBOSITY=terse));
+    $log_end = -s $log // 0;
+}
+
+# Run one statement: its lines, SQLSTATE and message; no SQLSTATE where the connection has ended.
+sub ask {
+    my ($statement) = @_;
+    local $SIG{PIPE} = 'IGNORE';
+    print $to "$statement;\n\\echo @! :LAST_ERROR_MESSAGE\n\\echo @@ :SQLSTATE\n";
+    $to->flush;
+    my @lines;
+    my $alarm = 0;
+    local $SIG{ALRM} = sub { $alarm = 1; die "hangs\n" };
+    alarm 120;
+    my $answer = eval {
+        while (my $line = readline $from_psql) {
+            chomp $line;
+            if ($line =~ /^@@ (\S+)$/) { alarm 0; return { state => $1, lines => \@lines } }
+            push @lines, $line;
+        }
+        alarm 0;
+        return { state => '', lines => [] };
+    } // { state => 'hangs', lines => [] };
+    if (length $answer->{state} == 5 && $answer->{state} ne 'hangs') {
+        my $message = '';
+        for my $n (reverse 0 .. $#lines) {
+            if ($lines[$n] =~ s/^@! //) { $message = join ' ', splice @lines, $n; last }
+        }
+        $answer->{message} = $message;
+    } else {
+        close $to;
+        kill 'TERM', $psql if $answer->{state};
+        waitpid $psql, 0;
+        sleep 0.2;
+        connect_server();
+    }
+    return $answer;
+}
+
+# What the server has logged since it was last asked that it should never log.
+sub complaints {
+    return '' unless -r $log;
+    open my $in, '<', $log or return '';
+    seek $in, $log_end, 0;
+    my @lines = grep { /TRAP:|PANIC:|WARNING:|terminated by signal/ && !/terminating connection because of crash/ } <$in>;
+    $log_end = tell $in;
+    return join '', @lines;
+}
+
+# Run a case with the functions that are tested, or with the plain expressions: how it ended, and the rows of each
+# statement, in order.
+sub run_case {
+    my ($tree, $plain) = @_;
+    my (@rows, $last);
+    ask('BEGIN');
+    for my $statement (statements($tree, $plain)) {
+        my $explain = $statement =~ /^EXPLAIN/;
+        my $end_before = -s $log // 0;
+        $last = ask($statement);
+        if ($last->{state} eq '' || $last->{state} eq 'hangs') {
+            return { state => $last->{state} ? 'hangs' : 'crash', message => '', rows => [], statement => $statement, end => $end_before };
+        }
+        return { %$last, rows => [], statement => $statement } if $last->{state} ne '00000';
+        push @rows, join "\n", sort @{ $last->{lines} } unless $explain;
+    }
+    ask('ROLLBACK');
+    ask('DEALLOCATE ALL');
+    return { state => '00000', message => '', rows => \@rows, statement => '' };
+}
+
+my %ends;                                  # how often the plain queries ended how
+our $shrinking;
+my $log_text = '';
+
+# Some of the rows that only one of two results has.
+sub differing {
+    my ($ours, $plain) = @_;
+    my %times;
+    $times{$_}++ for split /\n/, $ours, -1;
+    $times{$_}-- for split /\n/, $plain, -1;
+    my @rows = map { my $n = abs $times{$_}; ($times{$_} > 0 ? "only ours, $n times: " : "only plain, $n times: ") . "$_\n" } grep { $times{$_} } sort keys %times;
+    return join '', splice(@rows, 0, 6), @rows ? scalar(@rows) . " more\n" : ();
+}
+
+# What is wrong with a case, in words that stay the same while it is made smaller; nothing where all is well.
+sub fault {
+    my ($tree) = @_;
+    my $log_start = -s $log // 0;
+    my ($ours, $plain);
+    complaints();
+    $ours = run_case($tree, 0);
+    if ($ours->{state} eq '00000') { } elsif ($ours->{state} =~ /^(crash|hangs)$/) {
+        if (open my $in, '<', $log) {
+            seek $in, $log_start, 0;
+            $log_text = join '', grep { /TRAP:|PANIC:|terminated by signal/ } <$in>;
+        }
+        return ($ours->{state}, $log_text);
+    } else { ask('ROLLBACK'); ask('DEALLOCATE ALL') }
+    my $complaints = complaints();
+    $plain = run_case($tree, 1);
+    $ends{$plain->{state}}++ unless $shrinking;
+    print "-- $plain->{state} $plain->{message}\n" if $option{print} && !$shrinking;
+    return if $plain->{state} =~ /^(crash|hangs)$/;
+    if ($plain->{state} ne '00000') { ask('ROLLBACK'); ask('DEALLOCATE ALL') }
+    return if grep { $_->{state} =~ /^(57014|53200|54001)$/ } $ours, $plain;
+    return ("SQLSTATE $ours->{state}, plain $plain->{state}", "$ours->{message}\n" . ($plain->{message} && "plain: $plain->{message}\n")) if $ours->{state} ne $plain->{state};
+    return ('warning', $complaints) if $complaints && !complaints();
+    for my $n (0 .. $#{ $ours->{rows} }) {
+        my ($a, $b) = ($ours->{rows}[$n], $plain->{rows}[$n]);
+        return ('rows', differing($a, $b)) if $a ne $b;
+    }
+    return;
+}
+
+# The smallest case found that has the same fault.
+sub shrink {
+    my ($tree, $wanted) = @_;
+    local $shrinking = 1;
+    my ($until, $tries, %tried) = (time + 45, 600);
+    my $again = 1;
+    while ($again) {
+        $again = 0;
+        my @candidates = map { [length join('', statements($_)), $_] } smaller($tree);
+        for my $candidate (map { $_->[1] } sort { $a->[0] <=> $b->[0] } @candidates) {
+            next if $tried{join "\n", statements($candidate)}++;
+            last if !$tries-- or time > $until;
+            my ($found) = fault($candidate);
+            next unless defined $found && $found eq $wanted;
+            $tree = $candidate;
+            $again = 1;
+            last;
+        }
+    }
+    return $tree;
+}
+
+#
+# The schema: made of the seed
+#
+
+sub bound { my ($day) = @_; my $text = ''; my $ms = EPOCH_MS + $day * DAY_MS; for (1 .. 10) { $text = $CROCKFORD[$ms % 32] . $text; $ms = int($ms / 32) } return $text . '0' x 16 }
+
+# The columns of a table, in any order.
+sub column_list {
+    return join ', ', shuffle('id ulid', 'n int', 'w tstzrange', 'b boolean', 't text', 'did identifier', 'dw period',
+        'c pair', 'ids ulid[]', 'u uuid');
+}
+
+# Rows for a table, each id but NULL once.
+sub rows {
+    my ($table, $count) = @_;
+    my (%seen, @rows);
+    while (@rows < $count) {
+        my $id = random_ulid();
+        next if $seen{$id}++;
+        my @other = map { chance(0.5) ? $id : chance(0.1) ? undef : random_ulid() } 1 .. 4;
+        my @windows = map { chance(0.08) ? undef : random_range() } 1 .. 3;
+        push @rows, '(' . join(', ', quoted(chance(0.04) ? undef : $id), chance(0.05) ? 'NULL' : int rand 12, quoted($windows[0]),
+            one_of(qw(true false NULL)), quoted(one_of('x', 'y', 'z', undef)), quoted($other[0]), quoted($windows[1]),
+            'ROW(' . quoted($other[1]) . ', ' . quoted($windows[2]) . ')::pair',
+            'ARRAY[' . join(', ', map { quoted($_) } @other[2, 3]) . ']::ulid[]', quoted($other[3]) . '::ulid::uuid') . ')';
+    }
+    return "INSERT INTO $table (id, n, w, b, t, did, dw, c, ids, u) VALUES " . join(', ', @rows) . ';';
+}
+
+# A table partitioned by ranges, by this key; the bounds are made of days. One partition is attached with other columns'
+# order.
+sub ranges {
+    my ($table, $key, $of_day) = @_;
+    my $of = sub { "FOR VALUES FROM ($_[0]) TO ($_[1])" };
+    my @bounds = map { $of_day->($_) } 10, 20, 35;
+    my $minimum = join ', ', ('MINVALUE') x (1 + ($key =~ tr/,// && $key !~ /\(/ ? 1 : 0));
+    return join "\n", "CREATE TABLE $table (" . column_list() . ") PARTITION BY RANGE ($key);",
+        "CREATE TABLE ${table}_1 PARTITION OF $table " . $of->($minimum, $bounds[0]) . ';',
+        "CREATE TABLE ${table}_2 (" . column_list() . ");",
+        "ALTER TABLE $table ATTACH PARTITION ${table}_2 " . $of->($bounds[0], $bounds[1]) . ';',
+        "CREATE TABLE ${table}_3 PARTITION OF $table " . $of->($bounds[1], $bounds[2]) . ';',
+        "CREATE TABLE ${table}_rest PARTITION OF $table DEFAULT;";
+}
+
+# Some of the indexes that a table may have.
+sub indexes {
+    my ($table, $part) = @_;
+    my $window = quoted(random_range());
+    return join "\n", map { "CREATE INDEX ON $table $_;" } grep { chance($part) } '(id)', '(id DESC)', 'USING hash (id)',
+        'USING brin (id) WITH (pages_per_range = 1)', '(n, id)', '(id, n DESC)', '(did)', '(((c).id))', '((ids[1]))', '(u)',
+        '(id) INCLUDE (n)', "((id <\@ $window))", "(id) WHERE id <\@ $window", '(ulid_extract_timestamp(id))';
+}
+
+sub schema {
+    my $id = sub { quoted(bound($_[0])) };
+    my $sub = sub { my ($name, $from, $to, $by) = @_; "CREATE TABLE $name PARTITION OF by_range_sub FOR VALUES FROM (" . $id->($from) . ') TO (' . $id->($to) . ") $by;" };
+    my @sql = (<<'SQL',
+DROP SCHEMA IF EXISTS fuzz CASCADE;
+CREATE SCHEMA fuzz;
+DO $$ BEGIN CREATE ROLE fuzz_reader; EXCEPTION WHEN duplicate_object THEN NULL; END $$;
+CREATE TYPE pair AS (id ulid, w tstzrange);
+CREATE DOMAIN identifier AS ulid;
+CREATE DOMAIN period AS tstzrange;
+CREATE TABLE windows (k int PRIMARY KEY, w tstzrange);
+CREATE TABLE notes (what text, id ulid, n int);
+CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO fuzz.notes VALUES (TG_WHEN, NEW.id, NEW.n); RETURN NEW; END $$;
+CREATE FUNCTION range_contains(tstzrange, timestamptz) RETURNS boolean LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE AS 'range_contains_elem';
+CREATE FUNCTION stable_window(int) RETURNS tstzrange LANGUAGE plpgsql STABLE PARALLEL SAFE AS $$ BEGIN RETURN (SELECT w FROM fuzz.windows WHERE k = $1 % 12); END $$;
+CREATE FUNCTION volatile_window(int) RETURNS tstzrange LANGUAGE plpgsql VOLATILE PARALLEL SAFE AS $$ BEGIN RETURN (SELECT w FROM fuzz.windows WHERE k = $1 % 12); END $$;
+CREATE FUNCTION inlined_window(int) RETURNS tstzrange LANGUAGE sql STABLE PARALLEL SAFE AS $$ SELECT tstzrange('2025-01-01Z'::timestamptz + $1 * interval '3 days', '2025-01-06Z'::timestamptz + $1 * interval '3 days') $$;
+CREATE FUNCTION truths(boolean) RETURNS TABLE (b boolean) LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$ SELECT $1 UNION ALL SELECT NOT $1 $$;
+CREATE FUNCTION counted_window() RETURNS tstzrange LANGUAGE plpgsql VOLATILE AS $$
+DECLARE calls int := coalesce(nullif(current_setting('fuzz.calls', true), ''), '0')::int + 1;
+BEGIN PERFORM set_config('fuzz.calls', calls::text, true); RETURN (SELECT w FROM fuzz.windows WHERE k = calls % 12); END $$;
+SQL
+        'INSERT INTO windows VALUES ' . join(', ', map { "($_, " . quoted(chance(0.05) ? undef : random_range()) . ')' } 0 .. 11) . ';',
+        map({ "CREATE TABLE $_ (" . column_list() . ');' } qw(plain second indexed secured narrow big family family_1 family_2)),
+        'ALTER TABLE family_1 INHERIT family; ALTER TABLE family_2 INHERIT family;',
+        ranges('by_range', 'id', $id), ranges('by_range_twin', 'id', $id), ranges('by_domain', 'did', $id),
+        ranges('by_uuid', 'u', sub { $id->($_[0]) . '::ulid::uuid' }),
+        ranges('by_range_n', 'id, n', sub { $id->($_[0]) . ', 4' }),
+        ranges('by_n_range', 'n, id', sub { int($_[0] / 5) . ', ' . $id->($_[0]) }),
+        ranges('by_extract', '(ulid_extract_timestamp(id))', sub { "'2025-01-01Z'::timestamptz + interval '$_[0] days'" }),
+        ranges('by_coalesce', "(coalesce(id, '00000000000000000000000000'))", $id),
+        'CREATE TABLE by_range_sub (' . column_list() . ') PARTITION BY RANGE (id);',
+        $sub->('by_range_sub_1', 0, 10, ''),
+        $sub->('by_range_sub_2', 10, 20, 'PARTITION BY LIST (n)'),
+        'CREATE TABLE by_range_sub_2_a PARTITION OF by_range_sub_2 FOR VALUES IN (0, 1, 2, 3, 4);',
+        'CREATE TABLE by_range_sub_2_rest (' . column_list() . '); ALTER TABLE by_range_sub_2 ATTACH PARTITION by_range_sub_2_rest DEFAULT;',
+        $sub->('by_range_sub_3', 20, 30, 'PARTITION BY RANGE (id)'),
+        'CREATE TABLE by_range_sub_3_a PARTITION OF by_range_sub_3 FOR VALUES FROM (' . $id->(20) . ') TO (' . $id->(25) . ');',
+        'CREATE TABLE by_range_sub_3_b PARTITION OF by_range_sub_3 FOR VALUES FROM (' . $id->(25) . ') TO (' . $id->(30) . ');',
+        $sub->('by_range_sub_4', 30, 45, 'PARTITION BY HASH (id)'),
+        map({ "CREATE TABLE by_range_sub_4_$_ PARTITION OF by_range_sub_4 FOR VALUES WITH (MODULUS 2, REMAINDER $_);" } 0, 1),
+        'CREATE TABLE by_range_sub_rest PARTITION OF by_range_sub DEFAULT;',
+        'CREATE TABLE by_hash (' . column_list() . ') PARTITION BY HASH (id);',
+        map({ "CREATE TABLE by_hash_$_ PARTITION OF by_hash FOR VALUES WITH (MODULUS 3, REMAINDER $_);" } 0 .. 2),
+        'CREATE TABLE by_list (' . column_list() . ') PARTITION BY LIST (n);',
+        'CREATE TABLE by_list_1 PARTITION OF by_list FOR VALUES IN (0, 1, 2, 3, 4, 5) PARTITION BY RANGE (id);',
+        'CREATE TABLE by_list_1_a PARTITION OF by_list_1 FOR VALUES FROM (MINVALUE) TO (' . $id->(20) . ');',
+        'CREATE TABLE by_list_1_rest PARTITION OF by_list_1 DEFAULT; CREATE TABLE by_list_rest PARTITION OF by_list DEFAULT;',
+        map({ rows($_, 16) } qw(plain second secured narrow by_hash by_list by_range_sub), @PARTITIONED[0, 1, 3 .. $#PARTITIONED]),
+        map({ rows($_, 6) } qw(family family_1 family_2)), rows('indexed', 40), rows('big', 1500),
+        indexes('indexed', 0.7), indexes('big', 0.5), map({ indexes($_, 0.15) } qw(plain second secured narrow by_hash by_list family_1 family_2), @PARTITIONED),
+        'GRANT USAGE, CREATE ON SCHEMA fuzz TO fuzz_reader; GRANT ALL ON ALL TABLES IN SCHEMA fuzz TO fuzz_reader;',
+        'REVOKE ALL ON narrow FROM fuzz_reader; GRANT SELECT (n, b, t) ON narrow TO fuzz_reader;',
+        'ALTER TABLE secured ENABLE ROW LEVEL SECURITY; CREATE POLICY third ON secured USING (n % 3 <> 0);',
+        map({ "ANALYZE $_;" } grep { chance(0.8) } qw(plain second indexed by_hash by_list family secured narrow big windows), @PARTITIONED),
+    );
+    my $sql = join "\n", 'SET client_min_messages = error; SET search_path = fuzz, public;', @sql;
+    open my $in, '|-', 'psql -X -q -v ON_ERROR_STOP=1 >/dev/null' or die;
+    print $in $sql;
+    close $in or die "the schema could not be made\n";
+}
+
+#
+# Run
+#
+
+my ($queries, $faults, $round) = (0, 0, 0);
+
+sub value { my ($sql) = @_; my $answer = qx{psql -X -A -t -c "$sql"}; chomp $answer; $answer }
+
+$version = int(value('SHOW server_version_num') / 10000);
+$has_prefix = value("SELECT 1 FROM pg_proc WHERE proname = 'ulid_starts_with' LIMIT 1");
+@SHAPES = grep { ($has_prefix || $_->[1] ne 'ulid_starts_with') } @SHAPES;
+
+# Whether it is time to stop.
+sub done {
+    return 1 if $faults >= $option{faults};
+    return $queries > 0 if defined $option{case};
+    return defined $option{seconds} ? time - $begun >= $option{seconds} : $queries >= $option{queries};
+}
+
+# Make the schema anew.
+sub begin_round {
+    srand $option{seed} + $round;
+    if ($psql) { close $to; waitpid $psql, 0 }
+    schema();
+    connect_server();
+}
+
+begin_round();
+while (!done()) {
+    if ($queries && $queries % 2000 == 0) { $round++; begin_round() }
+    my $seed = $option{seed} + $round;
+    my $number = $option{case} // $queries % 2000;
+    srand(($seed * 100003 + $number) % 2147483647);
+    my $tree = make_case();
+    $queries++;
+    print join(";\n", "-- case $number\nBEGIN", statements($tree), 'ROLLBACK'), ";\n" if $option{print};
+    $used{$_}++ for keys %{ $case->{used} };
+    my ($fault, $detail) = fault($tree) or next;
+    $faults++;
+    print "-- fault $faults: $fault; --seed=$seed --case=$number\n";
+    my $small = shrink($tree, $fault);
+    ($fault, my $again) = fault($small);
+    $detail = $again if defined $fault;
+    print join(";\n", 'BEGIN', statements($small), 'ROLLBACK'), ";\n";
+    print '-- plain: ', join(";\n--        ", statements($small, 1)), "\n";
+    print map { "-- $_\n" } split /\n/, $detail // '';
+}
+
+my @unused = grep { !$used{$_} } map { "$_->[0]: $_->[1]" } grep { $_->[3] <= $version } @SHAPES;
+printf "%d queries on PostgreSQL %d from seed %d in %d s: %d of %d shapes, %d faults\n", $queries, $version, $option{seed},
+    time - $begun, scalar(keys %used), @unused + keys %used, $faults;
+print 'SQLSTATE of the plain queries: ', join(', ', map { "$_ $ends{$_}" } sort keys %ends), "\n";
+print 'shapes not met: ', join(', ', @unused), "\n" if @unused;
+exit($faults ? 1 : 0);
