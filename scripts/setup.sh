@@ -4,8 +4,8 @@ set -euo pipefail
 umask 022
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 ROOT=$PWD
-PGRX_VERSION=0.18.1
-MAJORS="18 17 16 15 14 13"
+PGRX_VERSION=0.19.3
+MAJORS="19 18 17 16 15 14 13"
 
 # Same output everywhere, and no server of the user's: what PG* variables name is none of ours.
 export LC_ALL=C.UTF-8
@@ -58,6 +58,37 @@ install_packages() {
   ) || die "could not install packages, $ask"
 }
 
+# Make sure that the Rust in PATH is new enough, if need be by one in a directory of our own.
+prepare_rust() {
+  local tree=$ROOT/target/rust before="" missing
+  ! scripts/check-rust.sh 2> /dev/null || return 0
+  if ! PATH=$tree/bin:$PATH scripts/check-rust.sh 2> /dev/null; then
+    say "$(scripts/check-rust.sh 2>&1 | sed -n '1s/^error: //p'): get one into $tree (half a minute, once)"
+    if ! command -v rustup > /dev/null || ! scripts/fetch-rust.sh "$tree" rustup; then
+      while missing=$(has_compiler || echo gcc libc6-dev; command -v patchelf > /dev/null || echo patchelf); [ -n "$missing" ]; do
+        [ "$missing" != "$before" ] || die "installed, but not found: $missing"
+        before=$missing
+        # shellcheck disable=SC2086
+        install_packages $missing
+      done
+      scripts/fetch-rust.sh "$tree" debian || die "$(scripts/check-rust.sh 2>&1 | sed '1s/^error: //')"
+    fi
+  fi
+  PATH=$tree/bin:$PATH
+}
+
+# Whether C can be compiled.
+has_compiler() {
+  echo '#include <stdio.h>' | cc -E - > /dev/null 2>&1
+}
+
+# Install packages that a test can do without, as far as that can be done without asking.
+offer_packages() {
+  if command -v apt-get > /dev/null && ! dpkg -s "$@" > /dev/null 2>&1; then
+    if [ "$(id -u)" = 0 ] || sudo -n true 2> /dev/null; then (install_packages "$@") || true; fi
+  fi
+}
+
 # Bring what installs the drivers of docs/clients, and the packages of the pages that CLIENTS names, as far as that can be
 # done without asking.
 prepare_clients() {
@@ -70,14 +101,13 @@ prepare_clients() {
       dpkg -s "$package" 2> /dev/null | grep -q '^Status: .* installed' || missing+=("$package")
     done
   done
-  [ ${#missing[@]} != 0 ] && command -v apt-get > /dev/null || return 0
-  if [ "$(id -u)" = 0 ] || sudo -n true 2> /dev/null; then (install_packages "${missing[@]}") || true; fi
+  [ ${#missing[@]} = 0 ] || offer_packages "${missing[@]}"
 }
 
 # Print the packages that building lacks, and running PostgreSQL $1 if that is the machine's own.
 missing_packages() {
   local programs=/usr/lib/postgresql/$1/bin headers=/usr/include/postgresql/$1/server
-  echo '#include <stdio.h>' | cc -E - > /dev/null 2>&1 || echo gcc libc6-dev
+  has_compiler || echo gcc libc6-dev
   command -v make > /dev/null || echo make
   if is_own "$1"; then
     [ -x "$programs/postgres" ] || echo "postgresql-$1"
@@ -124,7 +154,7 @@ default_major() {
 prepare_postgres() {
   local missing before="" tree version packages=()
   case " $MAJORS " in *" $1 "*) ;; *) die "PostgreSQL \"$1\" is not one of $MAJORS" ;; esac
-  command -v cargo > /dev/null || die "cargo is missing, see https://rustup.rs"
+  prepare_rust
   while missing=$(missing_packages "$1"); [ -n "$missing" ]; do
     [ "$missing" != "$before" ] || die "installed, but not found: $missing"
     before=$missing

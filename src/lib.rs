@@ -35,7 +35,7 @@
 //!
 //! # Features
 //! - `serde` (default): text in human-readable formats, 16 bytes in binary ones.
-//! - `pg13` … `pg18`: the PostgreSQL extension for that major version. Without one of these nothing of
+//! - `pg13` … `pg19`: the PostgreSQL extension for that major version. Without one of these nothing of
 //!   PostgreSQL is compiled.
 
 mod codec;

@@ -6,7 +6,7 @@ set -euo pipefail
 new=$BIN
 major=$("$new/postgres" --version | sed 's/[^0-9]*\([0-9]*\).*/\1/')
 old=""
-for candidate in 17 16 15 14 13; do
+for candidate in 18 17 16 15 14 13; do
   # with the extension in it, and with the contrib module that the checks need
   [ "$candidate" -lt "$major" ] && [ -e "$WORK/$candidate/bin/postgres" ] || continue
   candidate=$(readlink -f "$WORK/$candidate/bin")
@@ -44,14 +44,18 @@ createdb first
 psql -q -d first -v ON_ERROR_STOP=1 -c "CREATE EXTENSION ulid VERSION '1.0.0'" -c 'CREATE TABLE key AS SELECT gen_ulid() AS id'
 rows="SELECT id, ids FROM key ORDER BY id; SELECT tableoid::regclass, id FROM part ORDER BY id"
 psql -A -t -c "$rows" > before
+checksums=$(psql -A -t -c 'SHOW data_checksums')
 BIN=$old stop_server old
 
-# an empty cluster of the new version beside it: without checksums where the old one has none
+# an empty cluster of the new version beside it: with checksums, the default since 18, where the old one has them
 start_server new
 stop_server new
 rm -rf "$SERVERS/new/data"
-checksums=""
-[ "$major" -lt 18 ] || checksums=--no-data-checksums
+case $major-$checksums in
+  1[3-7]-*) checksums="" ;;                # the default of both
+  *-on) checksums=--data-checksums ;;
+  *) checksums=--no-data-checksums ;;
+esac
 as_postgres "$new/initdb" -D "$SERVERS/new/data" -U postgres -A trust -E UTF8 --no-locale --no-sync $checksums > /dev/null
 cat "$SERVERS/old/data/postgresql.conf" | sed -n '/^listen_addresses = /,$p' | sed "s#$SERVERS/old#$SERVERS/new#" >> "$SERVERS/new/data/postgresql.conf"
 server_directory "$SERVERS/work"

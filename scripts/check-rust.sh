@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# Make sure that the Rust in PATH is at least the one that Cargo.toml asks for.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+wanted=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
+found=$(rustc --version 2> /dev/null | cut -d ' ' -f 2) || true
+[ "$(printf '%s\n' "$wanted" "${found:-0}" | sort -V | head -n 1)" != "$wanted" ] || exit 0
+cat >&2 << END
+error: Rust $wanted or newer is needed, ${found:+and this is }${found:-and there is none}
+Get it with "rustup update stable" (https://rustup.rs), or beside your own, which stays as it is:
+    scripts/fetch-rust.sh target/rust && export PATH="\$PWD/target/rust/bin:\$PATH"
+END
+exit 1

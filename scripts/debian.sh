@@ -1,0 +1,46 @@
+# Sourced: what is in packages of a Debian suite, without installing them. The machine's apt stays as it is; no root is
+# needed. Needs apt and dpkg-deb, and patchelf for programs.
+# shellcheck shell=bash
+
+# Read the lists of Debian suites into the directory $1, for packages of the type $2 (deb or deb-src); sets APT, apt's
+# options to use them. Where $1/preferences is, apt heeds it.
+open_archive() {
+  local state=$1 type=$2 keys='[signed-by=/usr/share/keyrings/debian-archive-keyring.gpg]' mirror suite
+  shift 2
+  mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | grep -v security | grep -m 1 debian) ||
+    { echo "error: apt has no mirror of Debian" >&2; return 1; }
+  mkdir -p "$state"/lists/partial "$state"/cache/archives/partial
+  : > "$state/status"                      # an empty machine, so that every library comes along
+  for suite; do
+    echo "$type $keys $mirror $suite main"
+    [ "$suite" != bullseye ] || echo "$type $keys ${mirror%/}-security bullseye-security main"
+  done > "$state/sources"
+  APT=(-qq -o Dir::Etc::sourcelist="$state/sources" -o Dir::Etc::sourceparts=/dev/null
+    -o Dir::Etc::preferences="$state/preferences" -o Dir::Etc::preferencesparts=/dev/null
+    -o Dir::State::Lists="$state/lists" -o Dir::State::status="$state/status" -o Dir::Cache="$state/cache"
+    -o APT::Sandbox::User=root -o Acquire::Languages=none -o APT::Install-Recommends=false)
+  apt-get "${APT[@]}" update
+}
+
+# Unpack packages into the directory $1.
+unpack() {
+  local root=$1 file
+  shift
+  for file; do
+    dpkg-deb --fsys-tarfile "$file" | tar x -C "$root" ./usr ./lib ./lib64 2> /dev/null || true  # some lack one of them
+  done
+}
+
+# Print the dynamic loader among what was unpacked into the directory $1.
+loader_of() {
+  readlink -f "$(find "$1" -name 'ld-linux-*.so.*' | head -n 1)"
+}
+
+# Make the programs and libraries that are read from stdin use the loader $1, and the libraries of the directories $2.
+patch_programs() {
+  local file
+  while read -r file; do
+    patchelf --set-interpreter "$1" "$file" 2> /dev/null || true                 # libraries and scripts have none
+    patchelf --force-rpath --set-rpath "$2" "$file" 2> /dev/null || true         # scripts
+  done
+}

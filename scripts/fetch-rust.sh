@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# Get the Rust that Cargo.toml asks for, installing nothing: fetch-rust.sh DIRECTORY [SOURCE]
+#
+# Its programs are then in DIRECTORY/bin: cargo, rustc, rustdoc, clippy and rustfmt. The directory cannot be moved. The
+# source is rustup, where that is installed and can fetch them, or else debian (forky), which takes apt, dpkg-deb, gcc and
+# patchelf.
+set -euo pipefail
+root=$(realpath -m "$1") download=$(realpath -m "$1").download
+cd "$(dirname "$0")/.."
+# shellcheck source=scripts/debian.sh
+. scripts/debian.sh
+version=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
+trap 'rm -rf "$download"' EXIT
+
+fetch_rustup() {
+  RUSTUP_HOME=$root/rustup timeout 600 rustup toolchain install "$version" --no-self-update --profile minimal \
+    --component clippy --component rustfmt || return
+  ln -s "$root"/rustup/toolchains/*/bin "$root/bin"
+}
+
+# The newest of Debian. The machine's own compiler and libc serve for linking.
+fetch_debian() {
+  local triplet file packages=()
+  open_archive "$download" deb forky
+  apt-get "${APT[@]}" install -y --download-only rustc cargo libstd-rust-dev rust-clippy rustfmt
+  for file in "$download"/cache/archives/*.deb; do
+    case ${file##*/} in
+      libc6-dev_* | libc-dev-bin_* | libgcc-*-dev_*) ;;
+      rustc_* | cargo_* | rust-clippy_* | rustfmt_* | lib* | zlib1g_*) packages+=("$file") ;;
+    esac
+  done
+  unpack "$root" "${packages[@]}"
+  triplet=$(gcc -dumpmachine)
+  find "$root/usr/bin" "$root/usr/lib" -type f \( -path '*/bin/*' -o -name 'lib*.so*' \) ! -path "*/$triplet/libc.so*" |
+    patch_programs "$(loader_of "$root")" "$root/usr/lib/$triplet:$root/lib/$triplet"
+  ln -s "$root/usr/bin" "$root/bin"
+}
+
+fetched=""
+for source in ${2:-rustup debian}; do
+  [ "$source" != rustup ] || command -v rustup > /dev/null || continue
+  rm -rf "$root" "$download"
+  mkdir -p "$root" "$download"
+  set +e                                   # in a condition, -e would hold nowhere within
+  (set -e; "fetch_$source") > "$download/log" 2>&1
+  status=$?
+  set -e
+  if [ $status = 0 ]; then
+    fetched=yes
+    break
+  fi
+  cat "$download/log" >&2
+done
+[ -n "$fetched" ] || { rm -rf "$root"; exit 1; }
+"$root/bin/rustc" --version
