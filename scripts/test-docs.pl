@@ -3,8 +3,8 @@
 #
 # Each file has a fresh database and one psql session, in which its ```sql blocks run in order; one that fails stops the
 # file. A ```text block directly below a ```sql block is what psql prints for it, to the letter; if that says ERROR, the
-# error is wanted, and its LINE and DETAIL are compared where they are shown. A file that does not say CREATE EXTENSION
-# ulid finds it done. A line above a ```sql block can leave it out, which is said:
+# error is wanted, and its LINE, DETAIL and HINT are compared where they are shown. A file that does not say CREATE
+# EXTENSION ulid finds it done. A line above a ```sql block can leave it out, which is said:
 #   <!-- not executed: REASON -->
 #   <!-- needs NAME VERSION -->   where the server (PostgreSQL) is older, or offers no such extension of that version
 # Examples on large tables say \set rows NUMBER; the environment variable ROWS takes the place of that number, for a
@@ -70,7 +70,9 @@ sub blocks {
 sub compared {
     my ($printed, $shown) = @_;
     $printed =~ s/^LINE \d+:.*\n *\^\n//mg unless $shown =~ /^LINE \d+:/m;
-    $printed =~ s/^DETAIL:.*\n//mg unless $shown =~ /^DETAIL:/m;
+    for my $line (qw(DETAIL HINT)) {
+        $printed =~ s/^$line:.*\n//mg unless $shown =~ /^$line:/m;
+    }
     return trimmed($printed);
 }
 
