@@ -32,7 +32,9 @@ library = $(target)/pg$(major)/ulid.so
 scripts = $(wildcard sql/install/ulid--*.sql sql/ulid--*--*.sql)
 tests = $(basename $(notdir $(wildcard tests/pg_regress/sql/*.sql)))
 
-.PHONY: build install uninstall installcheck run test test-rust test-build test-sql test-pgrx test-server test-docs test-clients fuzz-planner bench clean help
+.PHONY: all build install uninstall installcheck run test test-rust test-build test-sql test-pgrx test-server test-docs test-clients fuzz-planner bench clean help
+
+all: build # by this name pgxn asks for it
 
 build: ## build the extension for the server of PG_CONFIG (default: the pg_config in PATH)
 	@scripts/check-rust.sh
@@ -41,6 +43,7 @@ build: ## build the extension for the server of PG_CONFIG (default: the pg_confi
 	cp '$(target)/release/libulid.so' '$(library)'
 
 install: ## install it there, under DESTDIR if that is set; builds it first where there is cargo
+	@scripts/check-installed.sh '$(libdir)' '$(extdir)'
 	if command -v cargo > /dev/null; then $(MAKE) --no-print-directory build; fi
 	install -d '$(libdir)' '$(extdir)'
 	install -m 755 '$(library)' '$(libdir)/ulid.so'
@@ -48,6 +51,7 @@ install: ## install it there, under DESTDIR if that is set; builds it first wher
 	install -m 644 sql/ulid.sql '$(extdir)/ulid--$(version).sql'
 
 uninstall: ## remove what install has put there
+	@scripts/check-installed.sh '$(libdir)' '$(extdir)'
 	rm -f '$(libdir)/ulid.so' '$(extdir)/ulid.control' '$(extdir)'/ulid--*.sql
 
 installcheck: ## test what is installed, in the running server that PGHOST, PGPORT and PGUSER name
