@@ -2,6 +2,7 @@
 
 use std::ops::Bound::{self, Excluded, Included, Unbounded};
 
+use crate::error::RangeError;
 use crate::value::Ulid;
 
 /// The ULIDs made within two moments, or whose text starts alike ([`Self::starting_with`]), as the smallest and the
@@ -47,7 +48,7 @@ impl Window {
             Excluded(us) => (near(us) + 999).div_euclid(1000),
             Unbounded => i64::MAX,
         };
-        let bound = |ms: i64| u64::try_from(ms).map_err(|_| crate::RangeError);
+        let bound = |ms: i64| u64::try_from(ms).map_err(|_| RangeError);
         let first = bound(first.max(0)).and_then(Ulid::lower_bound);
         let last = bound((end - 1).min(Ulid::MAX_UNIX_MS as i64)).and_then(Ulid::upper_bound);
         match (first, last) {
