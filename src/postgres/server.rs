@@ -91,6 +91,14 @@ unsafe extern "C-unwind" {
         initialize: Option<unsafe extern "C-unwind" fn(segment: *mut c_void)>,
         found: *mut bool,
     ) -> *mut c_void;
+    #[cfg(feature = "pg19")]
+    pub(super) fn GetNamedDSMSegment(
+        name: *const c_char,
+        size: usize,
+        initialize: Option<unsafe extern "C-unwind" fn(segment: *mut c_void, argument: *mut c_void)>,
+        found: *mut bool,
+        argument: *mut c_void,
+    ) -> *mut c_void;
 
     // Catalogs
     pub(super) fn SearchSysCache1(cache: c_int, key: Datum) -> HeapTuple;

@@ -54,13 +54,28 @@ fn attach(name: &CStr) -> *mut u64 {
 }
 
 /// The same; from PostgreSQL 17 on there is a registry for it, which needs no room set aside.
-#[cfg(not(any(feature = "pg13", feature = "pg14", feature = "pg15", feature = "pg16")))]
+#[cfg(any(feature = "pg17", feature = "pg18"))]
 fn attach(name: &CStr) -> *mut u64 {
     let mut found = false;
     // SAFETY: the name is short enough; the function initializes what it is given before anybody else can attach it.
     unsafe {
         server::GetNamedDSMSegment(name.as_ptr(), size_of::<u64>(), Some(initialize), &mut found).cast()
     }
+}
+
+/// The same; from PostgreSQL 19 on the function that initializes is handed an argument, which is not needed here.
+#[cfg(feature = "pg19")]
+fn attach(name: &CStr) -> *mut u64 {
+    use std::ptr::null_mut;
+
+    unsafe extern "C-unwind" fn initialize_without(word: *mut c_void, _argument: *mut c_void) {
+        // SAFETY: the word is the one that the server has just made.
+        unsafe { initialize(word) }
+    }
+    let (size, initialize) = (size_of::<u64>(), Some(initialize_without as _));
+    let mut found = false;
+    // SAFETY: the name is short enough; the function initializes what it is given before anybody else can attach it.
+    unsafe { server::GetNamedDSMSegment(name.as_ptr(), size, initialize, &mut found, null_mut()).cast() }
 }
 
 /// # Safety
