@@ -107,6 +107,8 @@ impl Returned for SnowflakeParts {
             for (number, (name, oid, _)) in (1..).zip(columns) {
                 server::TupleDescInitEntry(descriptor, number, name.as_ptr(), oid, -1, 0);
             }
+            #[cfg(feature = "pg19")]
+            server::TupleDescFinalize(descriptor);
             server::BlessTupleDesc(descriptor);
             let tuple = server::heap_form_tuple(descriptor, values.as_mut_ptr(), nulls.as_mut_ptr());
             Datum::from((*tuple).t_data)

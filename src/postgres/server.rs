@@ -60,6 +60,8 @@ unsafe extern "C-unwind" {
         typmod: i32,
         dimensions: c_int,
     );
+    #[cfg(feature = "pg19")]
+    pub(super) fn TupleDescFinalize(descriptor: TupleDesc);
     pub(super) fn BlessTupleDesc(descriptor: TupleDesc) -> TupleDesc;
     pub(super) fn heap_form_tuple(
         descriptor: TupleDesc,
