@@ -10,12 +10,12 @@ my ($file, $directory) = @ARGV;
 die "usage: $0 FILE DIRECTORY\n" unless @ARGV == 2;
 
 # The same colours throughout, of middling lightness: told apart on white and on black, also with red-green blindness.
-my @names = qw(bigint uuid_v4 uuid_v7 ulid_text ulid ulid_monotonic);
+my @names = qw(bigint uuid_v4 uuid_v7 ulid_text ulid ulid_ordered ulid_monotonic);
 my %title = (bigint => 'bigint identity', uuid_v4 => 'uuid v4', uuid_v7 => 'uuid v7', ulid_text => 'ulid as text',
-             ulid => 'ulid, gen_ulid', ulid_monotonic => 'ulid, gen_monotonic_ulid');
+             ulid => 'ulid, gen_ulid', ulid_ordered => 'ulid, gen_ordered_ulid', ulid_monotonic => 'ulid, gen_monotonic_ulid');
 my %colour = (bigint => '#8c8c8c', uuid_v4 => '#d55e00', uuid_v7 => '#c77cab', ulid_text => '#c79400',
-              ulid => '#2e8bd8', ulid_monotonic => '#009e73');
-my %dash = (uuid_v7 => '7 3', ulid_monotonic => '2 3');    # where two lines lie upon each other
+              ulid => '#2e8bd8', ulid_ordered => '#8069d2', ulid_monotonic => '#009e73');
+my %dash = (uuid_v7 => '7 3', ulid_ordered => '10 6', ulid_monotonic => '2 3');    # where two lines lie upon each other
 my ($width, $left, $top, $plot_width, $plot_height) = (760, 64, 56, 460, 290);
 
 my %of;    # operation, kind, rows, round
@@ -96,7 +96,7 @@ sub chart {
     for my $kind (grep { $lines->{$_} } @names) {
         my $path = join 'L', map { sprintf '%.1f %.1f', $x->($_->[0]), $y->($_->[1]) } @{ $lines->{$kind} };
         $svg .= sprintf qq(<path d="M%s" fill="none" stroke="%s" stroke-width="%s"%s/>\n), $path, $colour{$kind},
-            $kind =~ /^ulid(_monotonic)?$/ ? 3 : 2, $dash{$kind} ? qq( stroke-dasharray="$dash{$kind}") : '';
+            $kind =~ /^ulid(_ordered|_monotonic)?$/ ? 3 : 2, $dash{$kind} ? qq( stroke-dasharray="$dash{$kind}") : '';
         push @ends, [$y->($lines->{$kind}[-1][1]), $kind, $lines->{$kind}[-1][1]];
     }
     my $lowest = 0;

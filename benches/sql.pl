@@ -25,7 +25,7 @@ $rows    //= $full ? 300_000 : 100_000;
 $inserts //= $full ? 2_000_000 : 200_000;
 my $repeats = 3;                                 # within a round, of all but inserts
 
-my @names = qw(clock bigint uuid_v4 uuid_v7 ulid_text ulid ulid_monotonic);
+my @names = qw(clock bigint uuid_v4 uuid_v7 ulid_text ulid ulid_ordered ulid_monotonic);
 my %title = (
     clock     => '`clock_timestamp`',
     bigint    => 'bigint identity',
@@ -33,6 +33,7 @@ my %title = (
     uuid_v7   => 'uuid v7',
     ulid_text => 'ulid as text',
     ulid      => '**`gen_ulid`**',
+    ulid_ordered   => '**`gen_ordered_ulid`**',
     ulid_monotonic => '**`gen_monotonic_ulid`**',
 );
 
@@ -43,8 +44,8 @@ unless ($report) {
 }
 report($file);
 
-# The kinds that this server has, as variables for psql. What compares, stores and reads values is the same for both
-# generators of ulid, so that the monotonic one is measured only where it generates.
+# The kinds that this server has, as variables for psql. What compares, stores and reads values is the same for all
+# generators of ulid, so that the others are measured only where they generate.
 sub kinds {
     my $v7 = `psql -XAtq -c "SET client_min_messages = warning" -c "CREATE EXTENSION IF NOT EXISTS ulid" -c "SELECT coalesce(to_regprocedure('uuidv7()'), to_regprocedure('gen_uuid_v7()'))"`;
     die "no server\n" if $?;
@@ -69,6 +70,7 @@ sub kinds {
           made_at => 'gen_ulid(t)', output => 'ulid_out', input => 'ulid_in', window => $day->("id %s $bound"),
           least => "ulid '00000000000000000000000000'", timed => 'id' },
         { kind => 'clock', generator => 'clock_timestamp()' },
+        { kind => 'ulid_ordered', column => 'ulid DEFAULT gen_ordered_ulid()', generator => 'gen_ordered_ulid()' },
         { kind => 'ulid_monotonic', column => 'ulid DEFAULT gen_monotonic_ulid()', generator => 'gen_monotonic_ulid()' },
     );
     $_->{shuffled} = "$_->{kind}_shuffled" for @kinds;
@@ -100,6 +102,7 @@ sub script {
             }
             $run->($_, $round, 'filter') for grep { $_->{timed} } @kinds;
         }
+        $run->($_, $round, 'sessions') for grep { $_->{generator} } @kinds;
         for my $file (qw(insert_one insert_bulk)) {
             $run->($_, $round, $file) for @columns;
         }
@@ -108,6 +111,7 @@ sub script {
     $script .= "\\set operation insert_large\n\\set inserts $large\n";
     for my $round (1 .. ($full ? $large_rounds : 0)) {
         $run->($_, $round, 'insert_bulk', 'lookup_large') for @columns;
+        $run->($_, $round, 'insert_clients') for @columns;
     }
     return $script . "DROP SCHEMA bench CASCADE;\n";
 }
@@ -229,6 +233,8 @@ sub report {
     table('Other figures', ['a day of thirty, µs', scaled(1000, $only->('window'))],
         ['INSERT of one row, 8 clients: rows per second', $only->('insert_one_tps')],
         ['and bytes of WAL for it', $only->('insert_one_wal_bytes')]);
+    table('Nanoseconds by the clock for an id, made in several sessions at once on two cores',
+        map { ["$_ session" . ($_ > 1 ? 's' : ''), $of{sessions_ns}{$_}] } sort { $a <=> $b } keys %{ $of{sessions_ns} // {} });
 
     # The batches of one insert belong together.
     for my $insert (qw(insert_bulk insert_large)) {
@@ -247,7 +253,14 @@ sub report {
             ['bytes of WAL for a row', scaled($rows, $total->('wal_bytes'))],
             ['blocks read',            $total->('blocks_read')],
             ['MB of index',            scaled(1 << 20, $of{"${insert}_index_bytes"}{$rows})],
+            ['bytes of index for a row', scaled($rows, $of{"${insert}_index_bytes"}{$rows})],
             ['its leaves full to, %',  $only->("${insert}_density")]);
+    }
+    for my $rows (keys %{ $of{insert_clients_index_bytes} // {} }) {
+        table(sprintf('INSERT of %s rows by 8 clients at once, 10,000 in a statement', digits($rows)),
+            ['rows per second', $of{insert_clients_rate}{$rows}],
+            ['bytes of index for a row', scaled($rows, $of{insert_clients_index_bytes}{$rows})],
+            ['its leaves full to, %', $of{insert_clients_density}{$rows} // {}]);
     }
     table('Look up 20,000 of them by key, with an index larger than `shared_buffers`',
         ['of the newest hundredth: µs for a row', scaled(20, $only->('lookup_newest_ms'))],

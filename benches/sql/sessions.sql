@@ -1,0 +1,6 @@
+-- Making ids in 1, 2, 4 and 8 sessions at once, for two seconds each: nanoseconds by the clock for an id, with the scan.
+\timing off
+\setenv BENCH_GENERATOR :generator
+\setenv BENCH_ROWS :rows
+\! for n in 1 2 4 8; do pgbench -n -c $n -j 2 -T 2 -D generator="$BENCH_GENERATOR" -f benches/sql/sessions.pgbench 2> /dev/null | awk -v n=$n '/^tps/ { print "measure sessions_ns", n, 1e9 / $3 / ENVIRON["BENCH_ROWS"] }'; done
+\timing on
