@@ -1,11 +1,12 @@
-//! 16 bytes to 26 characters of Crockford's Base32 and back. No allocation, no knowledge of what the bytes mean.
+//! Encodes 16 bytes as 26 characters of Crockford's Base32, and decodes them. No allocation, no knowledge of what the
+//! bytes mean.
 
 use crate::error::{Expected, ParseError};
 
 /// The length of a ULID's text in bytes, all of them ASCII.
 pub const TEXT_LEN: usize = 26;
 
-/// The length of a hyphenated UUID, which is read as well.
+/// The length of a hyphenated UUID, which is accepted too.
 const UUID_TEXT_LEN: usize = 36;
 
 /// Where a UUID has its hyphens.
@@ -14,7 +15,7 @@ const HYPHENS: [usize; 4] = [8, 13, 18, 23];
 /// Crockford's alphabet: the digits, then the letters without I, L, O and U.
 const ALPHABET: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
-/// Marks a byte that is no character of the alphabet in [`VALUES`].
+/// Marks a byte in [`VALUES`] that is not a character of the alphabet.
 const INVALID: u8 = 0xff;
 
 /// The value of each byte as a character: either case, and the aliases I, L (1) and O (0).
@@ -48,7 +49,7 @@ const HEX_VALUES: [u8; 256] = {
     values
 };
 
-/// The two characters of every ten bits, which take half as many look-ups and stores as one at a time.
+/// The two characters for every ten bits. This takes half as many look-ups and stores as one character at a time.
 static PAIRS: [[u8; 2]; 1024] = {
     let mut pairs = [[0; 2]; 1024];
     let mut value = 0;
@@ -59,9 +60,9 @@ static PAIRS: [[u8; 2]; 1024] = {
     pairs
 };
 
-/// What each byte adds to the number of four digits if it is the first, second, third or last of them: its value,
-/// shifted to its place when the table is made and not when a text is read. Negative where it is no digit; what a
-/// negative number is or-ed into stays negative, so that one test at the end finds any of them.
+/// What each byte contributes to a number of four digits as the first, second, third or last of them: its value,
+/// shifted to its place when the table is built, not when a text is read. Negative if it is not a digit. What a
+/// negative number is or-ed into stays negative, so a single test at the end detects any of them.
 type Places = [[i32; 256]; 4];
 
 static BASE32: Places = places(&VALUES, 5);
@@ -103,9 +104,9 @@ pub(crate) fn encode(bytes: &[u8; 16]) -> [u8; TEXT_LEN] {
     text
 }
 
-/// Reads the 26 characters of a ULID, in either case and with Crockford's aliases, or the 36 of a hyphenated UUID.
+/// Decodes the 26 characters of a ULID, in either case and with Crockford's aliases, or the 36 of a hyphenated UUID.
 ///
-/// The value is a number, as its bytes would overlap with those of the error and be put together piece by piece.
+/// The value is a number, because its bytes would overlap with those of the error and be assembled piece by piece.
 #[inline]
 pub(crate) fn decode(text: &[u8]) -> Result<u128, ParseError> {
     let value = if let Ok(text) = text.try_into() {
@@ -118,7 +119,7 @@ pub(crate) fn decode(text: &[u8]) -> Result<u128, ParseError> {
     value.ok_or_else(|| decode_error(text))
 }
 
-/// Looks again for what is wrong, so that reading what is right need not keep track of it.
+/// Searches again for the fault, so that decoding a valid text need not keep track of it.
 #[cold]
 fn decode_error(text: &[u8]) -> ParseError {
     if let Ok(text) = text.try_into() {
@@ -130,12 +131,12 @@ fn decode_error(text: &[u8]) -> ParseError {
     }
 }
 
-/// The first two characters are the first byte, and each eight that follow are five bytes.
+/// The first two characters are the first byte, and each eight after them are five bytes.
 fn decode_base32(text: &[u8; TEXT_LEN]) -> Option<u128> {
     let first = i64::from(BASE32[2][usize::from(text[0])] | BASE32[3][usize::from(text[1])]);
     let eight = |at| four(&BASE32, text, at) << 20 | four(&BASE32, text, at + 4);
     let (a, b, c) = (eight(2), eight(10), eight(18));
-    // What does not fit sets bits above those of a valid text: a first character above 7, or no character at all.
+    // A first character above 7, or an invalid character, sets bits above those of a valid text.
     let fits = first >> 8 | (a | b | c) >> 40 == 0;
     fits.then(|| join(first << 56 | a << 16 | b >> 24, b << 40 | c))
 }
@@ -149,7 +150,7 @@ fn decode_uuid(text: &[u8; UUID_TEXT_LEN]) -> Option<u128> {
     fits.then(|| join(a << 32 | b << 16 | c, d << 48 | e))
 }
 
-/// The number of four digits, negative where one of them is none.
+/// The number of four digits, negative if one of them is invalid.
 fn four<const N: usize>(places: &Places, text: &[u8; N], at: usize) -> i64 {
     let digit = |place: usize| places[place][usize::from(text[at + place])];
     i64::from(digit(0) | digit(1) | digit(2) | digit(3))
@@ -160,7 +161,7 @@ fn join(high: i64, low: i64) -> u128 {
     u128::from(high.cast_unsigned()) << 64 | u128::from(low.cast_unsigned())
 }
 
-/// Names the first fault from the left; the first character is too large before it is anything else.
+/// Names the first fault from the left. If the first character is too large, that is the fault.
 fn base32_error(text: &[u8; TEXT_LEN]) -> ParseError {
     let fault = text.iter().position(|&byte| VALUES[usize::from(byte)] == INVALID);
     match fault {
@@ -182,7 +183,7 @@ fn uuid_error(text: &[u8; UUID_TEXT_LEN]) -> ParseError {
     character_error(text, index, expected(index))
 }
 
-/// A character outside ASCII is to blame whatever the length, so that lengths are always counted in characters.
+/// A character outside ASCII is the fault whatever the length is, so lengths always count characters.
 fn length_error(text: &[u8]) -> ParseError {
     match text.iter().position(|byte| !byte.is_ascii()) {
         Some(index) => character_error(text, index, Expected::Base32),
@@ -210,7 +211,7 @@ mod tests {
         assert_eq!(VALUES.iter().filter(|&&value| value != INVALID).count(), 10 + 2 * 22 + 6);
     }
 
-    /// The text in the plainest way, as a witness.
+    /// The text computed in the simplest way, as a reference.
     fn encode_plainly(value: u128) -> Vec<u8> {
         (0..TEXT_LEN).map(|i| ALPHABET[(value >> (125 - 5 * i)) as usize & 31]).collect()
     }
@@ -248,7 +249,7 @@ mod tests {
         Ok(value)
     }
 
-    /// Under Miri, which is slow, some bytes must do.
+    /// Miri is slow, so only some bytes are tested under it.
     const STEP: usize = if cfg!(miri) { 15 } else { 1 };
 
     /// Every byte in every place, alone and with a fault after it.

@@ -1,4 +1,4 @@
-//! UUIDs and keys to ULIDs and back: every bit is kept, and so is their order.
+//! Converts UUIDs and keys to ULIDs and back: every bit is kept, and so is their order.
 
 use crate::error::{ConvertError, ForeignId, RangeError};
 use crate::value::Ulid;
@@ -9,23 +9,23 @@ const TICKS_PER_MS: u64 = 10_000;
 /// The Unix epoch as such a time, which counts from 1582-10-15.
 const UNIX_EPOCH_TICKS: u64 = 0x01b2_1dd2_1381_4000;
 
-/// The last time of 60 bits.
+/// The last time that fits 60 bits.
 const MAX_TICKS: u64 = (1 << 60) - 1;
 
-/// The clock sequence and the node, 14 and 48 bits: all that follows the variant.
+/// The clock sequence and the node, 14 and 48 bits: everything after the variant.
 const TAIL: u64 = (1 << 62) - 1;
 
-/// What comes behind the tail in a ULID, all zeros.
+/// The bits after the tail in a ULID, all zeros.
 const UUID_PADDING_BITS: u32 = 4;
 
-/// Where the 100 ns within the millisecond begin: behind them are the tail and the padding.
+/// Where the 100 ns within the millisecond begin: the tail and the padding come after them.
 const REMAINDER_SHIFT: u32 = 66;
 
-/// UUIDs of version 1 and 6, which are the time in 100 ns, a clock sequence and a node, in different order.
+/// UUIDs of version 1 and 6, which contain the time in 100 ns, a clock sequence and a node, in different order.
 ///
-/// Their ULID has that order: the milliseconds, the 100 ns within the millisecond (14 bits, 0 to 9999), the clock
-/// sequence (14), the node (48), 4 zero bits. A version 1 UUID and the version 6 UUID of the same fields have the
-/// same ULID. Any other UUID is a ULID as it stands, by its bytes.
+/// The fields of their ULID are in time order: the milliseconds, the 100 ns within the millisecond (14 bits, 0 to
+/// 9999), the clock sequence (14), the node (48), 4 zero bits. A version 1 UUID and the version 6 UUID of the same
+/// fields have the same ULID. The bytes of any other UUID are a ULID without conversion.
 ///
 /// ```
 /// use ulid::Ulid;
@@ -39,54 +39,54 @@ const REMAINDER_SHIFT: u32 = 66;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 impl Ulid {
-    /// The ULID of a version 1 UUID.
+    /// The ULID for a version 1 UUID.
     ///
     /// # Errors
-    /// - [`ConvertError::Version`] where the bytes are no UUID of version 1.
-    /// - [`ConvertError::Range`] where its time is before 1970.
+    /// - [`ConvertError::Version`] if the bytes are not a UUID of version 1.
+    /// - [`ConvertError::Range`] if its time is before 1970.
     pub fn from_uuid_v1(uuid: [u8; 16]) -> Result<Self, ConvertError> {
         let (high, low) = halves(uuid, 1)?;
         // The low 32 bits of the time, its middle 16, the version, its high 12.
         from_ticks((high & 0xfff) << 48 | (high >> 16 & 0xffff) << 32 | high >> 32, low)
     }
 
-    /// The ULID of a version 6 UUID.
+    /// The ULID for a version 6 UUID.
     ///
     /// # Errors
-    /// - [`ConvertError::Version`] where the bytes are no UUID of version 6.
-    /// - [`ConvertError::Range`] where its time is before 1970.
+    /// - [`ConvertError::Version`] if the bytes are not a UUID of version 6.
+    /// - [`ConvertError::Range`] if its time is before 1970.
     pub fn from_uuid_v6(uuid: [u8; 16]) -> Result<Self, ConvertError> {
         let (high, low) = halves(uuid, 6)?;
         // The high 48 bits of the time, the version, its low 12.
         from_ticks((high >> 16) << 12 | high & 0xfff, low)
     }
 
-    /// The version 1 UUID that gave this ULID: the inverse of [`Self::from_uuid_v1`].
+    /// The version 1 UUID that this ULID came from: the inverse of [`Self::from_uuid_v1`].
     ///
     /// # Errors
-    /// - [`ConvertError::Randomness`] where no UUID of version 1 or 6 gives this ULID.
-    /// - [`ConvertError::Time`] where the time does not fit 60 bits: after `5236-03-31 21:21:00.684Z`.
+    /// - [`ConvertError::Randomness`] if no UUID of version 1 or 6 gives this ULID.
+    /// - [`ConvertError::Time`] if the time does not fit 60 bits: after `5236-03-31 21:21:00.684Z`.
     pub fn to_uuid_v1(self) -> Result<[u8; 16], ConvertError> {
         let (ticks, tail) = to_ticks(self, ForeignId::UuidV1)?;
         Ok(rfc_9562(1, ticks << 32 | (ticks >> 32 & 0xffff) << 16 | ticks >> 48, tail))
     }
 
-    /// The version 6 UUID that gave this ULID: the inverse of [`Self::from_uuid_v6`].
+    /// The version 6 UUID that this ULID came from: the inverse of [`Self::from_uuid_v6`].
     ///
     /// # Errors
-    /// - [`ConvertError::Randomness`] where no UUID of version 1 or 6 gives this ULID.
-    /// - [`ConvertError::Time`] where the time does not fit 60 bits: after `5236-03-31 21:21:00.684Z`.
+    /// - [`ConvertError::Randomness`] if no UUID of version 1 or 6 gives this ULID.
+    /// - [`ConvertError::Time`] if the time does not fit 60 bits: after `5236-03-31 21:21:00.684Z`.
     pub fn to_uuid_v6(self) -> Result<[u8; 16], ConvertError> {
         let (ticks, tail) = to_ticks(self, ForeignId::UuidV6)?;
         Ok(rfc_9562(6, (ticks >> 12) << 16 | ticks & 0xfff, tail))
     }
 
-    /// A valid version 7 UUID of the same millisecond, for programs that look at version and variant.
+    /// A valid version 7 UUID of the same millisecond, for programs that check version and variant.
     ///
-    /// This loses 6 of the 80 bits of randomness, the 1st to 4th and the 17th and 18th, which the version and the
-    /// variant take. So up to 64 ULIDs have the same UUID, and order within a millisecond is not kept. A ULID that
-    /// came from a version 7 UUID gives that UUID. Where nothing looks at the version, the bytes as they stand are a
-    /// UUID that loses nothing.
+    /// This loses 6 of the 80 bits of randomness, the 1st to 4th and the 17th and 18th, which version and variant
+    /// replace. So up to 64 ULIDs have the same UUID, and the order within a millisecond is lost. A ULID that came from
+    /// a version 7 UUID gives that UUID. If no program checks the version, use the unchanged bytes as a UUID; that
+    /// loses nothing.
     ///
     /// ```
     /// use ulid::Ulid;
@@ -101,10 +101,10 @@ impl Ulid {
     }
 }
 
-/// Rows that have a time of their making, and a number or bytes of their own.
+/// Rows that have a creation time, and a number or bytes that identify them.
 impl Ulid {
-    /// The ULID of a row made at this time, in milliseconds since the Unix epoch, with a key that counts up from
-    /// zero, such as a `bigserial`. The key is the randomness, so ULIDs have the order of time, then key.
+    /// The ULID for a row created at this time, in milliseconds since the Unix epoch, with a key that counts up from
+    /// zero, such as a `bigserial`. The key is the randomness, so ULIDs sort by time, then by key.
     ///
     /// ```
     /// use ulid::Ulid;
@@ -115,27 +115,27 @@ impl Ulid {
     /// ```
     ///
     /// # Errors
-    /// - [`ConvertError::Negative`] where the key is.
-    /// - [`ConvertError::Range`] where the time is above [`Self::MAX_UNIX_MS`].
+    /// - [`ConvertError::Negative`] if the key is negative.
+    /// - [`ConvertError::Range`] if the time is above [`Self::MAX_UNIX_MS`].
     pub fn from_key(unix_ms: u64, key: i64) -> Result<Self, ConvertError> {
         let randomness = u128::try_from(key).map_err(|_| ConvertError::Negative { found: key })?;
         Ok(Self::from_parts(unix_ms, randomness)?)
     }
 
-    /// The key that gave this ULID: the inverse of [`Self::from_key`], whose time is [`Self::unix_ms`].
+    /// The key that this ULID came from: the inverse of [`Self::from_key`]. The time is [`Self::unix_ms`].
     ///
     /// # Errors
-    /// [`ConvertError::Randomness`] where no key gives this ULID: the randomness is above [`i64::MAX`].
+    /// [`ConvertError::Randomness`] if no key gives this ULID: the randomness is above [`i64::MAX`].
     pub fn to_key(self) -> Result<i64, ConvertError> {
         let target = ForeignId::Key;
         i64::try_from(self.randomness()).map_err(|_| ConvertError::Randomness { target })
     }
 
-    /// Puts a ULID together from milliseconds since the Unix epoch and the bytes of the randomness, the most
-    /// significant first.
+    /// Creates a ULID from milliseconds since the Unix epoch and the bytes of the randomness, the most significant
+    /// first.
     ///
     /// # Errors
-    /// [`RangeError`] where the time is above [`Self::MAX_UNIX_MS`].
+    /// [`RangeError`] if the time is above [`Self::MAX_UNIX_MS`].
     pub fn from_parts_bytes(unix_ms: u64, randomness: [u8; 10]) -> Result<Self, RangeError> {
         let mut bytes = Self::lower_bound(unix_ms)?.to_bytes();
         bytes[6..].copy_from_slice(&randomness);
@@ -167,14 +167,14 @@ fn halves(uuid: [u8; 16], expected: u8) -> Result<(u64, u64), ConvertError> {
     }
 }
 
-/// A UUID of these halves; version and variant replace what stands in their place.
+/// A UUID of these halves; version and variant replace the bits at their places.
 pub(crate) const fn rfc_9562(version: u8, high: u64, low: u64) -> [u8; 16] {
     let high = high & !0xf000 | (version as u64) << 12;
     let low = low & TAIL | 0b10 << 62;
     ((high as u128) << 64 | low as u128).to_be_bytes()
 }
 
-/// The ULID of a time in 100 ns since 1582-10-15, and of the tail in the low bits of `low`.
+/// The ULID for a time in 100 ns since 1582-10-15 and the tail in the low bits of `low`.
 fn from_ticks(ticks: u64, low: u64) -> Result<Ulid, ConvertError> {
     let ticks = ticks.checked_sub(UNIX_EPOCH_TICKS).ok_or(RangeError)?;
     let remainder = u128::from(ticks % TICKS_PER_MS);
@@ -182,14 +182,14 @@ fn from_ticks(ticks: u64, low: u64) -> Result<Ulid, ConvertError> {
     Ok(Ulid::from_parts(ticks / TICKS_PER_MS, remainder << REMAINDER_SHIFT | tail << UUID_PADDING_BITS)?)
 }
 
-/// The time in 100 ns since 1582-10-15, 60 bits, and the tail of the UUID that gave this ULID.
+/// The time in 100 ns since 1582-10-15, 60 bits, and the tail of the UUID that this ULID came from.
 fn to_ticks(ulid: Ulid, target: ForeignId) -> Result<(u64, u64), ConvertError> {
     let randomness = ulid.randomness();
     let remainder = (randomness >> REMAINDER_SHIFT) as u64;
     if remainder >= TICKS_PER_MS || randomness.trailing_zeros() < UUID_PADDING_BITS {
         return Err(ConvertError::Randomness { target });
     }
-    // 48 bits of milliseconds make no more than 62 bits here.
+    // 48 bits of milliseconds give no more than 62 bits here.
     let ticks = ulid.unix_ms() * TICKS_PER_MS + remainder + UNIX_EPOCH_TICKS;
     if ticks > MAX_TICKS {
         return Err(ConvertError::Time { target });
@@ -201,7 +201,7 @@ fn to_ticks(ulid: Ulid, target: ForeignId) -> Result<(u64, u64), ConvertError> {
 mod tests {
     use super::*;
 
-    /// The namespace for DNS of RFC 9562, of 1998-02-04.
+    /// The DNS namespace of RFC 9562, created on 1998-02-04.
     const V1: u128 = 0x6ba7b810_9dad_11d1_80b4_00c04fd430c8;
     const V6: u128 = 0x1d19dad6_ba7b_6810_80b4_00c04fd430c8;
 

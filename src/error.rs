@@ -1,4 +1,4 @@
-//! What can go wrong, as types. The PostgreSQL layer gives each its SQLSTATE.
+//! What can go wrong, as types. The PostgreSQL layer assigns the SQLSTATEs.
 
 use std::fmt;
 
@@ -8,16 +8,16 @@ use std::fmt;
 pub enum ParseError {
     /// Neither 26 characters nor the 36 of a hyphenated UUID.
     Length {
-        /// The number of characters found; this error is given for ASCII texts only, so bytes and characters agree.
+        /// The number of characters found. This error occurs for ASCII texts only, so bytes and characters agree.
         found: usize,
     },
-    /// A character that cannot stand where it stands.
+    /// A character that is not allowed at its position.
     Character {
-        /// The character, or the first byte of it where the text is not ASCII.
+        /// The character, or its first byte if the text is not ASCII.
         byte: u8,
-        /// Its position, from 1. What stands before it is ASCII, so it counts bytes and characters alike.
+        /// Its position, from 1. Everything before it is ASCII, so the position counts bytes and characters alike.
         position: usize,
-        /// What could have stood there.
+        /// What would have been allowed there.
         expected: Expected,
     },
     /// 26 characters whose first is above `7`: more than 128 bits.
@@ -30,9 +30,9 @@ pub enum ParseError {
 pub enum Expected {
     /// A character of Crockford's alphabet, in either case, or one of its aliases `I`, `L` and `O`.
     Base32,
-    /// A hexadecimal digit of the UUID form.
+    /// A hexadecimal digit of a UUID.
     HexDigit,
-    /// A hyphen of the UUID form.
+    /// A hyphen of a UUID.
     Hyphen,
 }
 
@@ -49,7 +49,7 @@ impl fmt::Display for ParseError {
     }
 }
 
-/// Names what a text has, where all that is known of it is its first byte.
+/// Names the character of which only the first byte is known.
 fn write_character(f: &mut fmt::Formatter<'_>, byte: u8) -> fmt::Result {
     if byte.is_ascii_graphic() {
         write!(f, "character \"{}\"", char::from(byte))
@@ -68,15 +68,15 @@ impl fmt::Display for Expected {
     }
 }
 
-/// Why a text is not the beginning of a ULID's.
+/// Why a text is not the beginning of a ULID's text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PrefixError {
-    /// A character outside of Crockford's alphabet and its aliases.
+    /// A character outside Crockford's alphabet and its aliases.
     Character {
-        /// The character, or the first byte of it where the text is not ASCII.
+        /// The character, or its first byte if the text is not ASCII.
         byte: u8,
-        /// Its position, from 1. What stands before it is ASCII, so it counts bytes and characters alike.
+        /// Its position, from 1. Everything before it is ASCII, so the position counts bytes and characters alike.
         position: usize,
     },
     /// The first character is above `7`: more than 128 bits.
@@ -101,32 +101,32 @@ impl fmt::Display for PrefixError {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TypeIdError {
-    /// A character of the prefix that is neither of `a` to `z` nor an underscore.
+    /// A character of the prefix that is neither one of `a` to `z` nor an underscore.
     PrefixCharacter {
-        /// The character, or the first byte of it where the text is not ASCII.
+        /// The character, or its first byte if the text is not ASCII.
         byte: u8,
-        /// Its position, from 1. What stands before it is ASCII, so it counts bytes and characters alike.
+        /// Its position, from 1. Everything before it is ASCII, so the position counts bytes and characters alike.
         position: usize,
     },
     /// A prefix of more than 63 characters.
     PrefixLength {
-        /// How many characters there were.
+        /// The number of characters found.
         found: usize,
     },
     /// A prefix that starts or ends with an underscore.
     PrefixUnderscore,
-    /// An underscore in front of the suffix, and no prefix.
+    /// An underscore before the suffix, but no prefix.
     Separator,
     /// A character of the suffix that is not in Crockford's alphabet in lower case.
     SuffixCharacter {
-        /// The character, or the first byte of it where the text is not ASCII.
+        /// The character, or its first byte if the text is not ASCII.
         byte: u8,
-        /// Its position in the TypeID, from 1. What stands before it is ASCII.
+        /// Its position in the TypeID, from 1. Everything before it is ASCII.
         position: usize,
     },
-    /// A suffix that is not of 26 characters.
+    /// A suffix that does not have 26 characters.
     SuffixLength {
-        /// How many characters there were.
+        /// The number of characters found.
         found: usize,
     },
     /// A suffix whose first character is above `7`: more than 128 bits.
@@ -157,7 +157,7 @@ impl fmt::Display for TypeIdError {
     }
 }
 
-/// A time or a randomness that a ULID has no room for: more than 48 or 80 bits, or a time before 1970.
+/// A time or a randomness that does not fit into a ULID: more than 48 or 80 bits, or a time before 1970.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RangeError;
 
@@ -167,10 +167,10 @@ impl fmt::Display for RangeError {
     }
 }
 
-/// Bytes that are not 16.
+/// A number of bytes other than 16.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LengthError {
-    /// How many bytes there were.
+    /// The number of bytes found.
     pub found: usize,
 }
 
@@ -180,11 +180,11 @@ impl fmt::Display for LengthError {
     }
 }
 
-/// Why no further monotonic ULID can be made now.
+/// Why no further monotonic ULID can be generated now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MonotonicError {
-    /// The clock gives a time that a ULID has no room for.
+    /// The time of the clock does not fit into a ULID.
     Range(RangeError),
     /// The randomness of the last value cannot be incremented. The next millisecond works again.
     Exhausted,
@@ -205,39 +205,39 @@ impl From<RangeError> for MonotonicError {
     }
 }
 
-/// Why an id of another kind is no ULID, or a ULID no id of that kind.
+/// Why an id of another kind cannot be converted to a ULID, or a ULID to that kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ConvertError {
-    /// A UUID of another version or variant than the one asked for.
+    /// A UUID of another version or variant than the requested one.
     Version {
-        /// The version asked for. Its variant is always that of RFC 9562, `0b10`.
+        /// The requested version. Its variant is always that of RFC 9562, `0b10`.
         expected: u8,
-        /// The version found, 0 to 15. It means something only in a UUID of variant `0b10`.
+        /// The version found, 0 to 15. It is meaningful only if the variant is `0b10`.
         version: u8,
         /// The variant found, by its bits: `0b0`, `0b10`, `0b110` or `0b111`, as `java.util.UUID` numbers them.
         variant: u8,
     },
-    /// A negative number, which no id of its kind is.
+    /// A negative number, which is not a valid id of its kind.
     Negative {
         /// The number found.
         found: i64,
     },
-    /// The id has a time that a ULID has no room for.
+    /// The time of the id does not fit into a ULID.
     Range(RangeError),
-    /// The ULID has a time that the other kind has no room for.
+    /// The time of the ULID does not fit into an id of the other kind.
     Time {
-        /// What was asked for.
+        /// The requested kind.
         target: ForeignId,
     },
-    /// The ULID has bits that no id of the other kind gives.
+    /// The ULID has bits that no id of the other kind has.
     Randomness {
-        /// What was asked for.
+        /// The requested kind.
         target: ForeignId,
     },
 }
 
-/// What a [`ConvertError`] was to convert a ULID to.
+/// The kind of id that a [`ConvertError`] refers to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ForeignId {

@@ -1,4 +1,4 @@
-//! Randomness, the clock, and the state that one sequence of ULIDs needs.
+//! Randomness, the clock, and the state that a sequence of ULIDs needs.
 
 use std::fmt;
 use std::time::Duration;
@@ -13,20 +13,20 @@ use crate::ordered::{self, SharedTime};
 use crate::uuid_v7;
 use crate::value::Ulid;
 
-/// Now, in milliseconds since the Unix epoch, by the system's clock (`CLOCK_REALTIME`).
+/// The current time in milliseconds since the Unix epoch, by the system clock (`CLOCK_REALTIME`).
 ///
 /// # Errors
-/// [`RangeError`] where the clock stands before 1970.
+/// [`RangeError`] if the clock is before 1970.
 pub fn unix_ms() -> Result<u64, RangeError> {
     let now = since_epoch()?;
-    // Seconds for 584 million years before this wraps.
+    // It takes 584 million years of seconds until this wraps.
     Ok(now.as_secs().wrapping_mul(1000) + u64::from(now.subsec_millis()))
 }
 
-/// Now, counted from the Unix epoch by the same clock as finely as it goes.
+/// The current time since the Unix epoch, by the same clock, at its full resolution.
 ///
 /// # Errors
-/// [`RangeError`] where the clock stands before 1970.
+/// [`RangeError`] if the clock is before 1970.
 pub fn since_epoch() -> Result<Duration, RangeError> {
     // The standard library's subtraction of 1970 would take another sixth of the time that reading the clock takes.
     let now = clock_gettime(ClockId::Realtime);
@@ -35,7 +35,7 @@ pub fn since_epoch() -> Result<Duration, RangeError> {
     Ok(Duration::new(seconds, now.tv_nsec as u32))
 }
 
-/// Makes ULIDs from a cryptographic random number generator and the time it is given.
+/// Generates ULIDs from a cryptographic random number generator and the given time.
 ///
 /// A copy of its memory, as after `fork`, would give the same values again: make a new one in the child.
 ///
@@ -55,22 +55,22 @@ pub struct Generator<R = StdRng> {
 }
 
 impl Generator {
-    /// A generator of its own, seeded by the operating system.
+    /// A separate generator, seeded by the operating system.
     ///
     /// # Errors
-    /// [`SeedError`] where the operating system gives no randomness.
+    /// [`SeedError`] if the operating system provides no randomness.
     pub fn from_os() -> Result<Self, SeedError> {
         StdRng::try_from_rng(&mut SysRng).map(Self::new).map_err(SeedError)
     }
 }
 
 impl<R: CryptoRng> Generator<R> {
-    /// A generator over this source of randomness, with no value returned yet.
+    /// A generator that uses this source of randomness and has not returned a value yet.
     pub const fn new(rng: R) -> Self {
         Self { rng, last: Ulid::NIL, last_uuid_v7: [0; 16] }
     }
 
-    /// A ULID of this time, in milliseconds since the Unix epoch, with 80 fresh bits of randomness.
+    /// A ULID for this time, in milliseconds since the Unix epoch, with 80 fresh bits of randomness.
     ///
     /// # Errors
     /// [`RangeError`] above [`Ulid::MAX_UNIX_MS`].
@@ -78,8 +78,8 @@ impl<R: CryptoRng> Generator<R> {
         Ulid::from_parts(unix_ms, randomness(&mut self.rng))
     }
 
-    /// A ULID greater than every one that this function of this generator returned before, by the rule of
-    /// [`monotonic::next`] for a clock that reads `unix_ms`. An error leaves the sequence where it was.
+    /// A ULID greater than all that this method of this generator returned before, by the rule of [`monotonic::next`]
+    /// for a clock that reads `unix_ms`. An error does not change the sequence.
     ///
     /// # Errors
     /// Those of [`monotonic::next`].
@@ -94,8 +94,8 @@ impl<R: CryptoRng> Generator<R> {
         Ok(next)
     }
 
-    /// A version 7 UUID greater than every one that this generator returned before, by the rule of
-    /// [`uuid_v7::next`] for a clock that reads `since_epoch`. An error leaves the sequence where it was.
+    /// A version 7 UUID greater than all that this generator returned before, by the rule of [`uuid_v7::next`] for a
+    /// clock that reads `since_epoch`. An error does not change the sequence.
     ///
     /// # Errors
     /// Those of [`uuid_v7::next`].
@@ -104,7 +104,7 @@ impl<R: CryptoRng> Generator<R> {
         Ok(self.last_uuid_v7)
     }
 
-    /// The version 7 UUID of a moment by [`uuid_v7::at`], with 62 fresh bits of randomness. It does not move the
+    /// The version 7 UUID for a moment by [`uuid_v7::at`], with 62 fresh bits of randomness. It does not affect the
     /// sequence.
     ///
     /// # Errors
@@ -113,8 +113,8 @@ impl<R: CryptoRng> Generator<R> {
         uuid_v7::at(since_epoch, self.rng.next_u64())
     }
 
-    /// A ULID greater than every one that this function of any generator made with the same `shared` word before, by
-    /// the rule of [`ordered::next`] for a clock that reads `since_epoch`, with 64 fresh bits of randomness.
+    /// A ULID greater than all that this method of any generator returned before with the same `shared` word, by the
+    /// rule of [`ordered::next`] for a clock that reads `since_epoch`, with 64 fresh bits of randomness.
     ///
     /// # Errors
     /// Those of [`ordered::next`].
@@ -123,7 +123,7 @@ impl<R: CryptoRng> Generator<R> {
         Ok(Ulid::from(u128::from(time) << 64 | u128::from(self.rng.next_u64())))
     }
 
-    /// Goes on as if this was the last monotonic value.
+    /// Continues as if this were the last monotonic value.
     #[cfg(feature = "pg_test")]
     pub(crate) fn set_last(&mut self, last: Ulid) {
         self.last = last;
@@ -135,7 +135,7 @@ fn randomness(rng: &mut impl CryptoRng) -> u128 {
     u128::from(rng.next_u64()) << 16 | u128::from(rng.next_u32() & 0xffff)
 }
 
-/// The operating system gave no randomness to seed a generator with.
+/// The operating system provided no randomness to seed a generator.
 #[derive(Debug)]
 pub struct SeedError(SysError);
 

@@ -1,8 +1,8 @@
-//! The ULID type for PostgreSQL, and the pure Rust it is made of.
+//! The ULID type for PostgreSQL, and the pure Rust library that it is built on.
 //!
-//! A ULID is 128 bits: 48 bits of Unix time in milliseconds, then 80 bits of randomness, the most significant
-//! byte first ([specification](https://github.com/ulid/spec)). Its text is 26 characters of
-//! [Crockford's Base32](https://www.crockford.com/base32.html). Order of values, of bytes and of text agree.
+//! A ULID is 128 bits: 48 bits of Unix time in milliseconds, then 80 bits of randomness, the most significant byte
+//! first ([specification](https://github.com/ulid/spec)). Its text is 26 characters of
+//! [Crockford's Base32](https://www.crockford.com/base32.html). Values, bytes and texts sort the same.
 //!
 //! # First use
 //! ```
@@ -17,26 +17,26 @@
 //! ```
 //!
 //! # Which one when
-//! - [`Generator::random`]: ids made in different places, 80 fresh random bits each.
-//! - [`Generator::monotonic`]: each id greater than the one before, also within a millisecond and when the clock
+//! - [`Generator::random`]: ids generated in different places, with 80 fresh random bits each.
+//! - [`Generator::monotonic`]: each id is greater than the previous one, also within a millisecond and if the clock
 //!   steps back; neighbours can be guessed. [`monotonic::next`] is its rule, without clock or generator.
-//! - [`Generator::ordered`]: each id greater than the one before, whichever generator made that, as long as they share
-//!   one word of memory; neighbours cannot be guessed. [`ordered::next`] is its rule.
+//! - [`Generator::ordered`]: each id is greater than the previous one, whichever generator returned that, as long as
+//!   the generators share one word of memory; neighbours cannot be guessed. [`ordered::next`] is its rule.
 //! - [`Ulid::lower_bound`] and [`Ulid::upper_bound`]: the ends of a millisecond, for ranges.
-//! - [`Window`]: the ids made within two moments, or whose text starts with given characters.
-//! - [`TypeId`]: an id as text behind a prefix that names its type.
-//! - [`Ulid::from_uuid_v1`], [`Ulid::from_uuid_v6`] and their inverses: ids of these versions, lossless and in the
-//!   order of their time. A UUID of any other version is a ULID by its bytes; [`Ulid::to_uuid_v7`] makes a valid
-//!   version 7 of any ULID.
+//! - [`Window`]: the ids created between two moments, or whose text starts with given characters.
+//! - [`TypeId`]: an id as text, after a prefix that names its type.
+//! - [`Ulid::from_uuid_v1`], [`Ulid::from_uuid_v6`] and their inverses: ids of these versions, lossless and in time
+//!   order. The bytes of a UUID of any other version are a ULID; [`Ulid::to_uuid_v7`] converts any ULID to a valid
+//!   version 7 UUID.
 //! - [`Ulid::from_snowflake`] and its inverse: snowflakes of any epoch, lossless and in order.
-//! - [`Ulid::from_key`] and its inverse: rows with a time of their making and a numeric key.
-//! - [`Generator::uuid_v7`]: a sequence of version 7 UUIDs, which are ULIDs by their bytes; [`uuid_v7::next`] is its
-//!   rule. [`Generator::uuid_v7_at`]: one of a given time.
+//! - [`Ulid::from_key`] and its inverse: rows with a creation time and a numeric key.
+//! - [`Generator::uuid_v7`]: a sequence of version 7 UUIDs, whose bytes are ULIDs; [`uuid_v7::next`] is its rule.
+//!   [`Generator::uuid_v7_at`]: one for a given time.
 //!
 //! # Features
 //! - `serde` (default): text in human-readable formats, 16 bytes in binary ones.
-//! - `pg13` … `pg19`: the PostgreSQL extension for that major version. Without one of these nothing of
-//!   PostgreSQL is compiled.
+//! - `pg13` … `pg19`: the PostgreSQL extension for that major version. Without one of these, no PostgreSQL code is
+//!   compiled.
 
 mod codec;
 mod convert;

@@ -1,4 +1,4 @@
-//! The rule by which a ULID follows another within one sequence. Neither clock nor generator is in it.
+//! The rule that computes the next ULID of one sequence. It involves neither a clock nor a generator.
 
 use crate::error::MonotonicError;
 use crate::value::Ulid;
@@ -8,13 +8,13 @@ use crate::value::Ulid;
 /// - A later millisecond than that of `last`: that millisecond, with fresh `randomness` (80 bits).
 /// - The same millisecond, or a clock behind it: `last + 1`, whose time is that of `last`.
 ///
-/// So it is always greater than `last`. [`Ulid::NIL`] stands for "none yet". `randomness` is called only where it
+/// So the result is always greater than `last`. [`Ulid::NIL`] stands for "none yet". `randomness` is called only if it
 /// is used.
 ///
 /// # Errors
-/// - [`MonotonicError::Exhausted`] where the randomness of `last` is all ones, as the
+/// - [`MonotonicError::Exhausted`] if the randomness of `last` is all ones, as the
 ///   [specification](https://github.com/ulid/spec#monotonicity) demands; a later millisecond works again.
-/// - [`MonotonicError::Range`] where the time or the randomness does not fit.
+/// - [`MonotonicError::Range`] if the time or the randomness does not fit.
 ///
 /// ```
 /// use ulid::{Ulid, monotonic};
@@ -28,7 +28,7 @@ pub fn next(last: Ulid, unix_ms: u64, randomness: impl FnOnce() -> u128) -> Resu
     next_number(last, unix_ms, randomness).map(Ulid::from)
 }
 
-/// [`next`] as a number: its bytes would overlap with those of the error, and be stored piece by piece for it.
+/// [`next`] as a number: its bytes would overlap with those of the error, and be stored piece by piece for that reason.
 pub(crate) fn next_number(
     last: Ulid,
     unix_ms: u64,

@@ -1,9 +1,9 @@
-//! The rule by which a ULID follows another in an order that several generators share. Neither clock nor generator is
-//! in it.
+//! The rule that computes the next ULID in an order that several generators share. It involves neither a clock nor a
+//! generator.
 //!
-//! What they share is one word of 64 bits, the time of the last ULID: milliseconds since the Unix epoch (48 bits) and
-//! their fraction in 65536ths (16 bits). It is the first half of the ULID; the second is 64 bits of randomness, fresh
-//! for each. So no two of them can have the same first half, and a neighbour cannot be guessed.
+//! The generators share one word of 64 bits, the time of the last ULID: milliseconds since the Unix epoch (48 bits) and
+//! their fraction in 65536ths (16 bits). It is the first half of the ULID; the second half is 64 bits of randomness,
+//! fresh for each. So no two of these ULIDs have the same first half, and a neighbour cannot be guessed.
 //!
 //! ```
 //! use std::sync::atomic::AtomicU64;
@@ -26,7 +26,7 @@ use std::time::Duration;
 use crate::error::RangeError;
 use crate::value::Ulid;
 
-/// How many bits after the milliseconds are their fraction.
+/// The number of bits for the fraction of the milliseconds.
 const FRACTION_BITS: u32 = 16;
 
 const NS_PER_MS: u64 = 1_000_000;
@@ -36,11 +36,11 @@ const NS_PER_MS: u64 = 1_000_000;
 /// - A clock later than `last`: the time of the clock, rounded down to a 65536th of a millisecond.
 /// - The same time, or a clock behind it: `last + 1`.
 ///
-/// So it is always greater than `last`. Zero stands for "none yet". The rule gives 65,536 times a millisecond before it
-/// runs ahead of the clock.
+/// So the result is always greater than `last`. Zero stands for "none yet". The rule gives 65,536 times per millisecond
+/// before it runs ahead of the clock.
 ///
 /// # Errors
-/// [`RangeError`] where the milliseconds do not fit 48 bits, those of the clock or those after `last`.
+/// [`RangeError`] if the milliseconds do not fit 48 bits, those of the clock or those after `last`.
 ///
 /// ```
 /// use std::time::Duration;
@@ -70,10 +70,10 @@ pub(crate) fn clock(since_epoch: Duration) -> Result<u64, RangeError> {
     Ok(unix_ms << FRACTION_BITS | fraction)
 }
 
-/// The word that the generators of one order share: an [`AtomicU64`], or whatever can be changed in one step.
+/// The word that the generators of one order share: an [`AtomicU64`], or anything else that can be changed in one step.
 pub trait SharedTime {
-    /// Replaces the word by what `next` makes of it and returns the new one. Nobody else changes the word between
-    /// reading and replacing it. `next` may be called more than once. An error leaves the word as it was.
+    /// Replaces the word with the result of `next` and returns the new word. Nobody else changes the word between
+    /// reading and replacing it. `next` may be called more than once. An error leaves the word unchanged.
     ///
     /// # Errors
     /// Those of `next`.
@@ -82,8 +82,8 @@ pub trait SharedTime {
 
 impl SharedTime for AtomicU64 {
     fn advance(&self, next: impl Fn(u64) -> Result<u64, RangeError>) -> Result<u64, RangeError> {
-        // All changes of one word have one order, and it agrees with any other way in which one thread hears of
-        // another. Nothing but the word is shared, so nothing has to be ordered with it.
+        // All changes of one word have one order, and it agrees with any other way in which one thread learns of
+        // another. Only the word is shared, so nothing else has to be ordered with it.
         let mut last = self.load(Ordering::Relaxed);
         loop {
             let time = next(last)?;
@@ -149,7 +149,7 @@ mod tests {
         for clock in [at(MS, 0), at(max, 999_999), Duration::ZERO] {
             assert_eq!(next(u64::MAX, clock), Err(RangeError));
         }
-        // Multiplied without a check, the last two would begin at zero again.
+        // Multiplied without a check, the last two would start at zero again.
         for clock in
             [at(max + 1, 0), Duration::MAX, Duration::from_secs(1 << 61), Duration::from_millis(1 << 52)]
         {
@@ -169,7 +169,7 @@ mod tests {
     fn a_word_that_somebody_else_changed_is_read_again() {
         let shared = AtomicU64::new(0);
         let advanced = shared.advance(|last| {
-            // The other one comes first, once.
+            // The other one gets in first, once.
             if last == 0 {
                 shared.store(10, Ordering::Relaxed);
             }
@@ -185,7 +185,7 @@ mod tests {
         let mut times: Vec<u64> = std::thread::scope(|scope| {
             let threads = [(); 4].map(|()| {
                 scope.spawn(|| -> Vec<u64> {
-                    // A clock that stands still makes them meet at every step.
+                    // A clock that stands still makes them collide at every step.
                     (0..EACH).map(|_| shared.advance(|last| next(last, at(MS, 0))).unwrap()).collect()
                 })
             });

@@ -5,15 +5,16 @@ use crate::error::PrefixError;
 use crate::value::Ulid;
 use crate::window::Window;
 
-/// How many bits a character stands for.
+/// The number of bits that a character stands for.
 const CHARACTER_BITS: usize = 5;
 
-/// What the first character stands for beyond the 128 bits of a ULID: 26 characters are 130 bits.
+/// The bits of the first character beyond the 128 bits of a ULID: 26 characters are 130 bits.
 const SPARE_BITS: usize = TEXT_LEN * CHARACTER_BITS - 128;
 
 impl Window {
     /// The ULIDs whose text starts with these 0 to 26 characters, read as [`Ulid::parse`] does: in either case and with
-    /// Crockford's aliases (`I`, `L` for `1`, `O` for `0`). Without a character it is all ULIDs. It is never empty.
+    /// Crockford's aliases (`I`, `L` for `1`, `O` for `0`). Without characters it contains all ULIDs. It is never
+    /// empty.
     ///
     /// # Errors
     /// [`PrefixError`] names the first fault from the left.
@@ -42,7 +43,7 @@ impl Window {
                 None => return Err(PrefixError::Character { byte, position: index + 1 }),
             }
         }
-        // Without a character these are all bits, more than can be shifted by.
+        // Without characters these are all bits, more than can be shifted by.
         let rest = match CHARACTER_BITS * (TEXT_LEN - prefix.len()) {
             bits @ 0..128 => (1 << bits) - 1,
             _ => u128::MAX,

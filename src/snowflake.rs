@@ -1,4 +1,4 @@
-//! Snowflakes to ULIDs and back.
+//! Converts snowflakes to ULIDs and back.
 
 use crate::error::{ConvertError, ForeignId, RangeError};
 use crate::value::Ulid;
@@ -6,16 +6,16 @@ use crate::value::Ulid;
 /// The epoch of Twitter's snowflakes in milliseconds since the Unix epoch: `2010-11-04 01:42:54.657Z`.
 pub const TWITTER_EPOCH_MS: i64 = 1_288_834_974_657;
 
-/// What a snowflake has besides its time: datacenter (5), worker (5), sequence (12).
+/// The bits of a snowflake after its time: datacenter (5), worker (5), sequence (12).
 const PARTS_BITS: u32 = 22;
 
-/// What comes behind these in a ULID, all zeros.
+/// The bits after these in a ULID, all zeros.
 const PADDING_BITS: u32 = 58;
 
-/// The last time of 41 bits, in milliseconds since the snowflakes' epoch.
+/// The last time that fits 41 bits, in milliseconds since the epoch of the snowflakes.
 const MAX_MS: i64 = (1 << 41) - 1;
 
-/// What the ULID of a snowflake tells about where it was made.
+/// What the ULID of a snowflake tells about where it was generated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SnowflakeParts {
     /// Milliseconds since the Unix epoch, 0 to [`Ulid::MAX_UNIX_MS`].
@@ -28,11 +28,11 @@ pub struct SnowflakeParts {
     pub sequence: u16,
 }
 
-/// Snowflakes: 41 bits of milliseconds since an epoch of their own, 5 of datacenter, 5 of worker, 12 of sequence.
+/// Snowflakes: 41 bits of milliseconds since their epoch, 5 of datacenter, 5 of worker, 12 of sequence.
 ///
-/// Their ULID has the time, then these 22 bits, then 58 zero bits. For one epoch, ULIDs have the order of their
-/// snowflakes. How the 22 bits are divided only matters to [`Ulid::snowflake_parts`]; ids whose time does not stand
-/// above 22 bits, such as Instagram's, are no snowflakes here.
+/// Their ULID has the time, then these 22 bits, then 58 zero bits. For one epoch, ULIDs sort like their snowflakes.
+/// Only [`Ulid::snowflake_parts`] depends on how the 22 bits are divided. Ids whose time is not above 22 bits, such as
+/// Instagram's, are not snowflakes in this sense.
 ///
 /// ```
 /// use ulid::{TWITTER_EPOCH_MS, Ulid};
@@ -45,12 +45,12 @@ pub struct SnowflakeParts {
 /// # Ok::<(), ulid::ConvertError>(())
 /// ```
 impl Ulid {
-    /// The ULID of a snowflake whose time counts from `epoch_ms`, in milliseconds since the Unix epoch, negative
+    /// The ULID for a snowflake whose time counts from `epoch_ms`, in milliseconds since the Unix epoch, negative
     /// before it. Twitter's is [`TWITTER_EPOCH_MS`].
     ///
     /// # Errors
-    /// - [`ConvertError::Negative`] where the snowflake is.
-    /// - [`ConvertError::Range`] where its time is before 1970 or above [`Self::MAX_UNIX_MS`].
+    /// - [`ConvertError::Negative`] if the snowflake is negative.
+    /// - [`ConvertError::Range`] if its time is before 1970 or above [`Self::MAX_UNIX_MS`].
     pub fn from_snowflake(id: i64, epoch_ms: i64) -> Result<Self, ConvertError> {
         let bits = u64::try_from(id).map_err(|_| ConvertError::Negative { found: id })?;
         let unix_ms = (bits >> PARTS_BITS).checked_add_signed(epoch_ms).ok_or(RangeError)?;
@@ -58,11 +58,11 @@ impl Ulid {
         Ok(Self::from_parts(unix_ms, parts << PADDING_BITS)?)
     }
 
-    /// The snowflake that gave this ULID: the inverse of [`Self::from_snowflake`] for the same `epoch_ms`.
+    /// The snowflake that this ULID came from: the inverse of [`Self::from_snowflake`] for the same `epoch_ms`.
     ///
     /// # Errors
-    /// - [`ConvertError::Randomness`] where no snowflake gives this ULID: one of its low 58 bits is set.
-    /// - [`ConvertError::Time`] where the time is before the epoch, or 2^41 milliseconds (69 years) or more after it.
+    /// - [`ConvertError::Randomness`] if no snowflake gives this ULID: one of its low 58 bits is set.
+    /// - [`ConvertError::Time`] if the time is before the epoch, or 2^41 milliseconds (69 years) or more after it.
     pub fn to_snowflake(self, epoch_ms: i64) -> Result<i64, ConvertError> {
         let parts = parts(self)?;
         match (self.unix_ms() as i64).checked_sub(epoch_ms) {
@@ -71,10 +71,10 @@ impl Ulid {
         }
     }
 
-    /// The parts of the snowflake that gave this ULID, whatever its epoch was.
+    /// The parts of the snowflake that this ULID came from, whatever its epoch was.
     ///
     /// # Errors
-    /// [`ConvertError::Randomness`] where no snowflake gives this ULID: one of its low 58 bits is set.
+    /// [`ConvertError::Randomness`] if no snowflake gives this ULID: one of its low 58 bits is set.
     pub fn snowflake_parts(self) -> Result<SnowflakeParts, ConvertError> {
         let parts = parts(self)?;
         Ok(SnowflakeParts {

@@ -1,4 +1,4 @@
-//! TypeIDs: ULIDs, or any UUIDs, as text in lower case behind a prefix that names their type.
+//! TypeIDs: ULIDs, or any UUIDs, as lower-case text after a prefix that names their type.
 
 use std::fmt;
 
@@ -6,18 +6,18 @@ use crate::codec::{self, TEXT_LEN};
 use crate::error::TypeIdError;
 use crate::value::Ulid;
 
-/// What stands between prefix and suffix, and may stand within the prefix.
+/// Separates prefix and suffix, and is allowed within the prefix.
 const SEPARATOR: u8 = b'_';
 
 /// A TypeID: a prefix of at most 63 characters, `[a-z]([a-z_]*[a-z])?` or none, and 128 bits.
 ///
 /// Its text is the prefix, `_`, and the 26 characters of the ULID in lower case; without a prefix, the 26 characters
-/// alone. It is read strictly, as version 0.3.0 of the [specification](https://github.com/jetify-com/typeid/tree/main/spec)
-/// demands: lower case only, and none of the aliases that a ULID is read with. The order of TypeIDs is that of their
-/// texts.
+/// alone. It is parsed strictly, as version 0.3.0 of the
+/// [specification](https://github.com/jetify-com/typeid/tree/main/spec) demands: lower case only, and none of the
+/// aliases that a ULID accepts. TypeIDs sort like their texts.
 ///
-/// The specification asks for version 7 UUIDs in new TypeIDs, such as [`Generator::uuid_v7`](crate::Generator::uuid_v7)
-/// makes, and allows any 128 bits.
+/// The specification asks for version 7 UUIDs in new TypeIDs, such as those of
+/// [`Generator::uuid_v7`](crate::Generator::uuid_v7), and allows any 128 bits.
 ///
 /// ```
 /// use ulid::{TypeId, Ulid};
@@ -37,21 +37,21 @@ pub struct TypeId<'a> {
 }
 
 impl<'a> TypeId<'a> {
-    /// The greatest length of a prefix in characters, all of them ASCII.
+    /// The maximum length of a prefix in characters, all of them ASCII.
     pub const MAX_PREFIX_LEN: usize = 63;
 
-    /// The greatest length of a TypeID in characters, all of them ASCII.
+    /// The maximum length of a TypeID in characters, all of them ASCII.
     pub const MAX_LEN: usize = Self::MAX_PREFIX_LEN + 1 + TEXT_LEN;
 
-    /// The TypeID of this prefix, which may be empty, and this ULID.
+    /// The TypeID with this prefix, which may be empty, and this ULID.
     ///
     /// # Errors
-    /// Those of [`TypeIdError`] that are about the prefix; the first fault from the left is named.
+    /// Those of [`TypeIdError`] that concern the prefix; the first fault from the left is named.
     pub fn new(prefix: &'a [u8], ulid: Ulid) -> Result<Self, TypeIdError> {
         Ok(Self { prefix: read_prefix(prefix)?, ulid })
     }
 
-    /// Reads a TypeID from bytes that need not be UTF-8.
+    /// Parses a TypeID from bytes that need not be UTF-8.
     ///
     /// # Errors
     /// [`TypeIdError`] names the first fault from the left.
@@ -65,7 +65,7 @@ impl<'a> TypeId<'a> {
         Ok(Self { ulid: read_suffix(suffix, text.len() - suffix.len())?, ..typeid })
     }
 
-    /// What names the type; empty if nothing does.
+    /// The name of the type; empty if there is none.
     pub const fn prefix(self) -> &'a str {
         self.prefix
     }
@@ -75,7 +75,7 @@ impl<'a> TypeId<'a> {
         self.ulid
     }
 
-    /// The text, and how long it is. [`ToString`] gives it as a `String`.
+    /// The text, and its length. [`ToString`] returns it as a `String`.
     pub(crate) fn to_text(self) -> ([u8; TypeId::MAX_LEN], usize) {
         let suffix = self.ulid.to_text().map(|byte| byte.to_ascii_lowercase());
         let separator = if self.prefix.is_empty() { [].as_slice() } else { &[SEPARATOR] };
@@ -100,11 +100,11 @@ fn read_prefix(prefix: &[u8]) -> Result<&str, TypeIdError> {
     if [prefix.first(), prefix.last()].contains(&Some(&SEPARATOR)) {
         return Err(TypeIdError::PrefixUnderscore);
     }
-    // It is ASCII now.
+    // It is known to be ASCII here.
     Ok(str::from_utf8(prefix).unwrap_or_default())
 }
 
-/// The suffix, which stands this far from the beginning of the text.
+/// The suffix, which starts this far from the beginning of the text.
 fn read_suffix(suffix: &[u8], at: usize) -> Result<Ulid, TypeIdError> {
     let fits = |byte: &u8| !byte.is_ascii_uppercase() && codec::is_canonical(byte.to_ascii_uppercase());
     if let Some(index) = suffix.iter().position(|byte| !fits(byte)) {
@@ -113,7 +113,7 @@ fn read_suffix(suffix: &[u8], at: usize) -> Result<Ulid, TypeIdError> {
     if suffix.len() != TEXT_LEN {
         return Err(TypeIdError::SuffixLength { found: suffix.len() });
     }
-    // What is left to be wrong.
+    // The only faults left.
     Ulid::parse(suffix).map_err(|_| TypeIdError::Overflow)
 }
 
@@ -170,7 +170,7 @@ mod tests {
             for byte in (0..=u8::MAX).step_by(if cfg!(miri) { 15 } else { 1 }) {
                 let mut text = valid.clone();
                 text[place] = byte;
-                // As the specification has it, in the plainest way.
+                // As in the specification, in the simplest way.
                 let letter = byte.is_ascii_lowercase();
                 let fits = match place {
                     0 | 2 => letter,

@@ -1,4 +1,4 @@
-//! The rule by which a version 7 UUID follows another within one sequence. Neither clock nor generator is in it.
+//! The rule that computes the next version 7 UUID of one sequence. It involves neither a clock nor a generator.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use crate::convert::rfc_9562;
 use crate::error::RangeError;
 use crate::ordered;
 
-/// The last time of 60 bits in 4096ths of a millisecond.
+/// The last time that fits 60 bits, in 4096ths of a millisecond.
 const MAX_TIME: u64 = (1 << 60) - 1;
 
 /// The version 7 UUID that follows `last` when the clock reads `since_epoch`, counted from the Unix epoch.
@@ -16,12 +16,12 @@ const MAX_TIME: u64 = (1 << 60) - 1;
 /// each call. Milliseconds and fraction are one time of 60 bits:
 ///
 /// - A clock later than the time of `last`: the time of the clock.
-/// - The same time, or a clock behind it: the time of `last` and one 4096th of a millisecond more.
+/// - The same time, or a clock behind it: the time of `last` plus one 4096th of a millisecond.
 ///
-/// So it is always greater than `last`, which is a UUID that this function gave, or zeros for "none yet".
+/// So the result is always greater than `last`, which is a UUID that this function returned, or zeros for "none yet".
 ///
 /// # Errors
-/// [`RangeError`] where the milliseconds do not fit 48 bits, those of the clock or those after `last`.
+/// [`RangeError`] if the milliseconds do not fit 48 bits, those of the clock or those after `last`.
 ///
 /// ```
 /// use std::time::Duration;
@@ -44,12 +44,12 @@ pub fn next(last: [u8; 16], since_epoch: Duration, randomness: u64) -> Result<[u
     Ok(of_time(time, randomness))
 }
 
-/// The version 7 UUID of a moment: what [`next`] gives where there is no last one, and no sequence.
+/// The version 7 UUID for a moment: what [`next`] returns if there is no last one. It belongs to no sequence.
 ///
-/// The fraction of the millisecond is rounded down to 4096ths, so UUIDs of different microseconds have their order.
+/// The fraction of the millisecond is rounded down to 4096ths, so UUIDs of different microseconds are in order.
 ///
 /// # Errors
-/// [`RangeError`] where the milliseconds do not fit 48 bits.
+/// [`RangeError`] if the milliseconds do not fit 48 bits.
 ///
 /// ```
 /// use std::time::Duration;
@@ -69,7 +69,7 @@ fn clock(since_epoch: Duration) -> Result<u64, RangeError> {
     ordered::clock(since_epoch).map(|time| time >> 4)
 }
 
-/// The UUID of such a time.
+/// The UUID for such a time.
 fn of_time(time: u64, randomness: u64) -> [u8; 16] {
     rfc_9562(7, (time >> 12) << 16 | time & 0xfff, randomness)
 }
@@ -91,7 +91,7 @@ mod tests {
         super::at(at(unix_ms, ns), RANDOMNESS)
     }
 
-    /// A UUID of these milliseconds, fraction and random bits.
+    /// A UUID with these milliseconds, fraction and random bits.
     fn uuid(unix_ms: u64, fraction: u16, randomness: u64) -> [u8; 16] {
         let head = u128::from(unix_ms) << 80 | 7 << 76 | u128::from(fraction) << 64;
         (head | 0b10 << 62 | u128::from(randomness)).to_be_bytes()
@@ -155,7 +155,7 @@ mod tests {
         assert_eq!(at_moment(0, 0), Ok(uuid(0, 0, RANDOMNESS)));
         assert_eq!(at_moment(Ulid::MAX_UNIX_MS, 999_999), Ok(uuid(Ulid::MAX_UNIX_MS, 4095, RANDOMNESS)));
         assert_eq!(at_moment(Ulid::MAX_UNIX_MS + 1, 0), Err(RangeError));
-        // Each microsecond is a fraction of its own.
+        // Each microsecond has a different fraction.
         let fractions: Vec<_> = (0..1000).map(|us| at_moment(MS, us * 1000).unwrap()).collect();
         assert!(fractions.is_sorted_by(|a, b| a < b));
     }
@@ -167,7 +167,7 @@ mod tests {
         for clock in [at(max + 1, 0), Duration::from_secs(u64::MAX), Duration::MAX] {
             assert_eq!(next(NONE, clock, 0), Err(RangeError));
         }
-        // Multiplied without a check, these would begin at zero again.
+        // Multiplied without a check, these would start at zero again.
         for clock in [Duration::from_secs(1 << 61), Duration::from_millis(1 << 52)] {
             assert_eq!(next(NONE, clock, 0), Err(RangeError));
         }

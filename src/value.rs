@@ -7,7 +7,7 @@ use crate::error::{LengthError, ParseError, RangeError};
 
 /// A ULID: 48 bits of Unix time in milliseconds, then 80 bits of randomness.
 ///
-/// Every 16 bytes are a valid ULID. Its order is that of its bytes, and of its text.
+/// Every 16 bytes are a valid ULID. ULIDs sort like their bytes and like their texts.
 ///
 /// ```
 /// use ulid::Ulid;
@@ -39,7 +39,7 @@ impl Ulid {
     /// The greatest randomness, 2^80 - 1.
     pub const MAX_RANDOMNESS: u128 = (1 << RANDOMNESS_BITS) - 1;
 
-    /// The ULID of these bytes, the most significant first.
+    /// Creates a ULID from these bytes, the most significant first.
     pub const fn from_bytes(bytes: [u8; 16]) -> Self {
         Self(bytes)
     }
@@ -49,10 +49,10 @@ impl Ulid {
         self.0
     }
 
-    /// Puts a ULID together from milliseconds since the Unix epoch and 80 bits of randomness.
+    /// Creates a ULID from milliseconds since the Unix epoch and 80 bits of randomness.
     ///
     /// # Errors
-    /// [`RangeError`] where one of them is above [`Self::MAX_UNIX_MS`] or [`Self::MAX_RANDOMNESS`].
+    /// [`RangeError`] if one of them is above [`Self::MAX_UNIX_MS`] or [`Self::MAX_RANDOMNESS`].
     pub const fn from_parts(unix_ms: u64, randomness: u128) -> Result<Self, RangeError> {
         if unix_ms > Self::MAX_UNIX_MS || randomness > Self::MAX_RANDOMNESS {
             return Err(RangeError);
@@ -86,13 +86,13 @@ impl Ulid {
         u128::from_be_bytes(self.0) & Self::MAX_RANDOMNESS
     }
 
-    /// The canonical text as ASCII bytes, without allocating. [`ToString`] gives it as a `String`.
+    /// The canonical text as ASCII bytes, without allocating. [`ToString`] returns it as a `String`.
     pub fn to_text(self) -> [u8; TEXT_LEN] {
         codec::encode(&self.0)
     }
 
-    /// Reads a ULID from bytes that need not be UTF-8: 26 characters in either case, with Crockford's aliases
-    /// (`I`, `L` for `1`, `O` for `0`), or the 36 characters of a hyphenated UUID. Nothing else, no blanks.
+    /// Parses a ULID from bytes that need not be UTF-8: 26 characters in either case, with Crockford's aliases (`I`,
+    /// `L` for `1`, `O` for `0`), or the 36 characters of a hyphenated UUID. Nothing else is accepted, no blanks.
     ///
     /// # Errors
     /// [`ParseError`] names the first fault from the left.

@@ -1,14 +1,15 @@
-//! Windows: which ULIDs were made within two moments, or lie between two others, and what part of a table that is.
+//! Windows: which ULIDs were created between two moments, or lie between two others, and what fraction of a table that
+//! is.
 
 use std::ops::Bound::{self, Excluded, Included, Unbounded};
 
 use crate::error::RangeError;
 use crate::value::Ulid;
 
-/// The ULIDs made within two moments, or whose text starts alike ([`Self::starting_with`]), as the smallest and the
-/// greatest of them.
+/// The ULIDs created between two moments, or whose texts start with the same characters ([`Self::starting_with`]), as
+/// the smallest and the greatest of them.
 ///
-/// In an empty window the lower bound is above the upper one, so that comparing with both is always enough.
+/// In an empty window the lower bound is above the upper one, so comparing with both is always sufficient.
 ///
 /// ```
 /// use std::ops::Bound::{Excluded, Included, Unbounded};
@@ -28,14 +29,14 @@ pub struct Window {
 }
 
 impl Window {
-    /// The window with no ULID in it.
+    /// The window that contains no ULID.
     pub const EMPTY: Self = Self { lower: Ulid::MAX, upper: Ulid::NIL };
 
-    /// The ULIDs whose millisecond, as a moment, lies within these bounds, in microseconds since the Unix epoch.
+    /// The ULIDs whose millisecond, as a moment, is within these bounds, in microseconds since the Unix epoch.
     ///
-    /// A window may begin before what a ULID can hold, and end after it: what lies outside is not in it.
+    /// A window may begin before the first time of a ULID and end after the last one. It contains no ULID there.
     pub fn new(lower: Bound<i128>, upper: Bound<i128>) -> Self {
-        // Far beyond what a ULID can hold one moment is as good as another, and 64 bits are divided faster than 128.
+        // Far outside the times of ULIDs all moments are equivalent, and 64 bits are divided faster than 128.
         let near = |us: i128| us.clamp(-(1 << 62), 1 << 62) as i64;
         // The milliseconds from `first` to, but not including, `end`.
         let first = match lower {
@@ -57,7 +58,7 @@ impl Window {
         }
     }
 
-    /// The window from one ULID to another, both of them in it.
+    /// The window from one ULID to another, including both.
     pub(crate) const fn from_bounds(lower: Ulid, upper: Ulid) -> Self {
         Self { lower, upper }
     }
@@ -72,20 +73,21 @@ impl Window {
         self.upper
     }
 
-    /// Whether no ULID is in it.
+    /// Whether the window contains no ULID.
     pub fn is_empty(self) -> bool {
         self.lower > self.upper
     }
 
-    /// Whether the ULID is in it.
+    /// Whether the window contains the ULID.
     pub fn contains(self, ulid: Ulid) -> bool {
         self.lower <= ulid && ulid <= self.upper
     }
 
-    /// The part, 0 to 1, of a population that lies in the window, where `histogram` divides the population into parts
-    /// of equal size and within a part the values lie evenly.
+    /// The fraction, 0 to 1, of a population that is in the window, where `histogram` divides the population into
+    /// buckets of equal size, and the values are evenly distributed within a bucket.
     ///
-    /// The bounds of the histogram are whatever `read` makes a ULID of, in ascending order; in any other order the part
+    /// The bounds of the histogram are whatever `read` converts to a ULID, in ascending order; in any other order, the
+    /// fraction is any number from 0 to 1. `None` if there are fewer than two bounds.
     /// is any number from 0 to 1. Nothing if there are less than two.
     #[cfg_attr(not(feature = "postgres"), allow(dead_code))]
     pub(crate) fn fraction<T>(self, histogram: &[T], read: impl Fn(&T) -> Ulid) -> Option<f64> {
@@ -100,17 +102,17 @@ impl Window {
     }
 }
 
-/// The part of the population that lies below a value.
+/// The fraction of the population below a value.
 #[cfg_attr(not(feature = "postgres"), allow(dead_code))]
 fn position<T>(histogram: &[T], read: impl Fn(&T) -> Ulid, value: Ulid) -> f64 {
     let parts = (histogram.len() - 1) as f64;
-    // How many bounds lie at or below the value.
+    // The number of bounds at or below the value.
     match histogram.partition_point(|bound| read(bound) <= value) {
         0 => 0.0,
         n if n == histogram.len() => 1.0,
         n => {
             let [low, high, value] = [read(&histogram[n - 1]), read(&histogram[n]), value].map(u128::from);
-            // A fraction of what is left: 128 bits are more than a float holds, the difference is what counts.
+            // A fraction of the difference: 128 bits are more than a float holds, so only the difference is converted.
             let within = value.saturating_sub(low) as f64 / high.saturating_sub(low).max(1) as f64;
             ((n - 1) as f64 + within.min(1.0)) / parts
         }
@@ -189,7 +191,7 @@ mod tests {
 
     #[test]
     fn a_fraction_is_interpolated_within_the_histogram() {
-        // Ten parts of a second each.
+        // Ten buckets of a second each.
         let histogram: Vec<_> = (0..=10).map(|i| Ulid::lower_bound(MS + i * 1000).unwrap()).collect();
         let fraction = |from: i128, to: i128| {
             let window = Window::new(Included(US + from * 1000), Excluded(US + to * 1000));
