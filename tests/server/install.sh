@@ -1,12 +1,26 @@
 #!/usr/bin/env bash
 # `make install` and `make uninstall`: over files of ours, of any version, and not over those of another extension named
-# ulid. Into a directory that is nobody's.
+# ulid, nor with a compiler that is too old. Into a directory that is nobody's.
 set -euo pipefail
 make() {
   CARGO_TERM_QUIET=true command make -s --no-print-directory -C "$ROOT" "$@" PG_CONFIG="$BIN/pg_config" DESTDIR="$PWD/root"
 }
 control=$PWD/root$(pg_config --sharedir)/extension/ulid.control
 library=$PWD/root$(pg_config --pkglibdir)/ulid.so
+
+# an older compiler: the one that is needed is named, with a way to get it
+mkdir old
+printf '#!/bin/sh\necho "rustc 1.85.0 (4d91de4e4 2025-02-17)"\n' > old/rustc
+chmod 755 old/rustc
+for target in build install; do
+  if PATH=$PWD/old:$PATH make $target > message 2>&1; then
+    echo "not refused: $target with an old compiler"
+    exit 1
+  fi
+  needed=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' "$ROOT/Cargo.toml")
+  grep -qx "error: Rust $needed or newer is needed, and this is 1.85.0" message || { cat message; exit 1; }
+  grep -q 'scripts/fetch-rust\.sh' message
+done
 
 make all                                   # as pgxn does
 make install
