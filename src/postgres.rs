@@ -1,9 +1,9 @@
-//! The PostgreSQL layer: what SQL calls, by the pure part of this crate.
+//! The PostgreSQL layer: the functions that SQL calls, built on the pure part of this crate.
 //!
-//! What touches the server is in few files: [`server`] declares its functions, [`frame`] has the calling convention,
-//! [`datum`] and [`range`] the SQL types, [`error`] the reports, [`planner`] the planner's nodes, [`backend`] the state of
-//! a process and [`shared`] that of the server. What stands between them and the pure part is safe Rust. Dependencies go
-//! one way: `server`, `error`, `frame`, `datum`, `range`, then the functions.
+//! Only a few files touch the server: [`server`] declares its functions, [`frame`] has the calling convention,
+//! [`datum`] and [`range`] the SQL types, [`error`] the reports, [`planner`] the planner's nodes, [`backend`] the state
+//! of a process and [`shared`] that of the server. Everything between them and the pure part is safe Rust. Dependencies
+//! go one way: `server`, `error`, `frame`, `datum`, `range`, then the functions.
 
 mod backend;
 mod cast;
@@ -38,8 +38,8 @@ pgrx::pg_module_magic!(name, version);
 
 pgrx::extension_sql_file!("../sql/ulid.sql", name = "ulid", bootstrap);
 
-// Every C function of the install script, by the symbol that it names. A symbol that a released script names
-// stays here for ever. All of them are STRICT.
+// Every C function of the install script, by the symbol that it names. A symbol that a released script names stays here
+// for ever. All of them are STRICT.
 frame::export! {
     ulid_in(&CStr) -> u128 = io::input;
     ulid_out(&Ulid) -> Text = io::output;

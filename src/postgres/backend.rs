@@ -42,7 +42,7 @@ struct Seeded {
     generator: Generator,
 }
 
-/// What belongs to this process and is reached from its only thread.
+/// State that belongs to this process and is used only by its one thread.
 struct BackendLocal(UnsafeCell<Option<Seeded>>);
 
 // SAFETY: a backend has one thread that runs SQL functions.
@@ -50,8 +50,8 @@ unsafe impl Sync for BackendLocal {}
 
 static SEEDED: BackendLocal = BackendLocal(UnsafeCell::new(None));
 
-/// The generator of this process. One that came with a fork, from a library preloaded into the postmaster, is
-/// replaced: it would give the same values in every backend.
+/// The generator of this process. If the library was preloaded into the postmaster, a generator inherited through a
+/// fork is replaced: it would generate the same values in every backend.
 fn generator() -> Result<&'static mut Generator, SeedError> {
     // SAFETY: MyProcPid is set before any SQL runs. Each exported function takes the reference once, and it is gone
     // before the function returns.
@@ -70,12 +70,12 @@ fn seed(state: &'static mut Option<Seeded>, pid: c_int) -> Result<&'static mut G
     Ok(&mut state.insert(Seeded { pid, generator: Generator::from_os()? }).generator)
 }
 
-/// What the tests inside a backend change of the state.
+/// Changes of the state for the tests inside a backend.
 #[cfg(feature = "pg_test")]
 pub(super) mod test_support {
     use super::{SEEDED, Ulid, c_int};
 
-    /// Pretends that the generator was seeded by this process.
+    /// Pretends that this process seeded the generator.
     pub(in crate::postgres) fn set_process(pid: c_int) {
         // SAFETY: as in `generator`.
         if let Some(seeded) = unsafe { &mut *SEEDED.0.get() } {

@@ -1,4 +1,4 @@
-//! The casts that are neither binary ones, nor by text, nor functions of [`super::time`].
+//! The casts that are neither binary-coercible, nor through text, nor functions of [`super::time`].
 
 use super::datum::{ByteaArg, Timestamp};
 use super::error::Error;

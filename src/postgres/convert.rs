@@ -1,4 +1,4 @@
-//! Ids of other kinds: the layouts are the pure part's, times and errors PostgreSQL's.
+//! Ids of other kinds. The pure part defines the layouts; times and errors are PostgreSQL's.
 
 use super::datum::{ByteaArg, SnowflakeParts, TimestampTz, Uuid};
 use super::error::Error;

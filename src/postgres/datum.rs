@@ -10,8 +10,8 @@ use super::server;
 use crate::typeid::TypeId;
 use crate::value::Ulid;
 
-/// Puts a value into the current memory context. It is made after the memory for it, so that no register has to be
-/// kept for its pieces meanwhile.
+/// Puts a value into the current memory context. The value is computed after its memory is allocated, so that its
+/// pieces need not be kept in registers during the allocation.
 #[inline(always)]
 fn allocate<T: Copy>(value: impl FnOnce() -> T) -> Datum {
     const { assert!(align_of::<T>() == 1) };
@@ -40,8 +40,9 @@ impl Returned for Ulid {
     }
 }
 
-/// A ulid as a number, for what is called most. In a `Result` with an [`Error`] its bytes would overlap with those
-/// of the error, so that the compiler stores them in odd pieces, and whoever reads them next has to wait.
+/// A ulid as a number, for the functions that are called most. In a `Result` with an [`Error`] its bytes would overlap
+/// with those of the error. The compiler would then store them in odd pieces, and whatever reads them next would have
+/// to wait.
 impl Returned for u128 {
     const SQL: &'static str = <Ulid as Returned>::SQL;
 
@@ -50,7 +51,7 @@ impl Returned for u128 {
     }
 }
 
-/// An argument given back without a copy.
+/// An argument returned without a copy.
 impl Returned for &Ulid {
     const SQL: &'static str = "ulid";
 
@@ -101,7 +102,7 @@ impl Returned for SnowflakeParts {
         let mut values = columns.map(|(_, _, value)| value);
         let mut nulls = [false; 4];
         // SAFETY: the descriptor has as many columns as there are values, of their types; all are palloc'ed here.
-        // The types are passed by value, so nothing in the tuple is toasted and it is a datum as it stands.
+        // The types are passed by value, so nothing in the tuple is toasted, and it is a valid datum.
         unsafe {
             let descriptor = server::CreateTemplateTupleDesc(columns.len() as c_int);
             for (number, (name, oid, _)) in (1..).zip(columns) {
@@ -187,14 +188,14 @@ impl Returned for Bytea {
     }
 }
 
-/// A text of ASCII characters, no longer than a TypeID is.
+/// A text of ASCII characters, at most as long as a TypeID.
 pub(super) struct ShortText {
     bytes: [u8; TypeId::MAX_LEN],
     len: usize,
 }
 
 impl ShortText {
-    /// What does not fit is left out.
+    /// Leaves out what does not fit.
     pub(super) fn new(text: &[u8]) -> Self {
         let mut bytes = [0; TypeId::MAX_LEN];
         let len = text.len().min(bytes.len());
@@ -211,13 +212,13 @@ impl Returned for ShortText {
     }
 }
 
-/// 2000-01-01, from which PostgreSQL counts, in milliseconds since 1970-01-01.
+/// 2000-01-01, PostgreSQL's epoch, in milliseconds since 1970-01-01.
 pub(super) const POSTGRES_EPOCH_MS: i64 = 946_684_800_000;
 
-/// Microseconds since 2000-01-01 UTC; the extremes are the infinities.
+/// Microseconds since 2000-01-01 UTC; the minimum and the maximum are the infinities.
 pub(super) struct TimestampTz(pub i64);
 
-/// Microseconds since 2000-01-01 in no time zone; the extremes are the infinities.
+/// Microseconds since 2000-01-01 without time zone; the minimum and the maximum are the infinities.
 pub(super) struct Timestamp(pub i64);
 
 impl Timestamp {
@@ -227,17 +228,17 @@ impl Timestamp {
         Self(unsafe { convert(server::timestamptz_timestamp, value.0) })
     }
 
-    /// The moment that this is in the session's time zone, by core's own cast.
+    /// The moment that this time is in the session's time zone, by core's own cast.
     pub(super) fn into_timestamptz(self) -> TimestampTz {
         // SAFETY: the function takes a timestamp and is called with one.
         TimestampTz(unsafe { convert(server::timestamp_timestamptz, self.0) })
     }
 }
 
-/// Calls a core function from and to a 64-bit value that is never null.
+/// Calls a core function that takes and returns a 64-bit value that is never null.
 ///
 /// # Safety
-/// The function is such a one.
+/// The function is one of these.
 unsafe fn convert(function: unsafe extern "C-unwind" fn(FunctionCallInfo) -> Datum, value: i64) -> i64 {
     // SAFETY: promised by the caller.
     unsafe {

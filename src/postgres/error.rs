@@ -1,4 +1,4 @@
-//! Errors as PostgreSQL reports them: SQLSTATE, message, detail, in the server's language and encoding.
+//! Errors as PostgreSQL reports them: SQLSTATE, message and detail, in the server's language and encoding.
 #![allow(unsafe_code)]
 
 use std::ffi::{CStr, c_int};
@@ -16,31 +16,32 @@ use crate::value::Ulid;
 
 /// An error that a function of the extension can raise.
 pub(super) enum Error<'call> {
-    /// 22P02, or 22003 where the text is of more than 128 bits.
+    /// 22P02, or 22003 if the text has more than 128 bits.
     Parse { text: &'call CStr, error: ParseError },
-    /// 22P02, or 22003 where it begins with more than 128 bits have: no text of a ulid starts with this.
+    /// 22P02, or 22003 if it begins with more than 128 bits have: no text of a ulid starts with this.
     Prefix { text: &'call [u8], error: PrefixError },
-    /// 22P02, or 22003 where the suffix is of more than 128 bits.
+    /// 22P02, or 22003 if the suffix has more than 128 bits.
     TypeId { text: &'call [u8], error: TypeIdError },
-    /// 22023: no prefix of a TypeID.
+    /// 22023: not a valid prefix of a TypeID.
     TypeIdPrefix { prefix: &'call [u8], error: TypeIdError },
-    /// 22023: a TypeID whose prefix, the first `prefix_len` bytes, is another than the one expected.
+    /// 22023: a TypeID whose prefix, the first `prefix_len` bytes, differs from the expected one.
     OtherPrefix { typeid: &'call [u8], prefix_len: usize, expected: &'call [u8] },
     /// 22P03: a bytea that is not 16 bytes long.
     Length(LengthError),
     /// 22P03: a bytea that is not 10 bytes long.
     RandomnessLength { found: usize },
-    /// 22023, 22003 or 22008: an id of another kind is no ULID, or a ULID, whose bytes are `id`, none of that kind.
+    /// 22023, 22003 or 22008: an id of another kind cannot be converted to a ULID, or a ULID, whose bytes are `id`, to
+    /// that kind.
     Convert { error: ConvertError, id: [u8; 16] },
     /// 22008: an epoch that is infinite.
     Epoch,
-    /// 22008: a timestamp that a ULID has no room for.
+    /// 22008: a timestamp that does not fit into a ULID.
     Timestamp,
-    /// 22008: the same of the system's clock.
+    /// 22008: the same for the system clock.
     Clock,
     /// 2200H: no greater ULID in this millisecond.
     Exhausted,
-    /// XX000, as core's `gen_random_uuid` has it: no randomness from the operating system.
+    /// XX000, as for core's `gen_random_uuid`: no randomness from the operating system.
     Seed,
 }
 
@@ -56,7 +57,7 @@ impl From<RangeError> for Error<'_> {
     }
 }
 
-/// What is not a uuid or a ulid, so that the error names all of it.
+/// For an id that is neither a uuid nor a ulid: the error itself names all of it.
 impl From<ConvertError> for Error<'_> {
     fn from(error: ConvertError) -> Self {
         Self::Convert { error, id: [0; 16] }
@@ -82,8 +83,8 @@ impl From<SeedError> for Error<'_> {
 const TIMES: &CStr = c"A ULID holds times from 1970-01-01 00:00:00+00 to 10889-08-02 05:31:50.655+00.";
 
 impl Error<'_> {
-    /// Reports the error: softly where the caller asked for that (`context` of the call frame, PostgreSQL 16 and
-    /// later) and then returns, as an ERROR otherwise and then does not.
+    /// Reports the error. If the caller asked for a soft error (`context` of the call frame, PostgreSQL 16 and later),
+    /// this returns; otherwise it raises an ERROR and does not return.
     ///
     /// # Safety
     /// `context` is that of the present call frame, and no frame from here to PostgreSQL has anything to drop.
@@ -194,7 +195,7 @@ impl Error<'_> {
     }
 }
 
-/// Says which fault the text has.
+/// Describes the fault of the text.
 ///
 /// # Safety
 /// An error report has been started.
@@ -265,7 +266,7 @@ unsafe fn describe_prefix_error(text: &[u8], error: PrefixError) {
     }
 }
 
-/// Says which fault a TypeID, or a prefix of one, has.
+/// Describes the fault of a TypeID, or of a prefix of one.
 ///
 /// # Safety
 /// An error report has been started.
@@ -309,7 +310,7 @@ unsafe fn describe_timestamp_error() {
     }
 }
 
-/// Names the id, so that its row can be found, and says what it has that stands against the conversion.
+/// Names the id, so that its row can be found, and describes what prevents the conversion.
 ///
 /// # Safety
 /// An error report has been started.
@@ -411,7 +412,7 @@ fn len(text: &[u8]) -> c_int {
     c_int::try_from(text.len()).unwrap_or(c_int::MAX)
 }
 
-/// The length in bytes of the first character of a text that is not empty, in the server's encoding.
+/// The length in bytes of the first character of a non-empty text, in the server's encoding.
 fn character_len(text: &[u8]) -> c_int {
     // SAFETY: pg_encoding_mblen looks at the bytes of one character; a copy that ends with zeros gives it more than
     // any encoding can want.
@@ -431,7 +432,7 @@ unsafe fn code(sqlstate: PgSqlErrorCode) {
     unsafe { server::errcode(sqlstate as c_int) };
 }
 
-/// Starts a report and says whether anybody wants its text.
+/// Starts a report and returns whether its text is wanted.
 ///
 /// # Safety
 /// `context` is that of the present call frame.
@@ -449,7 +450,7 @@ unsafe fn start(context: *mut Node) -> bool {
     }
 }
 
-/// Ends the report. Returns only where the error is a soft one.
+/// Ends the report. Returns only if the error is a soft one.
 ///
 /// # Safety
 /// `context` is that of [`start`], and the frames up to PostgreSQL have nothing to drop.

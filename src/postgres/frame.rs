@@ -1,7 +1,7 @@
 //! The calling convention: how PostgreSQL calls a Rust function and gets its result.
 //!
-//! pgrx's `#[pg_extern]` is not used, for three reasons: each allocation through it costs a `sigsetjmp`, an error
-//! it carries is turned into UTF-8 whatever the server's encoding, and it cannot report soft errors.
+//! pgrx's `#[pg_extern]` is not used, for three reasons: each allocation through it costs a `sigsetjmp`, an error that
+//! it carries is converted to UTF-8 whatever the server's encoding is, and it cannot report soft errors.
 #![allow(unsafe_code)]
 
 use std::any::Any;
@@ -12,10 +12,10 @@ use pgrx::pg_sys::{Datum, FmgrInfo, FunctionCallInfo};
 
 use super::error::Error;
 
-/// Exports functions by the version-1 calling convention: `symbol(argument types) -> result type = function;`.
+/// Exports functions with the version-1 calling convention: `symbol(argument types) -> result type = function;`.
 ///
-/// The function is a safe one that returns the result or an [`Error`]. The types become [`SIGNATURES`], which a
-/// test compares with the catalogue.
+/// The function is safe and returns the result or an [`Error`]. The types become [`SIGNATURES`], which a test compares
+/// with the catalogue.
 macro_rules! export {
     ($($symbol:ident($($argument:ty),*) -> $result:ty = $function:path;)*) => {
         $(const _: () = {
@@ -79,22 +79,21 @@ impl<'call> Frame<'call> {
         unsafe { (*self.fcinfo).args.as_slice(index + 1)[index].value }
     }
 
-    /// What PostgreSQL knows of the function that is called, in this place of this query; null where it is called
-    /// from C alone.
+    /// What PostgreSQL knows about the called function at this place of this query; null if it is called from C alone.
     pub(super) fn function(self) -> *mut FmgrInfo {
         // SAFETY: the frame is that of the present call.
         unsafe { (*self.fcinfo).flinfo }
     }
 }
 
-/// Calls `body` for the frame that PostgreSQL gave, and turns its outcome into a datum or an error report.
+/// Calls `body` for the frame that PostgreSQL passed, and turns its outcome into a datum or an error report.
 ///
-/// A Rust panic becomes an ERROR of its own. It and any other error are reported after `body` has returned, and
-/// allocating and reading a range are done without pgrx's `sigsetjmp`: PostgreSQL's `longjmp` then passes frames that
-/// have nothing to drop.
+/// A Rust panic becomes a separate ERROR. It and any other error are reported after `body` has returned. Allocating and
+/// reading a range do without pgrx's `sigsetjmp`. So PostgreSQL's `longjmp` only passes frames that have nothing to
+/// drop.
 ///
-/// pgrx's own guard is a function that is never inlined and hands the outcome over in memory, which costs more than
-/// most of what is called here. This one is inlined, and then costs nothing until there is a panic.
+/// pgrx's own guard is a function that is never inlined and returns the outcome through memory. That costs more than
+/// most of the functions called here. This guard is inlined, and costs nothing until there is a panic.
 ///
 /// # Safety
 /// `fcinfo` is the frame of the present call.
@@ -104,7 +103,7 @@ pub(super) unsafe fn call<'call, V: Returned, R: Outcome<'call, Value = V>>(
     body: impl FnOnce(Frame<'call>) -> R,
 ) -> Datum {
     let frame = Frame { fcinfo, call: PhantomData };
-    // Unwind safe: what a panic may leave half done is the generator's state, every value of which is a valid one.
+    // Unwind safe: a panic can only leave the state of the generator half changed, and each of its values is valid.
     match catch_unwind(AssertUnwindSafe(|| body(frame).into_result().map(Returned::into_datum))) {
         Ok(Ok(datum)) => datum,
         // SAFETY: the frame is valid, and nothing here waits to be dropped.
@@ -142,7 +141,7 @@ pub(super) trait Argument<'call>: Sized {
     /// The datum is of this SQL type, not null, and lives as long as the call. The caller's frames have nothing to drop.
     unsafe fn from_datum(datum: Datum) -> Self;
 
-    /// The argument of a call, where the call can make it cheaper to read.
+    /// The argument of a call, for types that can use the call to read it more cheaply.
     ///
     /// # Safety
     /// As for `from_datum`, of the argument at this index.
@@ -161,7 +160,7 @@ pub(super) trait Returned {
     fn into_datum(self) -> Datum;
 }
 
-/// What a function returns: the value, or the value or an error.
+/// The return value of a function: the value, or a `Result` of the value and an error.
 pub(super) trait Outcome<'call> {
     type Value: Returned;
 

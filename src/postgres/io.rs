@@ -1,4 +1,4 @@
-//! Text input and output. The binary forms are core's `uuid_recv` and `uuid_send`.
+//! Text input and output. Binary input and output are core's `uuid_recv` and `uuid_send`.
 
 use std::ffi::CStr;
 

@@ -1,4 +1,4 @@
-//! The steps of `min` and `max`, which core has not for uuid. All other comparison is core's.
+//! The transition functions of `min` and `max`, which core does not have for uuid. All other comparison is core's.
 
 use crate::value::Ulid;
 

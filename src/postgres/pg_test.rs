@@ -1,4 +1,4 @@
-//! What only Rust inside a backend can see. Everything else is tested as SQL in `tests/pg_regress`.
+//! What only Rust inside a backend can test. Everything else is tested as SQL in `tests/pg_regress`.
 
 /// The settings of the test server: none.
 #[cfg(test)]
@@ -21,7 +21,7 @@ mod tests {
     use crate::postgres::{SIGNATURES, backend::test_support as state, frame, shared};
     use crate::value::Ulid;
 
-    /// The text of what `query` gives.
+    /// The result of `query` as text.
     fn text(query: &str) -> String {
         Spi::get_one(query).unwrap().unwrap()
     }
@@ -30,7 +30,7 @@ mod tests {
         text("SELECT gen_monotonic_ulid()::text").parse().unwrap()
     }
 
-    /// The install script is written by hand, so this is what holds SQL and Rust together.
+    /// The install script is written by hand, so this test keeps SQL and Rust consistent.
     #[pg_test]
     fn each_c_function_has_the_signature_that_rust_exports() {
         let mut exported: Vec<_> = SIGNATURES
@@ -77,7 +77,7 @@ mod tests {
             Err(Error::Seed)
         }
 
-        /// A second word beside the one of the server.
+        /// A second word, in addition to the one of the server.
         fn attach() -> bool {
             shared::test_support::attached(c"ulid_test").load(super::Ordering::Relaxed) == 0
         }
@@ -93,7 +93,7 @@ mod tests {
         error_of_call(symbol)
     }
 
-    /// The same of any function that takes nothing.
+    /// The same for any function without arguments.
     fn error_of_call(function: &str) -> String {
         Spi::run(&format!(
             "CREATE OR REPLACE FUNCTION error_of() RETURNS text LANGUAGE plpgsql AS $$ BEGIN
@@ -107,20 +107,20 @@ mod tests {
         text("SELECT error_of()")
     }
 
-    /// It would be the end of every backend of the server.
+    /// A panic that is not caught would end every backend of the server.
     #[pg_test]
     fn a_panic_is_an_error() {
         assert_eq!(error_of("ulid_test_panic"), "XX000 what a test does");
     }
 
-    /// No SQL can set the clock before 1970, or take the operating system's randomness away.
+    /// SQL can neither set the clock before 1970 nor take away the operating system's randomness.
     #[pg_test]
     fn what_only_the_system_can_cause_is_an_error_of_its_own() {
         assert_eq!(error_of("ulid_test_clock"), "22008 system clock out of range for type ulid");
         assert_eq!(error_of("ulid_test_seed"), "XX000 could not generate random values");
     }
 
-    /// A sequence that came with a fork would go on in each child alike.
+    /// A sequence inherited through a fork would continue identically in each child.
     #[pg_test]
     fn a_generator_of_another_process_is_not_used() {
         loop {
@@ -163,7 +163,7 @@ mod tests {
         state::set_process(-1);
     }
 
-    /// One test for all that changes the word, as tests run at the same time and share it.
+    /// One test for everything that changes the word, as tests run at the same time and share it.
     #[pg_test]
     fn ordered_ids_go_on_from_the_word_of_the_server() {
         let shared = shared::time();
@@ -172,11 +172,11 @@ mod tests {
         let first = next();
         assert_eq!(shared.load(Ordering::Relaxed), first);
         assert!(next() > first);
-        // What a clock that is set back by a minute looks like.
+        // As if the clock was set back by a minute.
         let ahead = (unix_ms().unwrap() + 60_000) << 16 | 0xfffe;
         shared.store(ahead, Ordering::Relaxed);
         assert_eq!([next(), next(), next()], [ahead + 1, ahead + 2, ahead + 3]);
-        // The end of time.
+        // The last possible time.
         shared.store(u64::MAX - 1, Ordering::Relaxed);
         assert_eq!(next(), u64::MAX);
         for _ in 0..2 {
@@ -184,12 +184,12 @@ mod tests {
             assert_eq!(error_of_call("gen_ordered_ulid"), error);
         }
         assert_eq!(shared.load(Ordering::Relaxed), u64::MAX);
-        // What a start of the server looks like.
+        // As after a start of the server.
         shared.store(0, Ordering::Relaxed);
         assert!(next() >> 16 <= unix_ms().unwrap());
     }
 
-    /// The first who asks makes the word, as zero, and everybody after it finds the same one.
+    /// The first caller creates the word, as zero, and every later caller finds the same one.
     #[pg_test]
     fn a_word_is_made_once() {
         let attached = || shared::test_support::attached(c"ulid_test_once");
@@ -198,11 +198,11 @@ mod tests {
         assert!(!std::ptr::eq(attached(), shared::time()));
     }
 
-    /// Until 16 the word takes room that the server has left; from 17 on it needs none there.
+    /// Until 16 the word takes space that the server has left; from 17 it needs none there.
     #[cfg(any(feature = "pg13", feature = "pg14", feature = "pg15", feature = "pg16"))]
     #[pg_test]
     fn a_server_without_room_gives_its_own_error() {
-        // The words of the other tests have their place.
+        // The words of the other tests exist already.
         for word in [c"ulid_ordered_time", c"ulid_test_once"] {
             shared::test_support::attached(word);
         }
@@ -214,7 +214,7 @@ mod tests {
         text("SELECT gen_ordered_ulid()::text");
     }
 
-    /// No randomness goes from one id into the next, whatever kind of generator is called in between.
+    /// No randomness carries over from one id to the next, whatever kind of generator is called in between.
     #[pg_test]
     fn a_random_id_does_not_move_the_sequence() {
         gen_monotonic_ulid();

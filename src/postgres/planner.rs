@@ -1,13 +1,15 @@
-//! What the planner is told of windows of time, `ulid <@ tstzrange`, and of `ulid_starts_with`: bounds for an index
-//! ([`index_condition`]), plain comparisons where a partitioned table can be pruned by them ([`simplify`]), and an
+//! What the planner learns about windows of time, `ulid <@ tstzrange`, and about `ulid_starts_with`: bounds for an
+//! index ([`index_condition`]), plain comparisons if they allow a partitioned table to be pruned ([`simplify`]), and an
 //! estimate of the rows ([`selectivity`]).
 //!
-//! This runs inside other people's queries. What every part of it keeps to:
-//! - A node stands in one place of a tree only, because the planner changes trees in place. What is used again is copied.
-//! - What is evaluated twice is stable and contains no sub-select; what is evaluated for each row, cheap as well.
-//! - The type of an argument is looked at before its value is: anybody can name an estimator for his own operator.
-//! - An operator of somebody else's family is used only if it is ours.
-//! - Every function of the server is called raw ([`super::server`]), and nothing here has anything to drop.
+//! This runs inside other people's queries. Every part of it follows these rules:
+//! - A node appears in only one place of a tree, because the planner changes trees in place. What is used again is
+//!   copied.
+//! - What is evaluated twice is stable and contains no sub-select; what is evaluated for each row is cheap as well.
+//! - The type of an argument is checked before its value is read: any operator can name an estimator.
+//! - An operator of another family is used only if it is ours.
+//! - Every function of the server is called without a wrapper ([`super::server`]), and nothing here has anything to
+//!   drop.
 #![allow(unsafe_code)]
 
 mod index_condition;
@@ -50,7 +52,7 @@ fn support(request: Internal, predicate: &'static Predicate) -> Internal {
     Internal(answer.unwrap_or(std::ptr::null_mut()))
 }
 
-/// The estimator of `ulid <@ tstzrange` and its commutator: the part of the rows, 0 to 1, that the window holds.
+/// The estimator of `ulid <@ tstzrange` and its commutator: the fraction of the rows, 0 to 1, that is in the window.
 pub(super) fn window_selectivity(root: Internal, operator: Oid, arguments: Internal, relation: i32) -> f64 {
     // SAFETY: the arguments are those of every restriction estimator.
     unsafe {
@@ -59,15 +61,15 @@ pub(super) fn window_selectivity(root: Internal, operator: Oid, arguments: Inter
     }
 }
 
-/// A predicate that holds for the ulids between two bounds.
+/// A predicate that is true for the ulids between two bounds.
 struct Predicate {
-    /// The type of the argument that the bounds come from.
+    /// The type of the argument that determines the bounds.
     argument: Oid,
-    /// The names of the functions that make the bounds of such an argument, in the schema of the predicate.
+    /// The names of the functions that compute the bounds from such an argument, in the schema of the predicate.
     lower: &'static CStr,
     upper: &'static CStr,
-    /// The bounds of a value of that type, which is not null; nothing if the predicate has an error for it, which is for
-    /// those to see who evaluate it.
+    /// The bounds for a value of that type that is not null. `None` if the predicate raises an error for it; that is
+    /// left to whoever evaluates the predicate.
     bounds: unsafe fn(Datum) -> Option<Window>,
 }
 
@@ -119,14 +121,14 @@ impl Predicate {
 struct Call {
     predicate: &'static Predicate,
     function: Oid,
-    /// Where the ulid is among the arguments, from 0.
+    /// The index of the ulid among the arguments, from 0.
     ulid_index: c_int,
     ulid: *mut Node,
     argument: *mut Node,
 }
 
 impl Call {
-    /// The call with these arguments; nothing if they are not of the predicate's types.
+    /// The call with these arguments; `None` if they are not of the predicate's types.
     ///
     /// # Safety
     /// The list is that of a call that the planner holds.
@@ -145,7 +147,7 @@ impl Call {
             if !has_sixteen_bytes(server::exprType(ulid)) {
                 return None;
             }
-            // A range is relabelled for the domain that the operators take.
+            // A range is relabelled as the domain that the operators take.
             let argument = match (*argument).type_ {
                 NodeTag::T_RelabelType => {
                     let inner = (*argument.cast::<pg_sys::RelabelType>()).arg.cast();
@@ -157,8 +159,9 @@ impl Call {
         }
     }
 
-    /// `ulid >= lower` and `ulid <= upper`, all nodes of which are new; nothing where a family has other operators than
-    /// ours, where the user may not execute what the comparisons call, or where the argument is one to have an error.
+    /// `ulid >= lower` and `ulid <= upper`, all of whose nodes are new. `None` if a family has operators other than
+    /// ours, if the user may not execute what the comparisons call, or if the predicate raises an error for the
+    /// argument.
     ///
     /// # Safety
     /// The call is one that the planner holds.
@@ -195,7 +198,7 @@ impl Call {
         }
     }
 
-    /// A call of the function of this name, which makes a bound of the argument.
+    /// A call of the function of this name, which computes a bound from the argument.
     ///
     /// # Safety
     /// The call is one that the planner holds.
@@ -237,9 +240,9 @@ unsafe fn constant_node(kind: Oid, value: Ulid) -> *mut Node {
     unsafe { server::makeConst(kind, -1, Oid::INVALID, length, value.into_datum(), false, false).cast() }
 }
 
-/// `>=` and `<=` of a type, if an operator family has these as its strategies of those names.
+/// `>=` and `<=` of a type, if an operator family has them as its strategies with those names.
 ///
-/// A strategy number says nothing of the operator that somebody else's family has there, so it must be the one of the
+/// A strategy number says nothing about the operator that another family has for it, so it must be the operator of the
 /// type's own btree class. BRIN's families have the same strategies.
 ///
 /// # Safety
@@ -257,7 +260,7 @@ unsafe fn comparison_operators(kind: Oid, family: Oid) -> Option<[Oid; 2]> {
     Some([ge?, le?])
 }
 
-/// The btree operator family that a type is ordered by.
+/// The btree operator family that defines the order of a type.
 fn default_family(kind: Oid) -> Option<Oid> {
     // SAFETY: a planner's hook runs within a transaction.
     unsafe {
@@ -292,5 +295,5 @@ unsafe fn arguments(node: *mut Node) -> Option<*mut List> {
     }
 }
 
-/// What a support function answers with: a node, or the request itself.
+/// The answer of a support function: a node, or the request itself.
 type Answer = Option<*mut c_void>;

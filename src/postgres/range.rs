@@ -1,4 +1,4 @@
-//! A tstzrange as the window of the ULIDs made within it.
+//! A tstzrange as the window of the ULIDs created within it.
 #![allow(unsafe_code)]
 
 use std::ffi::c_int;
@@ -11,7 +11,7 @@ use super::frame::{Argument, Frame};
 use super::server;
 use crate::window::Window;
 
-/// A range of times as the ULIDs made within it.
+/// A range of times as the ULIDs created within it.
 pub(super) struct TstzRange(pub Window);
 
 impl<'call> Argument<'call> for TstzRange {
@@ -56,11 +56,11 @@ impl<'call> Argument<'call> for UlidWindow {
     }
 }
 
-/// What is the same for all calls of a function in one place of a query.
+/// What is the same for all calls of a function at one place of a query.
 struct Known {
     range_type: *mut TypeCacheEntry,
-    /// The window, where the argument is a constant. A parameter is none: the expression of a PL/pgSQL statement lives
-    /// longer than the value of its variable.
+    /// The window, if the argument is a constant. A parameter does not count: the expression of a PL/pgSQL statement
+    /// lives longer than the value of its variable.
     window: Option<Window>,
 }
 
@@ -81,7 +81,7 @@ unsafe fn remember(function: *mut FmgrInfo, index: usize, datum: Datum) -> *mut 
     }
 }
 
-/// Whether the argument at this index of the call is a constant. Other nodes than calls of a function, such as
+/// Whether the argument at this index of the call is a constant. Nodes other than function calls, such as
 /// `id <@ ANY (array)`, have arguments that are not those of the function.
 ///
 /// # Safety
@@ -102,7 +102,7 @@ unsafe fn is_constant(call: *mut Node, index: usize) -> bool {
     }
 }
 
-/// The ULIDs made within a tstzrange.
+/// The ULIDs created within a tstzrange.
 ///
 /// # Safety
 /// The datum is a tstzrange, not null. The caller's frames have nothing to drop.

@@ -1,6 +1,6 @@
-//! The server's own functions, declared raw.
+//! The server's own functions, declared without wrappers.
 //!
-//! pgrx's bindings wrap each function in a `sigsetjmp`, turn an ERROR into a Rust panic and raise it again: SQLSTATE,
+//! pgrx's bindings wrap each function in a `sigsetjmp`, turn an ERROR into a Rust panic and raise it again. SQLSTATE,
 //! context and constraint are lost on the way, and bytes that are not UTF-8 are replaced. So every function that can
 //! report an error is declared here, and its error passes as PostgreSQL's `longjmp`. The rule for callers: no frame
 //! from here up to PostgreSQL has anything to drop while such a function runs.
@@ -69,7 +69,7 @@ unsafe extern "C-unwind" {
         nulls: *mut bool,
     ) -> *mut HeapTupleData;
 
-    // Functions of core by their SQL calling convention
+    // Functions of core with the SQL calling convention
     pub(super) fn DirectFunctionCall1Coll(function: PGFunction, collation: Oid, argument: Datum) -> Datum;
     pub(super) fn timestamp_timestamptz(fcinfo: FunctionCallInfo) -> Datum;
     pub(super) fn timestamptz_timestamp(fcinfo: FunctionCallInfo) -> Datum;
@@ -212,7 +212,7 @@ unsafe extern "C-unwind" {
     pub(super) fn free_attstatsslot(slot: *mut AttStatsSlot);
 }
 
-/// The number of elements of a list. The server has this as an inline function only.
+/// The number of elements of a list. The server has this only as an inline function.
 ///
 /// # Safety
 /// The list is a valid one, or null for the empty list.
@@ -230,7 +230,7 @@ pub(super) unsafe fn list_nth<T>(list: *const List, n: usize) -> *mut T {
     unsafe { (*(*list).elements.add(n)).ptr_value.cast() }
 }
 
-/// A copy of a node and all below it.
+/// A copy of a node and everything below it.
 ///
 /// # Safety
 /// The node is a valid one.
@@ -239,7 +239,7 @@ pub(super) unsafe fn copy<T>(node: *const T) -> *mut T {
     unsafe { copyObjectImpl(node.cast()).cast() }
 }
 
-/// Whether the present user may execute a function.
+/// Whether the current user may execute a function.
 ///
 /// # Safety
 /// Called within a transaction.

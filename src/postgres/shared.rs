@@ -6,15 +6,15 @@ use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
 use super::server;
 
-/// The name of the word in the server. It is for ever: another one would begin another order.
+/// The name of the word in the server. It never changes: another name would begin another order.
 const NAME: &CStr = c"ulid_ordered_time";
 
-/// Where the word is, once this process has attached it.
+/// The address of the word, once this process has attached it.
 static TIME: AtomicPtr<AtomicU64> = AtomicPtr::new(std::ptr::null_mut());
 
-/// The word, attached at its first use in this process. There is none in the postmaster, which runs no SQL.
+/// The word, attached at its first use in this process. The postmaster has none, since it runs no SQL.
 ///
-/// PostgreSQL's own error where there is no room for it passes through; the caller's frames have nothing to drop.
+/// If there is no room for it, PostgreSQL's own error passes through; the caller's frames have nothing to drop.
 pub(super) fn time() -> &'static AtomicU64 {
     let word = TIME.load(Ordering::Relaxed);
     if word.is_null() {
@@ -32,7 +32,7 @@ fn attached(name: &CStr) -> &'static AtomicU64 {
     unsafe { AtomicU64::from_ptr(attach(name)) }
 }
 
-/// The word of this name. The first who asks for it makes it, as zero, before anybody else sees it.
+/// The word of this name. The first process that asks for it creates it, as zero, before any other process sees it.
 #[cfg(any(feature = "pg13", feature = "pg14", feature = "pg15", feature = "pg16"))]
 fn attach(name: &CStr) -> *mut u64 {
     use pgrx::pg_sys::{LWLockMode, MainLWLockArray};
@@ -53,7 +53,7 @@ fn attach(name: &CStr) -> *mut u64 {
     }
 }
 
-/// The same; from PostgreSQL 17 on there is a registry for it, which needs no room set aside.
+/// The same. From PostgreSQL 17 there is a registry for it, which needs no reserved space.
 #[cfg(any(feature = "pg17", feature = "pg18"))]
 fn attach(name: &CStr) -> *mut u64 {
     let mut found = false;
@@ -63,7 +63,7 @@ fn attach(name: &CStr) -> *mut u64 {
     }
 }
 
-/// The same; from PostgreSQL 19 on the function that initializes is handed an argument, which is not needed here.
+/// The same. From PostgreSQL 19 the function that initializes is passed an argument, which is not needed here.
 #[cfg(feature = "pg19")]
 fn attach(name: &CStr) -> *mut u64 {
     use std::ptr::null_mut;
@@ -85,7 +85,7 @@ unsafe extern "C-unwind" fn initialize(word: *mut c_void) {
     unsafe { word.cast::<u64>().write(0) };
 }
 
-/// What the tests inside a backend do with words of their own.
+/// For the tests inside a backend, which use words under other names.
 #[cfg(feature = "pg_test")]
 pub(super) mod test_support {
     /// The word of this name.
@@ -93,7 +93,7 @@ pub(super) mod test_support {
         super::attached(name)
     }
 
-    /// Takes all the room that the server has left.
+    /// Takes all the space that the server has left.
     #[cfg(any(feature = "pg13", feature = "pg14", feature = "pg15", feature = "pg16"))]
     pub(in crate::postgres) fn exhaust() {
         use crate::postgres::server::ShmemAllocNoError;

@@ -1,4 +1,4 @@
-//! The time of a ULID as PostgreSQL's timestamps, in whole numbers only.
+//! The time of a ULID as PostgreSQL's timestamps, in integers only.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use super::error::Error;
 use super::range::{TstzRange, UlidWindow};
 use crate::value::Ulid;
 
-/// The millisecond since the Unix epoch that the moment lies in, rounded down.
+/// The millisecond since the Unix epoch that contains the moment: rounded down.
 pub(super) fn unix_ms<'call>(timestamp: TimestampTz) -> Result<u64, Error<'call>> {
     let unix_ms = finite_ms(timestamp).ok_or(Error::Timestamp)?;
     u64::try_from(unix_ms).ok().filter(|&unix_ms| unix_ms <= Ulid::MAX_UNIX_MS).ok_or(Error::Timestamp)
@@ -15,18 +15,18 @@ pub(super) fn unix_ms<'call>(timestamp: TimestampTz) -> Result<u64, Error<'call>
 
 /// The moment, counted from the Unix epoch.
 pub(super) fn since_epoch<'call>(timestamp: TimestampTz) -> Result<Duration, Error<'call>> {
-    // What is lost where the time is rounded down to the millisecond: 0 to 999.
+    // What is lost when the time is rounded down to the millisecond: 0 to 999.
     let us = timestamp.0.rem_euclid(1000) as u64;
     let unix_ms = unix_ms(timestamp)?;
     Ok(Duration::from_millis(unix_ms) + Duration::from_micros(us))
 }
 
-/// The same of an epoch that other times count from, which may be before 1970.
+/// The same for an epoch that other times count from, which may be before 1970.
 pub(super) fn epoch_ms<'call>(epoch: TimestampTz) -> Result<i64, Error<'call>> {
     finite_ms(epoch).ok_or(Error::Epoch)
 }
 
-/// Milliseconds since the Unix epoch, rounded down; none of the infinities.
+/// Milliseconds since the Unix epoch, rounded down; `None` for the infinities.
 fn finite_ms(timestamp: TimestampTz) -> Option<i64> {
     (!matches!(timestamp.0, i64::MIN | i64::MAX)).then(|| timestamp.0.div_euclid(1000) + POSTGRES_EPOCH_MS)
 }
@@ -36,7 +36,7 @@ pub(super) fn extract_timestamp(ulid: &Ulid) -> TimestampTz {
 }
 
 pub(super) fn extract_unix_ms(ulid: &Ulid) -> i64 {
-    // 48 bits fit.
+    // 48 bits always fit.
     ulid.unix_ms() as i64
 }
 

@@ -1,4 +1,4 @@
-//! TypeIDs as text in the server's encoding: how they are read and written is the pure part's.
+//! TypeIDs as text in the server's encoding. The pure part defines how they are read and written.
 
 use super::datum::{ShortText, TextArg};
 use super::error::Error;

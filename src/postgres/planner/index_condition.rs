@@ -1,4 +1,4 @@
-//! Bounds for an index, in place of a predicate that holds between them.
+//! Bounds for an index, in place of a predicate that is true between them.
 #![allow(unsafe_code)]
 
 use pgrx::pg_sys::SupportRequestIndexCondition;
@@ -8,9 +8,9 @@ use crate::postgres::server;
 
 /// The bounds for an index on the ulid, which are exact.
 ///
-/// The argument is evaluated twice in each scan, where a filter would evaluate it for each row; so it may be dear. But it
-/// must not be volatile, and a sub-select must have become a parameter: its rows can differ from one run to the next,
-/// whatever its functions are labelled.
+/// The argument is evaluated twice in each scan, where a filter would evaluate it for each row, so it may be expensive.
+/// But it must not be volatile, and a sub-select must have become a parameter: its rows can differ from one execution
+/// to the next, whatever its functions are labelled.
 ///
 /// # Safety
 /// The request comes from the planner.

@@ -1,4 +1,4 @@
-//! The part of the rows that a predicate holds for. Within a part of the histogram it interpolates by time, which the
+//! The fraction of the rows for which a predicate is true. Within a histogram bucket it interpolates by time, which the
 //! planner cannot do for a type of 16 bytes.
 #![allow(unsafe_code)]
 
@@ -14,13 +14,13 @@ use crate::postgres::server;
 use crate::value::Ulid;
 use crate::window::Window;
 
-/// The estimate where nothing is known: core's `DEFAULT_RANGE_INEQ_SEL`.
+/// The estimate if nothing is known: core's `DEFAULT_RANGE_INEQ_SEL`.
 const DEFAULT: f64 = 0.005;
 
-/// The estimate of a join: that of core's `contjoinsel`, which the operators have.
+/// The estimate for a join: that of core's `contjoinsel`, which the operators use.
 const JOIN: f64 = 0.001;
 
-/// The estimate of the predicate as a function, which has no estimator as an operator has.
+/// The estimate for the predicate as a function, which, unlike an operator, has no estimator.
 ///
 /// # Safety
 /// The request comes from the planner.
@@ -40,8 +40,8 @@ pub(super) unsafe fn answer(
     Some(from_mut(request).cast())
 }
 
-/// The estimate of a condition on one table, by its statistics where they are there and the user may see what this
-/// function tells of them.
+/// The estimate for a condition on one table. It uses the statistics if there are any and the user may see what this
+/// function reveals about them.
 ///
 /// # Safety
 /// The arguments are those of a restriction estimator, whatever their types are.
@@ -85,7 +85,7 @@ pub(super) unsafe fn of_restriction(
     }
 }
 
-/// The estimate by the column's statistics; nothing where there are none, or the user may not see them.
+/// The estimate from the column's statistics; `None` if there are none, or the user may not see them.
 ///
 /// # Safety
 /// The variable is one that core filled in.
@@ -102,7 +102,7 @@ unsafe fn of_window(variable: &mut VariableStatData, function: Oid, window: Wind
         let statistics =
             header.cast::<u8>().add((*header).t_hoff.into()).cast::<pg_sys::FormData_pg_statistic>();
         let nulls = f64::from((*statistics).stanullfrac);
-        // What the most common values and the histogram tell is for those only who may read the table, unless the
+        // What the most common values and the histogram reveal is only for users who may read the table, unless the
         // function is leakproof.
         if !server::statistic_proc_security_check(variable, function) {
             return None;
@@ -124,15 +124,15 @@ unsafe fn of_window(variable: &mut VariableStatData, function: Oid, window: Wind
         let rest = (1.0 - nulls - all_common).max(0.0);
         match (fraction.flatten(), common) {
             (Some(fraction), _) => Some(in_common + fraction * rest),
-            // No histogram because the common values are all values, or nearly.
+            // There is no histogram because the common values are all values, or nearly all.
             (None, Some(())) => Some(in_common + DEFAULT * rest),
             (None, None) => None,
         }
     }
 }
 
-/// Shows a slot of a column's statistics, its values and numbers; nothing if there is none of this kind, or its values
-/// are not of 16 bytes: the column can be of any type, since anybody can name an estimator for his own operator.
+/// Passes a slot of a column's statistics, its values and numbers; `None` if there is no slot of this kind, or its
+/// values are not of 16 bytes: the column can be of any type, since any operator can name an estimator.
 ///
 /// # Safety
 /// The tuple is one of pg_statistic. What is shown cannot report an error.

@@ -1,4 +1,4 @@
-//! Plain comparisons in place of a predicate, where a table is partitioned by ranges of the ulid: pruning knows only
+//! Plain comparisons in place of a predicate, if a table is partitioned by ranges of the ulid: pruning only knows
 //! operators of the partition key's family.
 #![allow(unsafe_code)]
 
@@ -21,7 +21,7 @@ pub(super) unsafe fn answer(
     unsafe {
         let call = Call::of(predicate, (*request.fcall).funcid, (*request.fcall).args)?;
         if request.root.is_null()
-            // ON CONFLICT is matched to an index whose expressions keep the predicate.
+            // ON CONFLICT is matched to an index whose expressions contain the predicate.
             || !(*(*request.root).parse).onConflict.is_null()
             || !can_be_repeated(request.root, call.argument)
         {
@@ -36,7 +36,7 @@ pub(super) unsafe fn answer(
     }
 }
 
-/// Whether an expression can be evaluated twice in place of once, for each row: whether it is the same for all rows, and
+/// Whether an expression can be evaluated twice instead of once, for each row: whether it is the same for all rows, and
 /// costs no more than core allows in `find_simplified_clause` of rangetypes.c.
 ///
 /// # Safety
@@ -47,7 +47,7 @@ unsafe fn can_be_repeated(root: *mut PlannerInfo, expression: *mut Node) -> bool
         if (*expression).type_ == NodeTag::T_Const {
             return true;
         }
-        // Sub-selects first: looking for aggregates, core assumes that there is none.
+        // Sub-selects first: when looking for aggregates, core assumes that there are none.
         if server::contain_subplans(expression)
             || server::contain_var_clause(expression)
             || server::contain_agg_clause(expression)
@@ -63,10 +63,10 @@ unsafe fn can_be_repeated(root: *mut PlannerInfo, expression: *mut Node) -> bool
     }
 }
 
-/// The table and the column, if the expression is a column that its table is partitioned by, in ranges.
+/// The table and the column, if the expression is a column by which its table is partitioned, in ranges.
 ///
-/// This decides whether the comparisons are of use, not whether they are right: in a sub-select that the planner tries to
-/// turn from EXISTS into ANY, the root is that of the outer query, and the table another one.
+/// This decides whether the comparisons are useful, not whether they are correct: in a sub-select that the planner
+/// tries to convert from EXISTS to ANY, the root is that of the outer query, and the table is a different one.
 ///
 /// # Safety
 /// The nodes come from the planner, which holds a lock on the table.
@@ -81,7 +81,7 @@ unsafe fn range_partition_key(root: *mut PlannerInfo, expression: *mut Node) -> 
         }
         let var = &*expression.cast::<Var>();
         let tables = (*(*root).parse).rtable;
-        // Of a key that is an expression, the column is 0, which in a Var means the whole row.
+        // For a key that is an expression, the column is 0, which in a Var means the whole row.
         if var.varlevelsup != 0
             || var.varattno <= 0
             || var.varno as usize == 0
@@ -111,8 +111,8 @@ unsafe fn range_partition_key(root: *mut PlannerInfo, expression: *mut Node) -> 
     }
 }
 
-/// Whether an index of the table has the predicate on this column and with this argument, in its condition or as one of
-/// its expressions: only the predicate itself finds that index.
+/// Whether an index of the table contains the predicate on this column and with this argument, in its condition or as
+/// one of its expressions: only the predicate itself finds that index.
 ///
 /// # Safety
 /// The node comes from the planner, which holds a lock on the table.
