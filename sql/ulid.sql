@@ -1,8 +1,8 @@
 \echo Use "CREATE EXTENSION ulid" to load this file. \quit
 
--- The bytes of a ulid are those of a uuid: 16, the most significant first, compared as unsigned. What core offers
--- for uuid therefore serves as it stands (LANGUAGE internal). In Rust is what core has not: the text form, the
--- generators, time and conversions.
+-- The bytes of a ulid are those of a uuid: 16, the most significant first, compared as unsigned. So the functions that
+-- core has for uuid are used without change (LANGUAGE internal). Written in Rust is what core does not have: the text
+-- format, the generators, time and conversions.
 
 --
 -- Type
@@ -122,7 +122,7 @@ CREATE OPERATOR <> (
 COMMENT ON OPERATOR <> (ulid, ulid) IS 'not equal';
 
 --
--- Operator classes, each in a family of its own: a member put into core's uuid families would be lost by pg_upgrade
+-- Operator classes in separate families: a member added to core's uuid families would be lost by pg_upgrade
 --
 
 CREATE FUNCTION ulid_cmp(ulid, ulid) RETURNS integer
@@ -221,7 +221,7 @@ CREATE FUNCTION gen_ulid(timestamptz) RETURNS ulid
     AS 'MODULE_PATHNAME', 'gen_ulid_at';
 COMMENT ON FUNCTION gen_ulid(timestamptz) IS 'generate a ulid of the given time: the randomness is 80 fresh bits';
 
--- Its sequence is that of one backend, so a parallel worker must not run it.
+-- The sequence belongs to one backend, so a parallel worker must not run this function.
 CREATE FUNCTION gen_monotonic_ulid() RETURNS ulid
     LANGUAGE c VOLATILE STRICT PARALLEL RESTRICTED
     AS 'MODULE_PATHNAME', 'gen_monotonic_ulid';
@@ -286,9 +286,9 @@ CREATE FUNCTION ulid_range_sel(internal, oid, internal, integer) RETURNS double 
     AS 'MODULE_PATHNAME', 'ulid_range_sel';
 COMMENT ON FUNCTION ulid_range_sel(internal, oid, internal, integer) IS 'restriction selectivity of a ulid made within a range';
 
--- The range is a domain. With tstzrange, PostgreSQL would take the untyped literal of '[2026-01-01, 2026-02-01)' <@
--- period, which is a range today, for a ulid, as an operand that matches exactly wins; with anyrange, uuid <@ uuidrange
--- would have two candidates and fail. A tstzrange is coerced to the domain, no other range is, and it matches nothing
+-- The range is a domain. With tstzrange, the untyped literal in '[2026-01-01, 2026-02-01)' <@ period, which is a range
+-- today, would be read as a ulid, because an operand that matches exactly wins. With anyrange, uuid <@ uuidrange would
+-- have two candidates and fail. A tstzrange is coerced to the domain, no other range is, and the domain matches nothing
 -- exactly.
 CREATE DOMAIN ulid_window AS tstzrange;
 COMMENT ON DOMAIN ulid_window IS 'range of time that a ulid is made within';
@@ -368,14 +368,14 @@ CREATE FUNCTION ulid_to_uuid_v6(ulid) RETURNS uuid
     AS 'MODULE_PATHNAME', 'ulid_to_uuid_v6';
 COMMENT ON FUNCTION ulid_to_uuid_v6(ulid) IS 'version 6 uuid that the ulid was made from';
 
--- The one that loses something: version and variant take 6 bits. The cast to uuid takes none.
+-- This one is lossy: version and variant replace 6 bits. The cast to uuid replaces none.
 CREATE FUNCTION ulid_to_uuid_v7(ulid) RETURNS uuid
     LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'ulid_to_uuid_v7';
 COMMENT ON FUNCTION ulid_to_uuid_v7(ulid) IS 'version 7 uuid of the same millisecond, with 74 of the 80 bits of randomness';
 
--- The defaults are Twitter's epoch. They are written so that no setting of a session changes what is read, and are
--- kept as the moment, not as the text.
+-- The defaults are Twitter's epoch. They are written so that they do not depend on any setting of the session, and are
+-- stored as a timestamp, not as text.
 CREATE FUNCTION ulid_from_snowflake(id bigint, epoch timestamptz DEFAULT '2010-11-04 01:42:54.657+00') RETURNS ulid
     LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'ulid_from_snowflake';
@@ -408,7 +408,7 @@ CREATE FUNCTION ulid_to_key(ulid) RETURNS bigint
     AS 'MODULE_PATHNAME', 'ulid_to_key';
 COMMENT ON FUNCTION ulid_to_key(ulid) IS 'key that the ulid was made from, with the time';
 
--- As gen_monotonic_ulid, and for the same reason: the sequence is that of one backend.
+-- As gen_monotonic_ulid, and for the same reason: the sequence belongs to one backend.
 CREATE FUNCTION gen_uuid_v7() RETURNS uuid
     LANGUAGE c VOLATILE STRICT PARALLEL RESTRICTED
     AS 'MODULE_PATHNAME', 'gen_uuid_v7';
@@ -448,18 +448,18 @@ COMMENT ON FUNCTION typeid_prefix(text) IS 'prefix of a TypeID; empty if it has 
 -- Casts. The rule: no query that worked before this extension was created changes its result.
 --
 
--- Implicit, and only this way: ulid = uuid, ANY(uuid[]), USING and foreign keys from uuid then find the operators of
--- ulid and its indexes, and a column can be altered in place. Were the way back implicit too, ulid = uuid would be
--- ambiguous.
+-- Implicit, and only in this direction: ulid = uuid, ANY(uuid[]), USING and foreign keys from uuid then find the
+-- operators and indexes of ulid, and a column can be altered in place. If the other direction were implicit too, ulid =
+-- uuid would be ambiguous.
 CREATE CAST (uuid AS ulid) WITHOUT FUNCTION AS IMPLICIT;
 COMMENT ON CAST (uuid AS ulid) IS 'same bytes';
 
--- Assignment: a ulid goes into a uuid column, and nothing else changes.
+-- Assignment: a ulid can be stored in a uuid column, and nothing else changes.
 CREATE CAST (ulid AS uuid) WITHOUT FUNCTION AS ASSIGNMENT;
 COMMENT ON CAST (ulid AS uuid) IS 'same bytes';
 
--- Assignment: drivers that send typed text can insert. Implicit would make text = ulid a runtime error, and
--- together with uuid AS ulid it would let uuid = text find our operator. The way back to text is PostgreSQL's own.
+-- Assignment: drivers that send values of type text can insert. Implicit would make text = ulid a runtime error, and
+-- together with uuid AS ulid it would let uuid = text find our operator. The cast to text is PostgreSQL's own.
 CREATE CAST (text AS ulid) WITH INOUT AS ASSIGNMENT;
 COMMENT ON CAST (text AS ulid) IS 'by the input function';
 
@@ -477,7 +477,7 @@ COMMENT ON FUNCTION bytea_to_ulid(bytea) IS 'ulid of exactly 16 bytes';
 CREATE CAST (bytea AS ulid) WITH FUNCTION bytea_to_ulid(bytea) AS ASSIGNMENT;
 COMMENT ON CAST (bytea AS ulid) IS 'exactly 16 bytes';
 
--- Explicit, as every cast from here: a ulid is none of these.
+-- Explicit, like all casts from here on: a ulid is none of these.
 CREATE CAST (ulid AS bytea) WITH FUNCTION ulid_send(ulid);
 COMMENT ON CAST (ulid AS bytea) IS '16 bytes';
 
