@@ -1,25 +1,25 @@
-# What there is to do; how it is done stands in scripts/. `make help` prints the lines below that have two hashes.
+# The targets; scripts/ has the commands behind them. `make help` prints the lines below that contain two hashes.
 
 PG_CONFIG ?= pg_config
 DESTDIR ?=
-# The major version that `make run` and `make test` use; empty: the machine's own. For tests also a list, or all.
+# The major version that `make run` and `make test` use; empty: that of the machine. For tests also a list, or all.
 PG ?=
 export PG
 # The pages and tools of docs/clients that `make test-clients` runs.
 CLIENTS ?=
 export CLIENTS
-# Whatever it is set to, `make bench` measures all.
+# If this is set to anything, `make bench` measures everything.
 FULL ?=
 export FULL
-# After so many seconds `make test PG=all` begins none of the versions that it could do without.
+# After this many seconds `make test PG=all` starts no further optional version.
 export TIME_LIMIT
 
-# How long `make fuzz-planner` looks, in seconds, and from which seed; empty: a minute, any.
+# How long `make fuzz-planner` runs, in seconds, and its seed; empty: a minute, any seed.
 export FUZZ_SECONDS = $(SECONDS)
 export FUZZ_SEED = $(SEED)
 unexport SECONDS
 
-# Asked only by the targets that need them.
+# Evaluated only by the targets that need them.
 pg_config = $(or $(shell command -v '$(PG_CONFIG)'),$(error $(PG_CONFIG) not found; set PG_CONFIG to the pg_config of your server))
 major = $(shell '$(pg_config)' --version | sed 's/^[^0-9]*\([0-9]*\).*/\1/')
 bindir = $(shell '$(pg_config)' --bindir)
@@ -34,7 +34,7 @@ tests = $(basename $(notdir $(wildcard tests/pg_regress/sql/*.sql)))
 
 .PHONY: all build install uninstall installcheck run test test-rust test-build test-sql test-pgrx test-server test-docs test-clients fuzz-planner bench clean help
 
-all: build # by this name pgxn asks for it
+all: build # pgxn runs this target
 
 build: ## build the extension for the server of PG_CONFIG (default: the pg_config in PATH)
 	@scripts/check-rust.sh
@@ -42,7 +42,7 @@ build: ## build the extension for the server of PG_CONFIG (default: the pg_confi
 	mkdir -p '$(dir $(library))'
 	cp '$(target)/release/libulid.so' '$(library)'
 
-install: ## install it there, under DESTDIR if that is set; builds it first where there is cargo
+install: ## install it there, under DESTDIR if that is set; builds it first if cargo is available
 	@scripts/check-installed.sh '$(libdir)' '$(extdir)'
 	if command -v cargo > /dev/null; then $(MAKE) --no-print-directory build; fi
 	install -d '$(libdir)' '$(extdir)'
@@ -50,22 +50,22 @@ install: ## install it there, under DESTDIR if that is set; builds it first wher
 	install -m 644 ulid.control $(scripts) '$(extdir)'
 	install -m 644 sql/ulid.sql '$(extdir)/ulid--$(version).sql'
 
-uninstall: ## remove what install has put there
+uninstall: ## remove the files that install has installed
 	@scripts/check-installed.sh '$(libdir)' '$(extdir)'
 	rm -f '$(libdir)/ulid.so' '$(extdir)/ulid.control' '$(extdir)'/ulid--*.sql
 
-installcheck: ## test what is installed, in the running server that PGHOST, PGPORT and PGUSER name
+installcheck: ## test the installed extension in the running server that PGHOST, PGPORT and PGUSER name
 	mkdir -p target/regress
 	'$(pg_regress)' --bindir='$(bindir)' --inputdir=tests/pg_regress --outputdir=target/regress \
 		--load-extension=ulid --dbname=ulid_regression $(tests)
 
-run: ## build, start a throw-away server, show what the type does, and open psql in it
+run: ## build, start a temporary server, show what the type does, and open psql in it
 	scripts/run.sh
 
 test: ## run every test, installing what is missing (PG=13, 15 to 19 or all chooses the PostgreSQL)
 	scripts/test.sh
 
-test-rust: ## the Rust code without PostgreSQL: format, lints, tests, documentation, Miri where it is installed
+test-rust: ## the Rust code without PostgreSQL: format, lints, tests, documentation, Miri if it is installed
 	scripts/test.sh rust
 
 test-build: ## lints with PostgreSQL; build, install into a private copy of PostgreSQL and start it
@@ -80,13 +80,13 @@ test-pgrx: ## the Rust tests that run inside a server
 test-server: ## tests/server: scripts that start, stop, restore and upgrade real servers
 	scripts/test.sh server
 
-test-docs: ## the SQL examples of README.md and docs/ (ROWS=10000: on smaller tables than their million rows)
+test-docs: ## the SQL examples of README.md and docs/ (ROWS=10000: on smaller tables instead of a million rows)
 	scripts/test.sh docs
 
 test-clients: ## the drivers and ORMs of docs/clients (CLIENTS="python nodejs#prisma" chooses pages and tools)
 	scripts/test.sh clients
 
-fuzz-planner: ## look for queries that the planner's hooks break (SECONDS=60; SEED=1; PG=18)
+fuzz-planner: ## search for queries that the planner's hooks break (SECONDS=60; SEED=1; PG=18)
 	scripts/test.sh fuzz-planner
 
 bench: ## measure: cargo bench --bench core, then kinds of ids in a private server (a few minutes; FULL=1: twenty minutes)
