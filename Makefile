@@ -89,7 +89,7 @@ test-clients: ## the drivers and ORMs of docs/clients (CLIENTS="python nodejs#pr
 fuzz-planner: ## search for queries that the planner's hooks break (SECONDS=60; SEED=1; PG=18)
 	scripts/test.sh fuzz-planner
 
-bench: ## measure: cargo bench --bench core, then kinds of ids in a private server (a few minutes; FULL=1: twenty minutes)
+bench: ## measure: cargo bench --bench core, then kinds of ids in a private server (a few minutes; FULL=1: half an hour)
 	scripts/bench.sh
 
 clean: ## remove everything built here (cargo-pgrx stays, in the user's cache directory)

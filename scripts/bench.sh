@@ -6,7 +6,7 @@
 
 major=${PG:-$(default_major)}
 results=target/bench
-[ -n "${FULL:-}" ] || say "the short form; FULL=1 takes twenty minutes and measures 10 million rows as well"
+[ -n "${FULL:-}" ] || say "the short form; FULL=1 takes half an hour and measures 10 million rows as well"
 prepare_rust
 cargo bench --bench core
 mkdir -p $results
