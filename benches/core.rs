@@ -6,9 +6,9 @@
 //! cargo bench --bench core -- decode/ours --count 1000000
 //! ```
 //!
-//! Each round times every contender once, starting from another one, so that a machine which slows down for a while
-//! slows all of them. What is printed are medians over the rounds: the time of one call, and its ratio to ours
-//! within the same round. With `--count` each contender only runs that many calls, untimed, for a tool that counts
+//! Each round times every contender once, each time starting with a different one, so a machine that slows down for a
+//! while slows all of them. The output is medians over the rounds: the time of one call, and its ratio to ours within
+//! the same round. With `--count` each contender only runs that many calls, untimed, for a tool that counts
 //! instructions: the difference between two such runs is free of the start.
 
 use std::hint::black_box;
@@ -29,7 +29,7 @@ const ROUNDS: usize = 3001;
 /// Calls in one timing: 20 to 500 µs, long against the timer, short against what else the machine does.
 const CALLS: usize = 4096;
 
-/// Different ids in turn, so that no branch is predicted from the one before. A power of two.
+/// Different ids in turn, so that no branch is predicted from the previous one. A power of two.
 const IDS: usize = 1024;
 
 /// One call of one crate, repeated.
@@ -47,7 +47,7 @@ impl Contender {
     ) -> Self {
         let repeat = Box::new(move |calls| {
             for i in 0..calls {
-                // By reference: moving a result out of where it was written costs more than some of the calls.
+                // By reference: moving a result from where it was written costs more than some of the calls.
                 black_box(&call(i % IDS));
             }
         });
@@ -62,7 +62,7 @@ impl Contender {
     }
 }
 
-/// The system's clock for `ferroid`, whose own one is a thread that ticks.
+/// The system clock for `ferroid`, whose own clock is a thread that ticks.
 struct SystemClock;
 
 impl TimeSource<u128> for SystemClock {
@@ -139,7 +139,7 @@ fn median(mut values: Vec<f64>) -> f64 {
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut filter = String::new();
-    // Only `cargo bench` asks for times; `cargo test --all-targets` is content with one call.
+    // Only `cargo bench` measures times; `cargo test --all-targets` makes a single call.
     let mut count = Some(1);
     let mut arguments: Vec<_> = std::env::args().skip(1).collect();
     if arguments.pop_if(|argument| argument == "--bench").is_some() {

@@ -1,5 +1,5 @@
 #!/usr/bin/env perl
-# Measures kinds of ids against each other in a PostgreSQL server: benches/sql.pl [--full] FILE
+# Compares kinds of ids in a PostgreSQL server: benches/sql.pl [--full] FILE
 #
 # The server is the one that PGHOST, PGPORT and PGUSER name; a schema "bench" is made in the database PGDATABASE and
 # dropped again. The user has to be a superuser, as server files are written (to --directory, /tmp unless told).
@@ -44,8 +44,8 @@ unless ($report) {
 }
 report($file);
 
-# The kinds that this server has, as variables for psql. What compares, stores and reads values is the same for all
-# generators of ulid, so that the others are measured only where they generate.
+# The kinds that this server has, as variables for psql. Comparing, storing and reading is the same for all generators
+# of ulid, so the others are measured only when they generate.
 sub kinds {
     my $v7 = `psql -XAtq -c "SET client_min_messages = warning" -c "CREATE EXTENSION IF NOT EXISTS ulid" -c "SELECT coalesce(to_regprocedure('uuidv7()'), to_regprocedure('gen_uuid_v7()'))"`;
     die "no server\n" if $?;
@@ -133,7 +133,7 @@ sub measure {
 
     my ($kind, $round, $operation, $count, $cpu, @times, %least) = ('', 0);
     my $emit = sub { print $out join("\t", $_[0], $kind, $round, @_[1, 2]), "\n" };
-    # Keeps the least of an operation's times where it is repeated within a round.
+    # Keeps the shortest time of an operation that is repeated within a round.
     my $finish = sub {
         my $least = $least{$round}{$kind}{ $operation // '' } //= [$count, @times];
         for my $i (0 .. $#times) { $least->[$i + 1] = $times[$i] if $times[$i] < $least->[$i + 1] }
@@ -159,7 +159,7 @@ sub measure {
     }
     $finish->();
     close $session or die "the benchmark failed\n";
-    # Of two times the second less the first, for one row, in nanoseconds.
+    # The difference of two times, the second minus the first, per row, in nanoseconds.
     for my $of (sort { $a <=> $b } keys %least) {
         for my $name (grep { $least{$of}{$_} } @names) {
             for my $operation (sort keys %{ $least{$of}{$name} }) {
@@ -179,7 +179,7 @@ sub quantile {
     return $values[int($q * $#values + 0.5)];
 }
 
-# A number with as many digits as mean something.
+# A number with its significant digits.
 sub digits {
     my ($value) = @_;
     my $text = $value == 0 ? '0' : sprintf abs($value) < 1 ? '%.2f' : abs($value) < 10 ? '%.1f' : '%.0f', $value;
@@ -192,7 +192,8 @@ sub ratio {
     return $value < 100 ? sprintf '%.2f', $value : digits($value);
 }
 
-# Prints a table: a line for each of the results, which are by kind and round; a column for each kind that has any.
+# Prints a table: a line for each of the results, which are by kind and round, and a column for each kind that has
+# results.
 sub table {
     my ($heading, @lines) = @_;
     @lines = grep { keys %{ $_->[1] } } @lines or return;

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Measure the Rust code, and then kinds of ids against each other in a private server: the short form, or all of it with
-# FULL=1. Arguments are those of benches/sql.pl.
+# Measure the Rust code, then compare kinds of ids in a private server: a short run, or everything with FULL=1. The
+# arguments are those of benches/sql.pl.
 # shellcheck source=scripts/setup.sh
 . "$(dirname "$0")/setup.sh"
 
@@ -14,7 +14,7 @@ prepare_postgres "$major"
 install_extension
 open_servers
 PATH=$BIN:$PATH
-# As a server is by default, but for fsync, which would measure the disk alone, and for what would come in between.
+# The default settings, except for fsync, which would only measure the disk, and for settings that would interfere.
 start_server bench "shared_buffers = 128MB" "autovacuum = off" "max_wal_size = 1GB" "checkpoint_timeout = 30min"
 server_directory "$SERVERS/files"
 perl benches/sql.pl ${FULL:+--full} --directory "$SERVERS/files" "$@" "$results/pg$major.tsv"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Make sure that what would be overwritten or removed is ours: check-installed.sh LIBDIR EXTENSIONDIR
+# Make sure that the files to be overwritten or removed are ours: check-installed.sh LIBDIR EXTENSIONDIR
 #
 # Packages of pgx_ulid install an extension of the same name, with another type. Databases that use it would lose it.
 set -euo pipefail

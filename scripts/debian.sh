@@ -1,16 +1,16 @@
-# Sourced: what is in packages of a Debian suite, without installing them. The machine's apt stays as it is; no root is
-# needed. Needs apt and dpkg-deb, and patchelf for programs.
+# Sourced: gets the contents of packages of a Debian suite without installing them. The machine's apt is not changed;
+# root is not needed. Needs apt and dpkg-deb, and patchelf for programs.
 # shellcheck shell=bash
 
 # Read the lists of Debian suites into the directory $1, for packages of the type $2 (deb or deb-src); sets APT, apt's
-# options to use them. Where $1/preferences is, apt heeds it.
+# options to use them. If $1/preferences exists, apt uses it.
 open_archive() {
   local state=$1 type=$2 keys='[signed-by=/usr/share/keyrings/debian-archive-keyring.gpg]' mirror suite
   shift 2
   mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | grep -v security | grep -m 1 debian) ||
     { echo "error: apt has no mirror of Debian" >&2; return 1; }
   mkdir -p "$state"/lists/partial "$state"/cache/archives/partial
-  : > "$state/status"                      # an empty machine, so that every library comes along
+  : > "$state/status"                      # an empty machine, so that every library is fetched
   for suite; do
     echo "$type $keys $mirror $suite main"
     [ "$suite" != bullseye ] || echo "$type $keys ${mirror%/}-security bullseye-security main"
@@ -31,12 +31,12 @@ unpack() {
   done
 }
 
-# Print the dynamic loader among what was unpacked into the directory $1.
+# Print the dynamic loader that was unpacked into the directory $1.
 loader_of() {
   readlink -f "$(find "$1" -name 'ld-linux-*.so.*' | head -n 1)"
 }
 
-# Make the programs and libraries that are read from stdin use the loader $1, and the libraries of the directories $2.
+# Make the programs and libraries listed on stdin use the loader $1 and the libraries in the directories $2.
 patch_programs() {
   local file
   while read -r file; do

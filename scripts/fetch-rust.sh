@@ -2,7 +2,7 @@
 # Get the Rust that Cargo.toml asks for, installing nothing: fetch-rust.sh DIRECTORY [SOURCE]
 #
 # Its programs are then in DIRECTORY/bin: cargo, rustc, rustdoc, clippy and rustfmt. The directory cannot be moved. The
-# source is rustup, where that is installed and can fetch them, or else debian (forky), which takes apt, dpkg-deb, gcc and
+# source is rustup, if it is installed and can fetch them, otherwise debian (forky), which needs apt, dpkg-deb, gcc and
 # patchelf.
 set -euo pipefail
 root=$(realpath -m "$1") download=$(realpath -m "$1").download
@@ -18,7 +18,7 @@ fetch_rustup() {
   ln -s "$root"/rustup/toolchains/*/bin "$root/bin"
 }
 
-# The newest of Debian. The machine's own compiler and libc serve for linking.
+# Debian's newest version. The machine's own compiler and libc are used for linking.
 fetch_debian() {
   local triplet file packages=()
   open_archive "$download" deb forky
@@ -41,7 +41,7 @@ for source in ${2:-rustup debian}; do
   [ "$source" != rustup ] || command -v rustup > /dev/null || continue
   rm -rf "$root" "$download"
   mkdir -p "$root" "$download"
-  set +e                                   # in a condition, -e would hold nowhere within
+  set +e                                   # in a condition, -e would have no effect inside
   (set -e; "fetch_$source") > "$download/log" 2>&1
   status=$?
   set -e

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Show what the extension does, in a server of its own that is gone afterwards. On a terminal, psql stays open in it.
+# Show what the extension does, in a temporary server. On a terminal, psql then opens in it.
 # shellcheck source=scripts/setup.sh
 . "$(dirname "$0")/setup.sh"
 

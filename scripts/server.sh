@@ -1,9 +1,9 @@
-# Sourced: private servers. Each lives in a directory of its own under $SERVERS, which holds its data, its log and its
-# Unix socket, so `psql -h $SERVERS/NAME` reaches it; nothing listens on the network. The scripts in tests/server
-# source this file too, as "$ROOT/scripts/server.sh"; whatever they leave running is stopped after them.
+# Sourced: private servers. Each has a directory under $SERVERS with its data, its log and its Unix socket, so
+# `psql -h $SERVERS/NAME` connects to it; nothing listens on the network. The scripts in tests/server source this file
+# too, as "$ROOT/scripts/server.sh"; any server they leave running is stopped afterwards.
 # shellcheck shell=bash
 
-# Decide under which user servers run, as PostgreSQL refuses to run as root; sets WORK, the directory they run from.
+# Decide which user the servers run as, since PostgreSQL refuses to run as root; sets WORK, the directory they run from.
 choose_server_user() {
   WORK=$ROOT/target/postgres
   if [ "$(id -u)" != 0 ]; then
@@ -12,7 +12,7 @@ choose_server_user() {
     SERVER_USER=$(id -un postgres 2> /dev/null || echo nobody)
     local uid gid
     uid=$(id -u "$SERVER_USER") gid=$(id -g "$SERVER_USER")
-    # A user namespace in which root has another name keeps everything in the checkout, but containers often refuse it.
+    # A user namespace in which root has another name keeps everything in the checkout, but containers often forbid it.
     BECOME="unshare -U --map-user=$uid --map-group=$gid --"
     if [ -n "${ULID_NO_UNSHARE:-}" ] || ! $BECOME test -x "$ROOT" 2> /dev/null; then
       BECOME="setpriv --reuid=$uid --regid=$gid --clear-groups --"
@@ -27,7 +27,7 @@ choose_server_user() {
   export ROOT WORK SERVER_USER BECOME
 }
 
-# Create $SERVERS, to be removed, with every server in it stopped, when the calling script ends.
+# Create $SERVERS. When the calling script ends, every server in it is stopped and the directory is removed.
 open_servers() {
   SERVERS=$(mktemp -d "${TMPDIR:-/tmp}/ulid.XXXXXX")
   export SERVERS
@@ -47,18 +47,19 @@ close_servers() {
   rm -rf "$1"
 }
 
-# Run a command as the servers' user, in a directory which that user can enter: paths must be absolute.
+# Run a command as the servers' user, in a directory that this user can enter: paths must be absolute.
 as_postgres() {
   # shellcheck disable=SC2086
   (cd "$SERVERS" && exec $BECOME "$@")
 }
 
-# Make a directory that the servers can write into.
+# Create a directory that the servers can write to.
 server_directory() {
   as_postgres mkdir "$1"
 }
 
-# Start the server $1, created if it is new, with further lines for its postgresql.conf; the PG* variables then name it.
+# Start the server $1, creating it if it is new, with additional lines for its postgresql.conf; the PG* variables then
+# point to it.
 start_server() {
   local home=$SERVERS/$1
   shift
@@ -76,7 +77,7 @@ start_server() {
   export PGHOST=$home PGPORT=5432 PGUSER=postgres PGDATABASE=postgres
 }
 
-# Stop the server $1; the mode is fast, or what $2 says (immediate: as after a crash).
+# Stop the server $1; the mode is fast, or $2 (immediate: as after a crash).
 stop_server() {
   as_postgres "$BIN/pg_ctl" stop -w -m "${2:-fast}" -D "$SERVERS/$1/data" > /dev/null
 }

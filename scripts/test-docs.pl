@@ -1,24 +1,23 @@
 #!/usr/bin/env perl
 # Run the SQL examples of Markdown files in the server that the PG* variables name: test-docs.pl FILE...
 #
-# Each file has a fresh database and one psql session, in which its ```sql blocks run in order; one that fails stops the
-# file. A ```text block directly below a ```sql block is what psql prints for it, to the letter; if that says ERROR, the
-# error is wanted, and its LINE, DETAIL and HINT are compared where they are shown. A file that does not say CREATE
-# EXTENSION ulid finds it done. A line above a ```sql block can leave it out, which is said:
+# Each file has a fresh database and one psql session, in which its ```sql blocks run in order; a block that fails stops
+# the file. A ```text block directly below a ```sql block is exactly what psql prints for it. If it contains ERROR, the
+# error is expected, and its LINE, DETAIL and HINT are compared if they are shown. If a file does not contain CREATE
+# EXTENSION ulid, the extension is created before. A line above a ```sql block can exclude it, which is reported:
 #   <!-- not executed: REASON -->
-#   <!-- needs NAME VERSION -->   where the server (PostgreSQL) is older, or offers no such extension of that version
-# Examples on large tables say \set rows NUMBER; the environment variable ROWS takes the place of that number, for a
-# quick run.
+#   <!-- needs NAME VERSION -->   if the server (PostgreSQL) is older, or does not offer that version of the extension
+# Examples on large tables contain \set rows NUMBER; the environment variable ROWS replaces that number, for a quick run.
 use strict;
 use warnings;
 
 my ($passed, $failed, $skipped, $databases) = (0, 0, 0, 0);
 
-# What the server offers.
+# The versions of the server and of its extensions.
 my %version = map { chomp; split /\|/ } qx{psql -X -A -t -c "SELECT name, default_version FROM pg_available_extensions
     UNION ALL SELECT 'PostgreSQL', substring(version() FROM '[0-9.]+')"};
 
-# Whether it offers this in that version or a later one.
+# Whether the server offers this in that version or a later one.
 sub offered {
     my ($name, $wanted) = @_;
     my @wanted = split /\./, $wanted;
@@ -66,7 +65,7 @@ sub blocks {
     return @blocks;
 }
 
-# What psql printed, without the parts of errors that the file does not show: servers word them differently.
+# The output of psql, without the parts of errors that the file does not show: servers word them differently.
 sub compared {
     my ($printed, $shown) = @_;
     $printed =~ s/^LINE \d+:.*\n *\^\n//mg unless $shown =~ /^LINE \d+:/m;
@@ -76,7 +75,7 @@ sub compared {
     return trimmed($printed);
 }
 
-# What is compared: no blanks at the ends of lines, no empty lines at the end.
+# The text to compare: without blanks at the ends of lines and empty lines at the end.
 sub trimmed {
     my ($text) = @_;
     $text =~ s/[ \t]+$//mg;
@@ -84,7 +83,7 @@ sub trimmed {
     return $text;
 }
 
-# Run the blocks in one session and return what each printed, undef where the session did not come to its end.
+# Run the blocks in one session and return the output of each, undef for those that the session did not finish.
 sub run {
     my ($database, $create, @blocks) = @_;
     system('createdb', $database) == 0 or die "createdb failed\n";

@@ -1,5 +1,5 @@
-//! What holds for every id of another kind: it comes back, and its order is that of the ULIDs; and for version 7
-//! UUIDs made one after another.
+//! Properties of every id of another kind: it converts back, and sorts like the ULIDs; and of version 7 UUIDs generated
+//! one after another.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ const UNIX_EPOCH: u64 = 0x01b2_1dd2_1381_4000;
 /// The fields of a UUID of version 1 or 6: timestamp, clock sequence, node. Their order is that of the tuple.
 type Fields = (u64, u16, u64);
 
-/// Fields of 1970 and later. Neighbours and equals are more frequent than chance would have them.
+/// Fields of 1970 and later. Neighbours and equal fields are more frequent than by chance.
 fn fields() -> impl Strategy<Value = Fields> {
     (
         prop_oneof![UNIX_EPOCH..1 << 60, UNIX_EPOCH..UNIX_EPOCH + 20_000, Just((1 << 60) - 1)],
@@ -22,7 +22,7 @@ fn fields() -> impl Strategy<Value = Fields> {
     )
 }
 
-/// The UUIDs of version 1 and 6 of these fields, by the witness.
+/// The UUIDs of version 1 and 6 with these fields, by the reference implementation.
 fn uuids((timestamp, clock_seq, node): Fields) -> [[u8; 16]; 2] {
     let node = std::array::from_fn(|i| (node >> (40 - 8 * i)) as u8);
     [
@@ -31,7 +31,7 @@ fn uuids((timestamp, clock_seq, node): Fields) -> [[u8; 16]; 2] {
     ]
 }
 
-/// A time and a key; equal times are more frequent than chance would have them.
+/// A time and a key; equal times are more frequent than by chance.
 fn row() -> impl Strategy<Value = (u64, i64)> {
     (prop_oneof![0..=Ulid::MAX_UNIX_MS, 0..2u64], 0..=i64::MAX)
 }
@@ -62,7 +62,7 @@ proptest! {
 
     #[test]
     fn the_ulid_that_gives_a_uuid_is_the_one_it_gives(ulid in any::<u128>().prop_map(Ulid::from), keep: bool) {
-        // Half of them have the zeros that a UUID needs, or chance would seldom give one.
+        // Half of them have the zeros that a UUID needs; by chance this would be rare.
         let ulid = if keep { ulid } else { Ulid::from(u128::from(ulid) & !(1 << 79) & !0xf) };
         if let Ok(v1) = ulid.to_uuid_v1() {
             prop_assert_eq!(Ulid::from_uuid_v1(v1), Ok(ulid));

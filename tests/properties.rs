@@ -1,11 +1,11 @@
-//! What holds for every value and every text.
+//! Properties of every value and every text.
 
 use std::time::Duration;
 
 use proptest::prelude::*;
 use ulid::{MonotonicError, RangeError, TypeId, Ulid, Window, monotonic, ordered};
 
-/// Texts that look like a ULID or a UUID more often than chance would have it.
+/// Texts that look like a ULID or a UUID more often than by chance.
 fn texts() -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![
         prop::collection::vec(any::<u8>(), 0..50),

@@ -1,4 +1,4 @@
-//! The vectors of `tests/data`, read by the library and by independent witnesses.
+//! The vectors of `tests/data`, read by the library and by independent implementations.
 
 use ulid::{ParseError, SnowflakeParts, TypeId, TypeIdError, Ulid};
 
@@ -26,7 +26,7 @@ fn valid() {
         assert_eq!(ulid.to_string(), *text);
         assert_eq!(ulid.unix_ms().to_string(), *unix_ms);
         assert_eq!(uuid.parse::<Ulid>().unwrap(), ulid);
-        // Two witnesses: the crates `uuid` and `ulid`.
+        // Two independent implementations: the crates `uuid` and `ulid`.
         assert_eq!(uuid::Uuid::from_bytes(ulid.to_bytes()).to_string(), *uuid);
         let witness = ulid_witness::Ulid::from_string(text).unwrap();
         assert_eq!(u128::from(ulid), witness.0);
@@ -76,7 +76,7 @@ fn uuid_v1_v6() {
         assert_eq!(ulid.to_uuid_v1(), Ok(v1.into_bytes()), "{v1}");
         assert_eq!(ulid.to_uuid_v6(), Ok(v6.into_bytes()), "{v6}");
         assert_eq!(ulid.unix_ms().to_string(), *unix_ms);
-        // The witness agrees with the columns.
+        // The independent implementation agrees with the columns.
         for uuid in [v1, v6] {
             let (ticks, counter) = uuid.get_timestamp().unwrap().to_gregorian();
             assert_eq!((ticks.to_string(), counter.to_string()), (timestamp.clone(), clock_seq.clone()));

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Eight backends at once generate 800,000 ids of each kind, and none comes twice.
+# Eight backends at once generate 800,000 ids of each kind, and all are distinct.
 set -euo pipefail
 psql -q -c 'CREATE EXTENSION ulid'
 for backend in {1..8}; do

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# What `make run` shows is right: all vectors agree, the altered table is not rewritten, and a minute has its 60 rows.
+# The output of `make run` is correct: all vectors agree, the altered table is not rewritten, and a minute has its 60
+# rows.
 set -euo pipefail
 (cd "$ROOT" && psql -X -A -t -q -v ON_ERROR_STOP=1 -f scripts/demo.sql) | tee shown
 vectors=$(grep -vc '^#' "$ROOT/tests/data/valid.tsv")

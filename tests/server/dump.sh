@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# pg_dump and restore, plain and custom, with the extension in a schema of its own: all there, and usable.
+# pg_dump and restore, plain and custom, with the extension in a separate schema: everything is restored and works.
 set -euo pipefail
 psql -q -v ON_ERROR_STOP=1 << 'SQL'
 CREATE SCHEMA types;
@@ -27,7 +27,7 @@ createdb custom
 psql -q -v ON_ERROR_STOP=1 -d plain -f plain.sql > /dev/null
 pg_restore --exit-on-error -j 2 -d custom custom.dump
 for copy in plain custom; do
-  # a plain dump of the copy is the dump of the original, but for a key that newer ones make up anew each time
+  # a plain dump of the copy equals the dump of the original, except for a key that newer versions generate each time
   pg_dump -d "$copy" | diff <(grep -vE '^\\(un)?restrict ' plain.sql) <(grep -vE '^\\(un)?restrict ' -)
   psql -q -v ON_ERROR_STOP=1 -d "$copy" -c 'INSERT INTO key DEFAULT VALUES; INSERT INTO shared SELECT id FROM key ON CONFLICT DO NOTHING'
   [ "$(psql -A -t -d "$copy" -c 'SELECT count(*) FROM recent')" = 1001 ]

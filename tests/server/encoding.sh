@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Databases that are not UTF-8: what is no ULID is refused as in any other, quoted as it came, and nothing breaks.
+# Databases that are not UTF-8: an invalid ULID is rejected as in any other, quoted unchanged, and nothing breaks.
 set -euo pipefail
-# Compare the report of an error in a database of encoding $1 for the text of the bytes $2 (printf) with $3. It is read as a
-# ulid, or given to the function $4.
+# Compare the error report in a database with encoding $1, for a text of the bytes $2 (printf), with $3. The text is
+# read as a ulid, or passed to the function $4.
 refused() {
   local encoding=$1 text=$2 expected=$3 function=${4:-ulid} database=encoding_${1,,}
   createdb -E "$encoding" -l C -T template0 "$database" 2> created || grep -q 'already exists' created
@@ -24,7 +24,7 @@ refused SQL_ASCII '\xff\xfe' 'DETAIL:  Character "\xff" at position 1 is not in 
 refused SQL_ASCII '01ARYZ6S41TSV4RRFFQ69G5F\xc3\xa9' 'DETAIL:  Character "\xc3" at position 25 is not in Crockford'
 refused EUC_JP '01ARYZ6S41TSV4RRFFQ69G5F\xa4\xa2' 'DETAIL:  Character "\xa4\xa2" at position 25 is not in Crockford'
 refused UTF8 '01ARYZ6S41TSV4RRFFQ69G5\xe2\x82\xac' 'DETAIL:  Character "\xe2\x82\xac" at position 24 is not in Crockford'
-# the uuid form, and a text that is too long
+# the uuid format, and a text that is too long
 refused LATIN1 '01563df3-6481-d676-4c61-efb99302bd5\xe9' 'DETAIL:  Character "\xe9" at position 36 is not a hexadecimal digit'
 refused UTF8 '\xe2\x82\xac01ARYZ6S41TSV4RRFFQ69G5FAV' 'DETAIL:  Character "\xe2\x82\xac" at position 1 is not in Crockford'
 # a prefix, and a TypeID
@@ -34,7 +34,7 @@ refused LATIN1 'us\xe9r_01h455vb4pex5vsknk084sn02q' 'ERROR:  22P02: invalid Type
 refused LATIN1 'us\xe9r_01h455vb4pex5vsknk084sn02q' 'DETAIL:  Character "\xe9" at position 3 is not a lower-case letter' ulid_from_typeid
 refused EUC_JP 'user_01h455vb4pex5vsknk084sn02\xa4\xa2' 'DETAIL:  Character "\xa4\xa2" at position 31 is not in Crockford' typeid_prefix
 
-# what a function raises while a query is planned by its window comes as it was raised
+# an error that a function raises while the planner evaluates a window is reported unchanged
 raised() {
   local encoding=$1 text=$2
   # shellcheck disable=SC2059

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Exclusion constraints and GIN on ulid columns, by btree_gist and btree_gin through the cast to uuid, which is free.
+# Exclusion constraints and GIN on ulid columns, by btree_gist and btree_gin through the cast to uuid, which costs
+# nothing.
 set -euo pipefail
 [ -e "$(pg_config --sharedir)/extension/btree_gist.control" ] || { echo "skipped: no btree_gist"; exit 77; }
 psql -A -t << 'SQL' > result 2>&1

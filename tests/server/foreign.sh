@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# postgres_fdw that knows the extension pushes conditions, order and limit down; a table sharded by hash over two servers.
+# postgres_fdw with the extension in its options pushes conditions, sorts and limits down; a table sharded by hash over
+# two servers.
 set -euo pipefail
 [ -e "$(pg_config --sharedir)/extension/postgres_fdw.control" ] || { echo "skipped: no postgres_fdw"; exit 77; }
 for shard in 0 1; do
@@ -18,14 +19,14 @@ CREATE FOREIGN TABLE event_0 PARTITION OF event FOR VALUES WITH (MODULUS 2, REMA
 CREATE FOREIGN TABLE event_1 PARTITION OF event FOR VALUES WITH (MODULUS 2, REMAINDER 1) SERVER shard_1 OPTIONS (table_name 'event');
 INSERT INTO event SELECT gen_ulid('2026-01-01 00:00+00'::timestamptz + n * interval '1 minute'), n FROM generate_series(1, 2000) AS n;
 SQL
-# Print what a query is sent as.
+# Print the remote SQL of a query.
 remote() {
   psql -A -t -c "EXPLAIN (VERBOSE, COSTS OFF) $1" | tee -a plans | sed -n 's/^ *Remote SQL: //p'
 }
-# Compare what a query is sent as with what is expected.
+# Compare the remote SQL of a query with what is expected.
 sent() {
   local remote
-  remote=$(remote "$1" | sed "s/'::public.ulid\b/'/g")  # PostgreSQL 13 and 14 say the type of a constant
+  remote=$(remote "$1" | sed "s/'::public.ulid\b/'/g")  # PostgreSQL 13 and 14 print the type of a constant
   [ "$remote" = "$2" ] || { printf 'sent as: %s\nexpected: %s\n' "$remote" "$2"; return 1; }
 }
 sent "SELECT n FROM event_0 WHERE id > '01KDY021000000000000000000'" \
@@ -34,7 +35,7 @@ sent "SELECT id FROM event_0 ORDER BY id LIMIT 3" "SELECT id FROM public.event O
 sent "SELECT n FROM event_1 WHERE id <@ tstzrange('2026-01-01 01:00+00', '2026-01-01 02:00+00')" \
   "SELECT n FROM public.event WHERE ((id OPERATOR(public.<@) '[\"2026-01-01 01:00:00+00\",\"2026-01-01 02:00:00+00\")'::public.ulid_window))"
 
-# one key goes to one shard, and both together hold every row once
+# one key goes to one shard, and both shards together contain every row once
 psql -A -t -c 'SELECT id FROM event ORDER BY id LIMIT 1' > first
 [ "$(psql -A -t -c "EXPLAIN SELECT * FROM event WHERE id = '$(cat first)'" | grep -c 'Foreign Scan')" = 1 ]
 psql -A -t -v ON_ERROR_STOP=1 << 'SQL' | tee result

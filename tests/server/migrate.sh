@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# uuid to ulid without a rebuild, by the blocks of docs/migrating.md: while a step holds its locks, others read and
-# write; they wait for the last transaction alone, and go on when it has ended. No step is judged by the time it takes:
-# each is stopped where it holds what it takes, and who cannot go on then would wait until lock_timeout strikes.
+# uuid to ulid without a rebuild, using the blocks of docs/migrating.md: while a step holds its locks, other sessions
+# read and write. They wait only for the last transaction, and continue when it has ended. No step is judged by its
+# duration: each is stopped while it holds its locks, and a session that cannot continue then would wait until
+# lock_timeout expires.
 set -euo pipefail
 
-# Print the SQL block number $2 below the heading $1 of the guide.
+# Print SQL block number $2 below the heading $1 of the guide.
 block() {
   awk -v heading="## $1" -v number="$2" '
     /^## / { here = $0 == heading }
@@ -12,7 +13,7 @@ block() {
     inside && n == number' "$ROOT/docs/migrating.md"
 }
 
-# Begin a session $1 that runs what is told to it.
+# Start a session $1 that runs the commands sent to it.
 declare -A input
 session() {
   local fd
@@ -24,12 +25,12 @@ session() {
 tell() {
   printf '%s\n' "$2" >&"${input[$1]}"
 }
-# Look again in a moment; a minute is no time that is asserted, but a test that hangs says nothing.
+# Check again in a moment. The limit of a minute asserts nothing, but a test that hangs reports nothing.
 again() {
   sleep 0.02
   ((++tries < 3000)) || { echo "nothing happens: $*"; tail ./*.out; exit 1; }
 }
-# Wait until the session has done what it was told.
+# Wait until the session has finished its commands.
 done_by() {
   local mark tries=0
   mark=$PWD/$1.$((++marks))
@@ -42,7 +43,7 @@ done_by() {
     again "$1"
   done
 }
-# Wait until a query gives true.
+# Wait until a query returns true.
 await() {
   local tries=0
   until [ "$(psql -X -A -t -c "$1")" = t ]; do again "$1"; done
@@ -76,7 +77,7 @@ tell migration "$(block 'uuid, plain' 1)"
 done_by migration
 others_work
 
-# The indexes: stopped by others' transactions in each of the places where a build waits for them.
+# The indexes: stopped by other transactions at each of the points where a build waits for them.
 for other in before_build before_validation snapshot prepared; do session "$other"; done
 tell before_build "BEGIN; UPDATE account SET name = name WHERE name = 'account 2';"
 done_by before_build
@@ -100,7 +101,7 @@ kept="SELECT string_agg(relname || pg_relation_filenode(oid), ' ' ORDER BY pg_re
   FROM pg_class WHERE relname IN ('account', 'posting', 'account_id_ulid', 'posting_account_id_ulid')"
 psql -X -A -t -c "$kept" > files
 
-# The last transaction gives up where it does not get its locks, and nothing has happened.
+# The last transaction gives up if it does not get its locks, and nothing is changed.
 tell before_build "BEGIN; UPDATE account SET name = name WHERE name = 'account 2';"
 done_by before_build
 if block "$guide" 3 | psql -X -q -v ON_ERROR_STOP=1 2> refused; then exit 1; fi
@@ -110,7 +111,7 @@ others_work
 tell before_build 'COMMIT;'
 done_by before_build
 
-# It gets them, and stands before its COMMIT: who reads or writes waits for it, and for nobody else.
+# It gets them, and stops before its COMMIT: readers and writers wait for it, and for nobody else.
 tell prepared "PREPARE ids AS SELECT id FROM account LIMIT 1; EXECUTE ids;"
 done_by prepared
 tell migration "$(block "$guide" 3 | sed '/^COMMIT/d')"
@@ -130,7 +131,7 @@ diff - waited << 'END'
 read|account 1
 written|ulid
 END
-# a prepared statement of before
+# a statement prepared before
 tell prepared '\set ON_ERROR_STOP 0'
 tell prepared 'EXECUTE ids;'
 tell prepared 'DEALLOCATE ids; PREPARE ids AS SELECT count(id) > 0 FROM account; EXECUTE ids;'

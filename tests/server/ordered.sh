@@ -4,15 +4,15 @@
 set -euo pipefail
 # shellcheck source=scripts/server.sh
 . "$ROOT/scripts/server.sh"
-# How many ids each of eight sessions makes.
+# The number of ids that each of eight sessions generates.
 each=${EACH:-100000}
 
-# Print the one value that a query gives.
+# Print the one value that a query returns.
 value() {
   psql -X -A -t -q -v ON_ERROR_STOP=1 "${@:2}" -c "$1"
 }
 
-# Fail, saying what should have held, unless a query gives t.
+# Fail with the expectation as message unless a query returns t.
 holds() {
   [ "$(value "$2" "${@:3}")" = t ] || { echo "does not hold: $1"; exit 1; }
 }
@@ -72,14 +72,14 @@ for database in ordered ordered_2 ordered ordered_2; do
   last=$id
 done
 
-# Sessions that are the first to ask after a start at the same moment: none of them makes a word of its own.
+# Several sessions make the first call after a start at the same moment: none of them creates a separate word.
 race() {
   local session
   for session in {1..8}; do
     value 'SELECT gen_ordered_ulid()::uuid FROM generate_series(1, 500)' > "race_$session" &
   done
   wait
-  # the first 16 digits are the time, which no two ids of one order share
+  # the first 16 digits are the time, which differs in all ids of one order
   [ "$(cut -c 1-18 race_* | sort -u | wc -l)" = 4000 ]
   for session in {1..8}; do sort -c "race_$session"; done
   cat race_* > raced
@@ -92,7 +92,7 @@ for preloaded in '' ulid; do
   value 'CREATE EXTENSION ulid'
   for mode in fast immediate fast immediate; do
     race
-    # the order goes on, and where the clock does, through a restart too
+    # the order continues, also through a restart if the clock goes on
     last=$(sort raced | tail -n 1)
     [[ $(value 'SELECT gen_ordered_ulid()::uuid') > $last ]]
     stop_server "$server" "$mode"

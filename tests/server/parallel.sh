@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# A parallel query: workers generate random ids that differ, sort and aggregate ulids; what is monotonic stays in the leader.
+# A parallel query: workers generate distinct random ids, sort and aggregate ulids; monotonic generators stay in the
+# leader.
 set -euo pipefail
 psql -q -v ON_ERROR_STOP=1 << 'SQL'
 CREATE EXTENSION ulid;
@@ -13,7 +14,7 @@ ALTER DATABASE parallel SET max_parallel_workers_per_gather = 4;
 -- the leader must not do the work alone
 ALTER DATABASE parallel SET parallel_leader_participation = off;
 SQL
-# Print a plan without what depends on the machine.
+# Print a plan without the details that depend on the machine.
 plan() {
   psql -A -t -c "EXPLAIN (ANALYZE, VERBOSE, COSTS OFF, TIMING OFF, SUMMARY OFF) $1"
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# pg_upgrade from the newest older server that is at hand: keys, indexes, arrays, partitions and data are all there.
+# pg_upgrade from the newest older server that is available: keys, indexes, arrays, partitions and data are all kept.
 set -euo pipefail
 # shellcheck source=scripts/server.sh
 . "$ROOT/scripts/server.sh"
@@ -7,12 +7,12 @@ new=$BIN
 major=$("$new/postgres" --version | sed 's/[^0-9]*\([0-9]*\).*/\1/')
 old=""
 for candidate in 18 17 16 15 14 13; do
-  # with the extension in it, and with the contrib module that the checks need
+  # with the extension, and with the contrib module that the checks need
   [ "$candidate" -lt "$major" ] && [ -e "$WORK/$candidate/bin/postgres" ] || continue
   candidate=$(readlink -f "$WORK/$candidate/bin")
   [ -e "$("$candidate/pg_config" --pkglibdir)/ulid.so" ] && [ -e "$("$candidate/pg_config" --pkglibdir)/amcheck.so" ] || continue
   BIN=$candidate start_server old
-  # Debian's 15.20 gives every column of every table an option that no other server reads, so nothing can be upgraded
+  # Debian's 15.20 gives every column of every table an option that no other server can read, so nothing can be upgraded
   options=$(psql -A -t -q -c 'CREATE TEMP TABLE plain (n int); SELECT attoptions FROM pg_attribute WHERE attrelid = $$plain$$::regclass AND attnum = 1')
   if [ -z "$options" ]; then
     old=$candidate
@@ -39,7 +39,7 @@ CREATE TABLE part_rest PARTITION OF part DEFAULT;
 INSERT INTO key (ids, n) SELECT ARRAY[gen_ulid(), NULL], n % 10 FROM generate_series(1, 10000) AS n;
 INSERT INTO part SELECT gen_ulid('2025-07-01'::timestamptz + n * interval '1 hour') FROM generate_series(1, 10000) AS n;
 SQL
-# a database that stays at the first release, without what came later
+# a database that stays at the first release, without later additions
 createdb first
 psql -q -d first -v ON_ERROR_STOP=1 -c "CREATE EXTENSION ulid VERSION '1.0.0'" -c 'CREATE TABLE key AS SELECT gen_ulid() AS id'
 rows="SELECT id, ids FROM key ORDER BY id; SELECT tableoid::regclass, id FROM part ORDER BY id"
@@ -47,7 +47,7 @@ psql -A -t -c "$rows" > before
 checksums=$(psql -A -t -c 'SHOW data_checksums')
 BIN=$old stop_server old
 
-# an empty cluster of the new version beside it: with checksums, the default since 18, where the old one has them
+# an empty cluster of the new version: with checksums, the default since 18, if the old one has them
 start_server new
 stop_server new
 rm -rf "$SERVERS/new/data"
@@ -71,7 +71,7 @@ psql -A -t -c "$rows" > after
 diff before after
 psql -q -v ON_ERROR_STOP=1 -c 'ALTER EXTENSION amcheck UPDATE'
 
-# what the new server offers for uuid is there for ulid: by the next version, or by way of the recheck
+# what the new server offers for uuid is added for ulid: by the next version, or through the recheck version
 gained="SELECT string_agg(format('%s %s', amname, amprocnum), ', ' ORDER BY amname, amprocnum) FROM pg_amproc
   JOIN pg_opfamily AS f ON f.oid = amprocfamily JOIN pg_am AS am ON am.oid = opfmethod WHERE amproclefttype = "
 psql -q -d first -v ON_ERROR_STOP=1 -c 'ALTER EXTENSION ulid UPDATE'

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Who may install the extension, and what a hostile schema can do to whoever installs it.
+# Who may install the extension, and what a hostile schema can do to the user who installs it.
 set -euo pipefail
 export PGOPTIONS="-c client_min_messages=warning"
 run() {
   psql -X -q -A -t -v ON_ERROR_STOP=1 "$@"
 }
 
-# Everything that belongs to the extension, without the name of its schema, which is the only thing that may differ.
+# Everything that belongs to the extension, without the name of its schema, which alone may differ.
 describe() {
   run -d "$1" -v schema="$2" << 'SQL'
 SET search_path = '';
@@ -74,13 +74,13 @@ refused() {
 refused 'must be owner of extension ulid' -d owned -U guest -c 'DROP EXTENSION ulid'
 refused 'must be owner of extension ulid' -d owned -U guest -c 'ALTER EXTENSION ulid UPDATE'
 refused 'permission denied to create extension "ulid"' -d owned_hostile -U guest -c 'CREATE EXTENSION ulid'
-# what a trusted extension is made of belongs to the superuser
+# the member objects of a trusted extension belong to the superuser
 refused 'must be owner of type here.ulid' -d owned -U owner -c 'ALTER EXTENSION ulid SET SCHEMA there'
 refused 'must be owner of function here.ulid_in' -d owned -U owner -c 'ALTER FUNCTION here.ulid_in(cstring) VOLATILE'
 run -d owned -U guest -c "SELECT here.max(id) OPERATOR(here.=) here.min(id) FROM (VALUES (here.gen_ulid())) AS v (id)"
 
 echo "- A schema full of traps, installed into and first in the path: the same objects as in a clean database."
-# Each trap would be taken if a name of the script were looked up in the path, or if a call there matched less exactly.
+# Each trap would be hit if a name in the script were looked up in the path, or if a call there matched less exactly.
 cat > traps.sql << 'SQL'
 CREATE SCHEMA hostile;
 GRANT ALL ON SCHEMA hostile TO owner;

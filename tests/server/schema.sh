@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The extension in a schema of its own, off the search_path, and moved to another one.
+# The extension in a separate schema, not in the search_path, and moved to another one.
 set -euo pipefail
 psql -q -v ON_ERROR_STOP=1 << 'SQL'
 CREATE SCHEMA types;
@@ -29,7 +29,8 @@ SET
 1
 END
 
-# What looks an operator up by name is refused, and never given another meaning; what takes the type's own works.
+# Expressions that look an operator up by name fail, and never get another meaning; those that use the type's own
+# operators work.
 for expression in 'id = id' "id < '01ARYZ6S41TSV4RRFFQ69G5FAV'" 'id = u' 'id = ANY (ARRAY[u])' 'id IN (SELECT id FROM key)' \
   'nullif(id, id) IS NULL' 'id IS DISTINCT FROM id' '(CASE id WHEN id THEN true END)' 'id BETWEEN u AND u' 'max(id) IS NULL' \
   "id <@ tstzrange(now(), now())" '(SELECT count(*) FROM key AS k JOIN key AS l USING (id)) > 0'; do

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# From each released version to the newest: what is stored stays, and the objects are those of a fresh install. The
+# From each released version to the newest: stored data is kept, and the objects are those of a fresh install. The
 # extension of the same name that other software installs is left alone.
 set -euo pipefail
-# Print every object of the extension with all that can be said of it, but for what a new object cannot share: its oid.
+# Print every object of the extension with all its properties, except for its oid, which differs in each database.
 objects() {
   psql -A -t -v ON_ERROR_STOP=1 -d "$1" << 'SQL'
 SET search_path = pg_catalog;
@@ -67,7 +67,7 @@ for script in "$ROOT"/sql/ulid--*--*.sql; do
   diff section.ulid--1.0.0--1.1.0.sql "section.$(basename "$script")"
   route=${script##*/ulid--} from=${route%%--*} to=${route#*--} to=${to%.sql} database=foreign_${from//[.-]/_}
   createdb "$database"
-  # in an extension of the same name and version, in place of our type: one of variable length
+  # in an extension of the same name and version, instead of our type: one of variable length
   psql -q -d "$database" -v ON_ERROR_STOP=1 -v from="$from" << 'SQL'
 SET client_min_messages = error;
 CREATE EXTENSION ulid;
@@ -87,7 +87,7 @@ SQL
     psql -X -q -d "$database" -v VERBOSITY=verbose -c "ALTER EXTENSION ulid UPDATE TO '$to'" > refused 2>&1 && { echo "not refused"; exit 1; }
     grep '^ERROR:  55000: extension "ulid" in this database is not the one that this script updates$' refused
     grep '^HINT:  .*docs/migrating\.md' refused
-    # the next: one of 16 bytes that another function receives
+    # the next: one of 16 bytes with another receive function
     psql -q -d "$database" -v ON_ERROR_STOP=1 << 'SQL'
 SET client_min_messages = error;
 ALTER EXTENSION ulid DROP TYPE ulid;

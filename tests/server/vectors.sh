@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The conformance vectors, through COPY: values, texts to be read, texts to be refused with their SQLSTATE.
+# The conformance vectors, through COPY: values, texts to be accepted, texts to be rejected with their SQLSTATE.
 set -euo pipefail
 data=$ROOT/tests/data
 # The rows of a vector file.
