@@ -197,7 +197,7 @@ sub offered {
 }
 
 # Tables of the schema below. Those of the first line are partitioned by ranges of an id.
-my @PARTITIONED = qw(by_range by_range_twin by_range_sub by_range_n by_n_range by_extract by_coalesce by_domain by_uuid);
+my @PARTITIONED = qw(by_range by_range_twin by_range_sub by_range_n by_n_range by_extract by_coalesce by_domain by_uuid by_reversed);
 my @TABLES = (qw(plain plain second indexed by_hash by_list family secured), @PARTITIONED, qw(by_range by_range by_range_sub));
 
 #
@@ -368,7 +368,7 @@ sub test { scalar pick('test', $_[0]) }
 sub condition { my ($at) = @_; either(all('(', scalar pick('condition', $at), ')'), 'true') }
 sub number { my ($at) = @_; either(scalar pick('number', $at), '1') }
 sub text { my ($at) = @_; either(scalar pick('text', $at), "'t'") }
-sub text_prefix { my ($at) = @_; (chance(0.2) && parameter('text')) || (chance(0.2) && 'left(' . (offered($at, 'id') // "''") . '::text, 4)') || quoted(random_prefix()) . '::text' }
+sub text_prefix { my ($at) = @_; (chance(0.2) && parameter('text')) || (chance(0.2) && 'left(' . (offered($at, 'id') // 'NULL') . '::ulid::text, 4)') || quoted(random_prefix()) . '::text' }
 sub query { my ($at) = @_; scalar pick('query', $at) }
 sub top_query { my $query = query(place(depth => 1 + int rand 3, top => 1)); $case->{explained} //= $query; $query }
 
@@ -1001,7 +1001,8 @@ sub indexes {
     my $window = quoted(random_range());
     return join "\n", map { "CREATE INDEX ON $table $_;" } grep { chance($part) } '(id)', '(id DESC)', 'USING hash (id)',
         'USING brin (id) WITH (pages_per_range = 1)', '(n, id)', '(id, n DESC)', '(did)', '(((c).id))', '((ids[1]))', '(u)',
-        '(id) INCLUDE (n)', "((id <\@ $window))", "(id) WHERE id <\@ $window", '(ulid_extract_timestamp(id))';
+        '(id) INCLUDE (n)', '(id reversed_ops)', $version >= 14 ? ('USING brin (id ulid_minmax_multi_ops)', 'USING brin (id ulid_bloom_ops)') : (),
+        "((id <\@ $window))", "(id) WHERE id <\@ $window", '(ulid_extract_timestamp(id))';
 }
 
 sub schema {
@@ -1014,6 +1015,9 @@ DO $$ BEGIN CREATE ROLE fuzz_reader; EXCEPTION WHEN duplicate_object THEN NULL; 
 CREATE TYPE pair AS (id ulid, w tstzrange);
 CREATE DOMAIN identifier AS ulid;
 CREATE DOMAIN period AS tstzrange;
+CREATE FUNCTION reversed_cmp(ulid, ulid) RETURNS int LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$ SELECT uuid_cmp($2::uuid, $1::uuid) $$;
+CREATE OPERATOR CLASS reversed_ops FOR TYPE ulid USING btree AS
+    OPERATOR 1 >, OPERATOR 2 >=, OPERATOR 3 =, OPERATOR 4 <=, OPERATOR 5 <, FUNCTION 1 reversed_cmp(ulid, ulid);
 CREATE TABLE windows (k int PRIMARY KEY, w tstzrange);
 CREATE TABLE notes (what text, id ulid, n int);
 CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO fuzz.notes VALUES (TG_WHEN, NEW.id, NEW.n); RETURN NEW; END $$;
@@ -1034,6 +1038,9 @@ SQL
         ranges('by_uuid', 'u', sub { $id->($_[0]) . '::ulid::uuid' }),
         ranges('by_range_n', 'id, n', sub { $id->($_[0]) . ', 4' }),
         ranges('by_n_range', 'n, id', sub { int($_[0] / 5) . ', ' . $id->($_[0]) }),
+        'CREATE TABLE by_reversed (' . column_list() . ') PARTITION BY RANGE (id reversed_ops);',
+        'CREATE TABLE by_reversed_1 PARTITION OF by_reversed FOR VALUES FROM (' . $id->(30) . ') TO (' . $id->(10) . ');',
+        'CREATE TABLE by_reversed_rest PARTITION OF by_reversed DEFAULT;',
         ranges('by_extract', '(ulid_extract_timestamp(id))', sub { "'2025-01-01Z'::timestamptz + interval '$_[0] days'" }),
         ranges('by_coalesce', "(coalesce(id, '00000000000000000000000000'))", $id),
         'CREATE TABLE by_range_sub (' . column_list() . ') PARTITION BY RANGE (id);',
@@ -1071,7 +1078,8 @@ SQL
 # Run
 #
 
-my ($queries, $faults, $round) = (0, 0, 0);
+my ($queries, $faults, $round, $stopped) = (0, 0, 0);
+$SIG{INT} = $SIG{TERM} = sub { $stopped = 1 };
 
 sub value { my ($sql) = @_; my $answer = qx{psql -X -A -t -c "$sql"}; chomp $answer; $answer }
 
@@ -1081,7 +1089,7 @@ $has_prefix = value("SELECT 1 FROM pg_proc WHERE proname = 'ulid_starts_with' LI
 
 # Whether it is time to stop.
 sub done {
-    return 1 if $faults >= $option{faults};
+    return 1 if $stopped or $faults >= $option{faults};
     return $queries > 0 if defined $option{case};
     return defined $option{seconds} ? time - $begun >= $option{seconds} : $queries >= $option{queries};
 }
@@ -1095,6 +1103,7 @@ sub begin_round {
 }
 
 begin_round();
+exit if !$option{queries};
 while (!done()) {
     if ($queries && $queries % 2000 == 0) { $round++; begin_round() }
     my $seed = $option{seed} + $round;
