@@ -1024,7 +1024,7 @@ CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO 
 CREATE FUNCTION range_contains(tstzrange, timestamptz) RETURNS boolean LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE AS 'range_contains_elem';
 CREATE FUNCTION starts(ulid, text) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$ SELECT starts_with($1::text, upper($2 COLLATE "C")) $$;
 CREATE FUNCTION stable_window(int) RETURNS tstzrange LANGUAGE plpgsql STABLE PARALLEL SAFE AS $$ BEGIN RETURN (SELECT w FROM fuzz.windows WHERE k = $1 % 12); END $$;
-CREATE FUNCTION volatile_window(int) RETURNS tstzrange LANGUAGE plpgsql VOLATILE PARALLEL SAFE AS $$ BEGIN RETURN (SELECT w FROM fuzz.windows WHERE k = $1 % 12); END $$;
+CREATE FUNCTION volatile_window(int) RETURNS tstzrange LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED AS $$ BEGIN RETURN (SELECT w FROM fuzz.windows WHERE k = $1 % 12); END $$;
 CREATE FUNCTION inlined_window(int) RETURNS tstzrange LANGUAGE sql STABLE PARALLEL SAFE AS $$ SELECT tstzrange('2025-01-01Z'::timestamptz + $1 * interval '3 days', '2025-01-06Z'::timestamptz + $1 * interval '3 days') $$;
 CREATE FUNCTION truths(boolean) RETURNS TABLE (b boolean) LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$ SELECT $1 UNION ALL SELECT NOT $1 $$;
 CREATE FUNCTION counted_window() RETURNS tstzrange LANGUAGE plpgsql VOLATILE AS $$
