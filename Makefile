@@ -62,7 +62,7 @@ installcheck: ## test the installed extension in the running server that PGHOST,
 run: ## build, start a temporary server, show what the type does, and open psql in it
 	scripts/run.sh
 
-test: ## run every test, installing what is missing (PG=13, 15 to 19 or all chooses the PostgreSQL)
+test: ## run every test, installing what is missing (PG=13, 15 to 19, all or assert chooses the PostgreSQL)
 	scripts/test.sh
 
 test-rust: ## the Rust code without PostgreSQL: format, lints, tests, documentation, Miri if it is installed

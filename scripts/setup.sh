@@ -117,6 +117,9 @@ missing_packages() {
     fi
   elif [ "$1" = 16 ]; then
     python3 -m pip --version > /dev/null 2>&1 || echo python3-pip
+  elif [ "$1" = assert ]; then
+    local program
+    for program in bison flex valgrind; do command -v "$program" > /dev/null || echo "$program"; done
   else
     command -v patchelf > /dev/null || echo patchelf
   fi
@@ -150,10 +153,10 @@ default_major() {
   echo "$major"
 }
 
-# Make PostgreSQL $1 ready in a directory of our own; sets BIN, where its programs are.
+# Make PostgreSQL $1 (a major, or assert) ready in a directory of our own; sets BIN, where its programs are.
 prepare_postgres() {
   local missing before="" tree version packages=()
-  case " $MAJORS " in *" $1 "*) ;; *) die "PostgreSQL \"$1\" is not one of $MAJORS" ;; esac
+  case " $MAJORS assert " in *" $1 "*) ;; *) die "PostgreSQL \"$1\" is not one of $MAJORS" ;; esac
   prepare_rust
   while missing=$(missing_packages "$1"); [ -n "$missing" ]; do
     [ "$missing" != "$before" ] || die "installed, but not found: $missing"
@@ -169,7 +172,11 @@ prepare_postgres() {
     if is_own "$1"; then
       copy_postgres "$1" "$tree"
     else
-      say "unpack PostgreSQL $1 into $tree (up to a minute, once)"
+      if [ "$1" = assert ]; then
+        say "build PostgreSQL 18 with assertions in $tree (about ten minutes, once)"
+      else
+        say "unpack PostgreSQL $1 into $tree (up to a minute, once)"
+      fi
       scripts/fetch-postgres.sh "$1" "$tree" "${packages[@]}" || return
     fi
   fi
@@ -178,7 +185,7 @@ prepare_postgres() {
   if [ ! -e "$PGRX_HOME/config.toml" ]; then
     # what cargo pgrx init would write; written once, as pgrx is compiled anew whenever this file changes
     mkdir -p "$PGRX_HOME"
-    printf '[configs]\npg%s = "%s"\n' "$1" "$PGRX_PG_CONFIG_PATH" > "$PGRX_HOME/config.toml"
+    printf '[configs]\npg%s = "%s"\n' "${1/assert/18}" "$PGRX_PG_CONFIG_PATH" > "$PGRX_HOME/config.toml"
   fi
   echo "$version" > "$tree/version"        # last: what was interrupted is made again
 }

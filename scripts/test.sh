@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Run the tests, or the stages that are named: rust build sql pgrx server docs, and clients and fuzz-planner, which
-# are run only when they are named. A failure does not stop the later ones.
+# Run the tests, or the stages that are named: rust build sql pgrx server docs, and those that are
+# run only when they are named: clients fuzz-planner sqlsmith valgrind. A failure does not stop the later ones.
 # shellcheck source=scripts/setup.sh
 . "$(dirname "$0")/setup.sh"
 
@@ -115,13 +115,52 @@ stage_server() {
   count "$passed" "$failures" "$skipped"
 }
 
+# Start a server whose database has what planner_fuzz.pl makes; further arguments are those of start_server.
+start_fuzz_server() {
+  install_extension
+  start_server "$@"
+  psql -X -q -v ON_ERROR_STOP=1 -c 'CREATE EXTENSION ulid'
+  perl tests/server/planner_fuzz.pl --seed=1 --queries=0
+}
+
 # Random queries for some time. Those of a fixed seed are one of the tests in tests/server.
 stage_fuzz-planner() {
-  install_extension
-  start_server fuzz
-  createdb fuzz
-  psql -X -q -v ON_ERROR_STOP=1 -d fuzz -c 'CREATE EXTENSION ulid'
-  PGDATABASE=fuzz check perl tests/server/planner_fuzz.pl --seconds="${FUZZ_SECONDS:-60}" ${FUZZ_SEED:+--seed="$FUZZ_SEED"}
+  start_fuzz_server fuzz
+  check perl tests/server/planner_fuzz.pl --seconds="${FUZZ_SECONDS:-60}" ${FUZZ_SEED:+--seed="$FUZZ_SEED"}
+}
+
+# Queries of a fuzzer that knows nothing of the extension but its catalogue entries. They must not end a server.
+stage_sqlsmith() {
+  local log=target/sqlsmith.log
+  command -v sqlsmith > /dev/null || install_packages sqlsmith
+  start_fuzz_server sqlsmith 'log_error_verbosity = verbose' 'statement_timeout = 1s'
+  # no superuser, who has functions that do end a server; in tables it finds what our operators take
+  psql -X -q -v ON_ERROR_STOP=1 -c 'ALTER ROLE fuzz_reader LOGIN' -c 'ALTER TABLE fuzz.windows ADD given ulid_window' \
+    -c 'UPDATE fuzz.windows SET given = w'
+  say "sqlsmith for ${FUZZ_SECONDS:-60} s"
+  timeout -k 10 "${FUZZ_SECONDS:-60}" sqlsmith --verbose --exclude-catalog ${FUZZ_SEED:+--seed="$FUZZ_SEED"} \
+    --target="host=$PGHOST port=$PGPORT user=fuzz_reader dbname=postgres" > "$log" 2>&1 || true
+  grep '^queries: ' "$log" | tail -n 1
+  echo "internal errors, most often first:"
+  sed -n 's/.*ERROR:  \(XX[0-9A-Z]*: .*\)/\1/p' "$PGHOST/log" | sort | uniq -c | sort -rn | head
+  if grep -E 'TRAP:|PANIC:|terminated by signal' "$PGHOST/log"; then failed=1; fi
+  grep -q '^queries: ' "$log" || failed=1
+}
+
+# Every function, and some queries of planner_fuzz.pl, in a server of one process under valgrind.
+stage_valgrind() {
+  local log=$SERVERS/valgrind/valgrind.log
+  start_fuzz_server valgrind
+  psql -X -q -A -t -v ON_ERROR_STOP=1 -f tests/server/every_function.sql > "$SERVERS/functions"
+  if grep 'not called' "$SERVERS/functions"; then failed=1; fi
+  perl tests/server/planner_fuzz.pl --seed=1 --queries=50 --print | grep -v '^--\|COPY\|[0-9] queries\|SQLSTATE\|shapes not met' > "$SERVERS/queries" || failed=1
+  stop_server valgrind
+  say "postgres --single under valgrind: $(cat "$SERVERS/functions" "$SERVERS/queries" | wc -l) lines"
+  (echo 'SET search_path = fuzz, public;'; cat "$SERVERS/functions" "$SERVERS/queries") |
+    as_postgres valgrind --suppressions="$(dirname "$BIN")/valgrind.supp" --leak-check=no --num-callers=30 --log-file="$log" \
+      "$BIN/postgres" --single -D "$SERVERS/valgrind/data" postgres > target/valgrind.out 2>&1 || failed=1
+  grep -q 'ERROR SUMMARY: 0 errors' "$log" || { cat "$log"; failed=1; }
+  tail -n 1 "$log"
 }
 
 # The SQL examples of the documentation.
@@ -149,7 +188,7 @@ count() {
 
 # Run one stage under its heading; the summary remembers how it went.
 run_stage() {
-  local status title=$1${2:+ on PostgreSQL $2} start=$SECONDS
+  local status title="$1${2:+ on PostgreSQL ${2/assert/18 with assertions}}" start=$SECONDS
   printf '\n== %s\n' "$title"
   set +e
   (
@@ -157,7 +196,7 @@ run_stage() {
     failed="" major=${2:-}
     if [ -n "$major" ]; then
       prepare_postgres "$major"
-      PATH=$BIN:$PATH
+      PATH=$BIN:$PATH major=${major/assert/18}
       open_servers
     fi
     "stage_$1"
@@ -195,7 +234,7 @@ prepare_rust
 # a newer compiler warns of more
 if is_pinned_rust; then lints=(-D warnings); else lints=(--cap-lints warn); fi
 for stage in "${stages[@]}"; do
-  case $stage in rust | build | sql | pgrx | server | docs | clients | fuzz-planner) ;; *) die "no stage is called $stage" ;; esac
+  case $stage in rust | build | sql | pgrx | server | docs | clients | fuzz-planner | sqlsmith | valgrind) ;; *) die "no stage is called $stage" ;; esac
   [ "$stage" != rust ] || run_stage rust
 done
 for major in $(requested_majors); do
@@ -211,7 +250,12 @@ for major in $(requested_majors); do
     [ -n "$optional" ] || all_passed=""
     continue
   fi
-  for stage in "${stages[@]}"; do
+  more=()
+  if [ "$major" = assert ] && [ $# = 0 ]; then
+    more=(fuzz-planner sqlsmith valgrind)
+    export FUZZ_SECONDS=${FUZZ_SECONDS:-600}
+  fi
+  for stage in "${stages[@]}" "${more[@]}"; do
     [ "$stage" = rust ] || run_stage "$stage" "$major"
   done
   export ROWS=${ROWS:-10000}               # the guides on a million rows take minutes: one server is enough

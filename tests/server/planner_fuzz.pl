@@ -24,6 +24,7 @@ use Time::HiRes qw(sleep time);
 my %option = (seed => int(time), queries => 1000, faults => 5);
 GetOptions(\%option, qw(seed=i queries=i seconds=i case=i faults=i print)) && !@ARGV or die "see the head of $0\n";
 my $begun = time;
+$| = 1;
 
 #
 # Queries are trees, so that parts of them can be left out. A node is a text or [KIND, NODE...]
