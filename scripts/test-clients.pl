@@ -2,7 +2,7 @@
 # Run the programs of docs/clients in the server that the PG* variables name: test-clients.pl PAGE... or PAGE#ANCHOR...
 #
 # Each heading of the second level is one tool, with a database and a directory of its own. Its blocks are put together:
-#   ```sh            of nothing but pip install, npm install, apt-get install or cargo add: what the tool needs
+#   ```sh            of nothing but pip install, npm install or apt-get install: what the tool needs
 #   ```LANGUAGE FILE are appended to that file; without FILE, the program (main.py, main.mjs and so on)
 #   ```sql           are executed first, after those that stand above the page's first tool
 #   ```sh            otherwise: what is executed, in place of the program
@@ -25,7 +25,7 @@ my %languages = (
     js => ['main.mjs', 'node main.mjs'],
     ts => ['main.ts', 'npx tsx main.ts'],
     rust => ['src/main.rs', 'cargo run --quiet'],
-    java => ['Main.java', 'javac -d . *.java && java -cp .:$CLASSPATH Main'],
+    java => ['Main.java', 'java Main.java'],
     go => ['main.go', 'GO111MODULE=off GOPATH=/usr/share/gocode GOCACHE=$PWD/cache go run main.go'],
     ruby => ['main.rb', 'ruby main.rb'],
     php => ['main.php', 'php main.php'],
@@ -70,7 +70,7 @@ sub put_together {
         my ($language, $file, $body) = @$block{qw(language file body)};
         next if $language eq 'text';
         if ($language eq 'sh' and !$file) {
-            if ($body !~ /^(?!(?:pip|npm|apt-get) install |cargo add )/m) { push @needs, split /\n/, $body; next }
+            if ($body !~ /^(?!(?:pip|npm|apt-get) install )/m) { push @needs, split /\n/, $body; next }
             $file = 'main.sh';
             $command = 'bash -eu main.sh';
         } elsif ($language eq 'sql' and !$file) {
@@ -110,7 +110,6 @@ sub spew {
 sub install {
     my ($directory, @needs) = @_;
     for my $need (@needs) {
-        next if $need =~ /^cargo add /;                # cargo run fetches what Cargo.toml names
         if ($need =~ /^apt-get install (.+)/) {
             for my $package (split ' ', $1) {
                 return "$package is not installed" if !run_in($directory, "dpkg -s $package | grep -q '^Status: .* installed'");
@@ -164,7 +163,6 @@ for my $argument (@ARGV) {
         local $ENV{DATABASE_URL} = "postgresql://$ENV{PGUSER}:$ENV{PGPASSWORD}\@$ENV{PGHOST}:$ENV{PGPORT}/$ENV{PGDATABASE}";
         local $ENV{PYTHONPATH} = "$directory/packages";
         local $ENV{CARGO_TARGET_DIR} = "$root/target/clients/rust/target";
-        local $ENV{CLASSPATH} = join ':', glob '/usr/share/java/{postgresql,eclipselink,javax.persistence,jakarta.persistence*}.jar';
         my $start = time;
         my $ok = system('createdb', $ENV{PGDATABASE}) == 0
             && run_in($program, 'psql -X -q -v ON_ERROR_STOP=1 -f setup.sql')

@@ -167,7 +167,7 @@ stage_valgrind() {
 stage_docs() {
   install_extension
   start_server docs
-  check perl scripts/test-docs.pl README.md docs/*.md docs/clients/README.md
+  check perl scripts/test-docs.pl README.md docs/*.md docs/clients/README.md docs/clients/others.md
 }
 
 # The programs of docs/clients, or of those pages or tools that CLIENTS names ("python nodejs#prisma").

@@ -3,17 +3,18 @@
 # is not installed and cannot be is left out, and named at the end.
 set -euo pipefail
 . "$ROOT/scripts/server.sh"
-quick="python#psycopg-3 python#psycopg2 python#asyncpg nodejs#node-postgres nodejs#postgresjs"
-[ "${CLIENTS:-}" != all ] || CLIENTS="python nodejs"
+quick="python#psycopg-3 python#psycopg2 python#asyncpg nodejs#node-postgres nodejs#postgresjs ruby#pg php#pdo others"
+[ "${CLIENTS:-}" != all ] || CLIENTS="python nodejs jvm go ruby php others"
 pages=()
 for page in ${CLIENTS:-$quick}; do
   anchor=${page#"${page%%#*}"}
   pages+=("$ROOT/docs/clients/${page%%#*}.md$anchor")
 done
 
-# Not every driver can use a Unix socket. Whoever else is on the machine must not get in on loopback: there is a password.
+# Not every driver can use a Unix socket. Whoever else is on the machine must not get in on loopback: there is a password,
+# which is no number, as EclipseLink would decipher that.
 port=$(perl -MIO::Socket::INET -e 'print IO::Socket::INET->new(LocalAddr => "127.0.0.1", Listen => 1)->sockport')
-password=$(od -An -N16 -tx1 /dev/urandom | tr -d ' \n')
+password=ulid-$(od -An -N16 -tx1 /dev/urandom | tr -d ' \n')
 start_server clients "wal_level = logical" "password_encryption = 'scram-sha-256'"
 psql -X -q <<< "ALTER ROLE postgres PASSWORD '$password'"
 stop_server clients
