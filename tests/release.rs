@@ -1,0 +1,58 @@
+//! What a release says of itself is the same everywhere, and complete.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+fn read(file: &str) -> String {
+    fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(file)).unwrap()
+}
+
+#[test]
+fn control_file_has_the_version() {
+    assert!(read("ulid.control").lines().any(|line| line == format!("default_version = '{VERSION}'")));
+}
+
+#[test]
+fn changelog_begins_with_the_version() {
+    let changelog = read("CHANGELOG.md");
+    let newest = changelog.lines().find_map(|line| line.strip_prefix("## ")).unwrap();
+    let date = newest
+        .strip_prefix(VERSION)
+        .and_then(|rest| rest.strip_prefix(" - "))
+        .unwrap_or_else(|| panic!("{newest}"));
+    let is_date = date.len() == 10
+        && date.split('-').map(str::len).eq([4, 2, 2])
+        && date.replace('-', "").parse::<u32>().is_ok();
+    assert!(date == "unreleased" || is_date, "{newest}");
+}
+
+// What https://pgxn.org/meta/spec.txt demands, and what PGXN shows of a distribution.
+#[test]
+fn meta_json_is_complete() {
+    let meta: Value = serde_json::from_str(&read("META.json")).unwrap();
+    let text =
+        |pointer: &str| meta.pointer(pointer).and_then(Value::as_str).unwrap_or_else(|| panic!("{pointer}"));
+    assert_eq!(text("/name"), "ulid");
+    assert_eq!(text("/version"), VERSION);
+    assert_eq!(text("/provides/ulid/version"), VERSION);
+    assert_eq!(text("/release_status"), "stable");
+    assert_eq!(text("/meta-spec/version"), "1.0.0");
+    assert!(text("/license/MIT").starts_with("https://"));
+    assert!(!text("/maintainer/0").is_empty());
+    assert!((1..=255).contains(&text("/abstract").len()));
+    assert!(!text("/description").is_empty());
+    for file in [text("/provides/ulid/file"), text("/provides/ulid/docfile")] {
+        assert!(!read(file).is_empty());
+    }
+    let tags = meta["tags"].as_array().unwrap();
+    assert!(
+        !tags.is_empty() && tags.iter().all(|tag| tag.as_str().is_some_and(|tag| !tag.contains(['/', '\\'])))
+    );
+    let oldest = text("/prereqs/runtime/requires/PostgreSQL").strip_suffix(".0.0").unwrap();
+    assert!(read("Cargo.toml").contains(&format!("\npg{oldest} = ")));
+}
