@@ -21,5 +21,5 @@ perl benches/sql.pl ${FULL:+--full} --directory "$SERVERS/files" "$@" "$results/
 say "the results are in $results/pg$major.tsv"
 if [ -n "${FULL:-}" ]; then
   perl benches/plot.pl "$results/pg$major.tsv" "$results"
-  say "and the pictures of them are beside it"
+  say "and the charts are in the same directory"
 fi

@@ -1,7 +1,7 @@
--- The type and its functions, into this database.
+-- Install the type and its functions in this database.
 CREATE EXTENSION ulid;
 
--- A table whose key makes itself: read in the order of the key, rows come in the order of their creation.
+-- A table whose key has a default: sorted by the key, rows are in the order of their creation.
 CREATE TABLE event (id ulid PRIMARY KEY DEFAULT gen_ulid(), what text NOT NULL);
 INSERT INTO event (what) VALUES ('ordered');
 SELECT pg_sleep(0.002);
@@ -18,7 +18,7 @@ SELECT count(*) AS vectors,
        count(*) FILTER (WHERE ulid_extract_unix_ms(id) = ms) AS same_time
 FROM vector;
 
--- A million rows keyed by uuid become ulid in place: the file of the table stays the same, nothing is rewritten.
+-- A million rows keyed by uuid become ulid in place: the table keeps its file, nothing is rewritten.
 CREATE TABLE item AS
 SELECT gen_ulid(timestamptz '2026-01-01 00:00:00+00' + n * interval '1 second')::uuid AS id, n
 FROM generate_series(1, 1000000) AS n;
@@ -28,7 +28,7 @@ ALTER TABLE item ALTER COLUMN id TYPE ulid;
 \timing off
 SELECT pg_relation_filenode('item') AS filenode, min(id::text) AS first_id FROM item;
 
--- The key knows its time: one minute of the million rows, straight from the index.
+-- The key contains its time: one minute of the million rows, directly from the index.
 CREATE INDEX ON item (id);
 ANALYZE item;
 EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF)
