@@ -1,4 +1,4 @@
--- Ten comparisons of each key: the second time less the first.
+-- Ten comparisons of each key: the second time minus the first.
 \timing off
 SELECT :rows * 10 AS comparisons,
        array_to_string(array_fill(format('id > %s', :'least'), ARRAY[10]), ' AND ') AS comparing \gset

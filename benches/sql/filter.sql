@@ -1,5 +1,5 @@
--- Ten tests of a window for each row, without an index: the second time less the first. The window holds all rows, so that
--- no test is left out.
+-- Ten tests of a window for each row, without an index: the second time minus the first. The window contains all rows,
+-- so no test is skipped.
 \timing off
 SET enable_indexscan = off;
 SET enable_indexonlyscan = off;

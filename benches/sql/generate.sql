@@ -1,4 +1,4 @@
--- Generating an id: the second time less the first, for so many rows.
+-- Generating an id: the second time minus the first, for this many rows.
 \echo operation generate :rows
 SELECT count(n) FROM bench.scan;
 SELECT count(:generator) FROM bench.scan;

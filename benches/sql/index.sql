@@ -1,4 +1,4 @@
--- Building a unique index of keys that are in no order.
+-- Building a unique index on keys in random order.
 \echo operation index_build :rows
 CREATE UNIQUE INDEX built ON bench.:shuffled (id);
 \timing off

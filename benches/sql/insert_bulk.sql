@@ -1,5 +1,5 @@
--- :inserts rows in 20 statements. Of each is printed, after the operation's name: rows by then, milliseconds, bytes of
--- WAL, blocks read, and the bytes that the index then has; at the end, how full the leaves of the index are, in percent.
+-- :inserts rows in 20 statements. For each it prints, after the operation's name: rows so far, milliseconds, bytes of
+-- WAL, blocks read, and the size of the index in bytes; at the end, how full the leaves of the index are, in percent.
 \timing off
 DROP TABLE IF EXISTS bench.inserted;
 CREATE TABLE bench.inserted (id :column PRIMARY KEY, n bigint);

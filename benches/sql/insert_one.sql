@@ -1,4 +1,4 @@
--- Eight clients insert one row at a time, each in a transaction of its own, for $BENCH_SECONDS.
+-- Eight clients insert one row at a time, each in its own transaction, for $BENCH_SECONDS.
 \timing off
 DROP TABLE IF EXISTS bench.one;
 CREATE TABLE bench.one (id :column PRIMARY KEY, n bigint);

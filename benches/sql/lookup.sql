@@ -1,4 +1,4 @@
--- Rows by their key, one after another and in no order, through the index of the primary key.
+-- Rows by their key, one after another and in random order, through the index of the primary key.
 \timing off
 SET enable_hashjoin = off;
 SET enable_mergejoin = off;

@@ -1,4 +1,5 @@
--- How large the index of 300000 ids by gen_ulid becomes where so many are made in each millisecond, for fill factors.
+-- The size of the index of 300000 ids by gen_ulid if this many are generated in each millisecond, for several fill
+-- factors.
 \timing off
 SELECT format('CREATE UNLOGGED TABLE bench.rated (id ulid PRIMARY KEY WITH (fillfactor = %s))', fillfactor),
        format('INSERT INTO bench.rated SELECT gen_ulid(timestamptz ''2026-01-01 00:00+00'' + n / %s * interval ''1 ms'')

@@ -1,4 +1,4 @@
--- Text output, and text input: the second time less the first, for so many rows.
+-- Text output, and text input: the second time minus the first, for this many rows.
 \echo operation text_out :rows
 SELECT count(id) FROM bench.:kind;
 SELECT count(:output(id)) FROM bench.:kind;
