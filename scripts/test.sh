@@ -221,7 +221,7 @@ requested_majors() {
   own=$(default_major)
   case ${PG:-} in
     "") echo "$own" ;;
-    all) printf '%s\n' "$own" '17?' 18 19 15 '16?' '13?' | awk '{ major = $1 + 0 } !seen[major]++' ;;
+    all) printf '%s\n' "$own" 18 19 15 '17?' '16?' '13?' | awk '{ major = $1 + 0 } !seen[major]++' ;;
     *) echo "$PG" ;;
   esac
 }
