@@ -177,7 +177,7 @@ sub within {
 sub relation {
     my ($name, $is_table) = @_;
     my %offers = (
-        name => $name, columns => 1, id => [("$name.id") x 3], window => [("$name.w") x 2], number => ["$name.n"],
+        name => $name, columns => 1, is_table => $is_table, id => [("$name.id") x 3], window => [("$name.w") x 2], number => ["$name.n"],
         truth => ["$name.b"], text => ["$name.t", "$name\::text"],
     );
     if ($is_table) {
@@ -292,13 +292,13 @@ my @SHAPES = (
     [from => 'cross join',            1, 0, 1, sub { my ($left, @l) = from_item(deeper($_[0])); my ($right, @r) = from_item(seeing(deeper($_[0]), @l)); give(either(all('(', $left, ' CROSS JOIN ', $right, ')'), $left, $right), @l, @r) }],
     [from => 'join using',            1, 0, 1, sub { my ($left, @l) = from_item(deeper($_[0])); my ($right, @r) = from_item(deeper($_[0])); @l == 1 && @r == 1 && $l[0]{id} && $r[0]{id} ? give(either(all('(', $left, one_of(' JOIN ', ' LEFT JOIN ', ' FULL JOIN '), $right, one_of(' USING (n)', ' USING (id)'), ')'), $left, $right), @l, @r) : () }],
     # functions over a test of what stands before them
-    [from => 'LATERAL jsonb',         4, 0, 0, sub { my $name = new_name('f'); lateral($_[0], all("jsonb_build_object('a', ", test($_[0]), ") $name"), { name => $name, text => ["$name\::text"], truth => ["($name->>'a')::bool"] }) }],
-    [from => 'LATERAL series',        4, 0, 0, sub { my $name = new_name('f'); lateral($_[0], all('generate_series(1, (', test($_[0]), ")::int) $name"), { name => $name, number => [$name] }) }],
-    [from => 'LATERAL unnest',        2, 0, 0, sub { my $name = new_name('f'); lateral($_[0], all('unnest(ARRAY[', test($_[0]), ', ', test($_[0]), "]) $name"), { name => $name, truth => [$name] }) }],
+    [from => 'LATERAL jsonb',         8, 0, 0, sub { my $name = new_name('f'); lateral($_[0], all("jsonb_build_object('a', ", lateral_test($_[0]), ") $name"), { name => $name, text => ["$name\::text"], truth => ["($name->>'a')::bool"] }) }],
+    [from => 'LATERAL series',        8, 0, 0, sub { my $name = new_name('f'); lateral($_[0], all('generate_series(1, (', lateral_test($_[0]), ")::int) $name"), { name => $name, number => [$name] }) }],
+    [from => 'LATERAL unnest',        2, 0, 0, sub { my $name = new_name('f'); lateral($_[0], all('unnest(ARRAY[', lateral_test($_[0]), ', ', lateral_test($_[0]), "]) $name"), { name => $name, truth => [$name] }) }],
     [from => 'LATERAL unnest of ids', 1, 0, 0, sub { my $name = new_name('f'); my $id = offered($_[0], 'id'); $id && lateral($_[0], "unnest(ARRAY[$id\::ulid, NULL, " . quoted(random_ulid()) . "]) $name (id)", { name => $name, id => ["$name.id"] }) }],
-    [from => 'ROWS FROM',             1, 0, 0, sub { my $name = new_name('f'); lateral($_[0], all('ROWS FROM (generate_series(1, (', test($_[0]), ')::int), unnest(ARRAY[', test($_[0]), "])) WITH ORDINALITY $name (n, b, o)"), { name => $name, number => ["$name.n"], truth => ["$name.b"] }) }],
-    [from => 'LATERAL VALUES',        1, 0, 0, sub { my $name = new_name('v'); lateral($_[0], all('(VALUES (', test($_[0]), '), (', test($_[0]), ")) $name (b)"), { name => $name, truth => ["$name.b"] }) }],
-    [from => 'LATERAL inlined function', 2, 0, 0, sub { my $name = new_name('f'); lateral($_[0], all('truths(', test($_[0]), ") $name (b)"), { name => $name, truth => ["$name.b"] }) }],
+    [from => 'ROWS FROM',             1, 0, 0, sub { my $name = new_name('f'); lateral($_[0], all('ROWS FROM (generate_series(1, (', lateral_test($_[0]), ')::int), unnest(ARRAY[', lateral_test($_[0]), "])) WITH ORDINALITY $name (n, b, o)"), { name => $name, number => ["$name.n"], truth => ["$name.b"] }) }],
+    [from => 'LATERAL VALUES',        1, 0, 0, sub { my $name = new_name('v'); lateral($_[0], all('(VALUES (', lateral_test($_[0]), '), (', lateral_test($_[0]), ")) $name (b)"), { name => $name, truth => ["$name.b"] }) }],
+    [from => 'LATERAL inlined function', 2, 0, 0, sub { my $name = new_name('f'); lateral($_[0], all('truths(', lateral_test($_[0]), ") $name (b)"), { name => $name, truth => ["$name.b"] }) }],
 
     # queries; their columns are id, n, w, b, t
     [query => 'select',              12, 0, 0, \&query_select],
@@ -462,6 +462,15 @@ sub lateral {
     my ($at, $node, $relation) = @_;
     return unless @{ $at->{here} };
     return give(all('LATERAL ', $node), $relation);
+}
+
+# A test in a function of FROM: mostly of what pruning can use, as its expression is moved from query to query.
+sub lateral_test {
+    my ($at) = @_;
+    my @tables = grep { $_->{is_table} } @{ $at->{here} };
+    return test($at) unless @tables && chance(0.6);
+    my $id = one_of(@tables)->{name} . '.id';
+    return tested(one_of('<@', '@>', 'function', 'commuted'), $id, parameter('tstzrange') // quoted(random_range()) . '::tstzrange');
 }
 
 sub from_cte {
