@@ -17,7 +17,7 @@ use File::Path qw(make_path remove_tree);
 use Time::HiRes 'time';
 
 my $root = abs_path(dirname($0) . '/..');
-my $limit = 600;                           # seconds that a tool may take
+my $limit = 1800;                          # seconds that a tool may take
 
 # By the language of a block: the name of the program, and what runs it.
 my %languages = (

@@ -17,15 +17,17 @@ is_pinned_rust() {
 
 # The Rust code, without PostgreSQL.
 stage_rust() {
+  local drivers=(--features diesel,postgres-types,sqlx)
   check sha256sum --check --quiet sql/SHA256SUMS  # what is released does not change
   if is_pinned_rust; then
     check cargo fmt --check
   else
     echo "skipped: cargo fmt --check, as another $(rustfmt --version) may format otherwise"
   fi
-  check cargo clippy --quiet --all-targets -- "${lints[@]}"
-  check cargo test
-  RUSTDOCFLAGS=${lints[*]} check cargo doc --quiet --no-deps
+  check cargo clippy --quiet --all-targets "${drivers[@]}" -- "${lints[@]}"
+  check cargo test "${drivers[@]}"
+  RUSTDOCFLAGS=${lints[*]} check cargo doc --quiet --no-deps "${drivers[@]}"
+  check cargo package --quiet --allow-dirty  # what is published builds, without drivers
   local run
   for run in "" "rustup run nightly"; do
     # shellcheck disable=SC2086

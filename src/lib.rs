@@ -35,19 +35,29 @@
 //!
 //! # Features
 //! - `serde` (default): text in human-readable formats, 16 bytes in binary ones.
+//! - `postgres-types`: a [`Ulid`] and lists of them are parameters and results of `tokio-postgres`, `postgres` and
+//!   `deadpool-postgres`.
+//! - `sqlx`: the same for sqlx with PostgreSQL.
+//! - `diesel`: the same for diesel, with the SQL type in `ulid::diesel`.
 //! - `pg13` … `pg19`: the PostgreSQL extension for that major version. Without one of these, no PostgreSQL code is
 //!   compiled.
 
 mod codec;
 mod convert;
+#[cfg(feature = "diesel")]
+pub mod diesel;
 mod error;
 mod generator;
 pub mod monotonic;
 pub mod ordered;
+#[cfg(feature = "postgres-types")]
+mod postgres_types;
 mod prefix;
 #[cfg(feature = "serde")]
 mod serde;
 mod snowflake;
+#[cfg(feature = "sqlx")]
+mod sqlx;
 mod typeid;
 pub mod uuid_v7;
 mod value;
@@ -66,6 +76,11 @@ pub use snowflake::{SnowflakeParts, TWITTER_EPOCH_MS};
 pub use typeid::TypeId;
 pub use value::Ulid;
 pub use window::Window;
+
+// The example of the crate's README is a test.
+#[cfg(doctest)]
+#[doc = include_str!("../docs/crate.md")]
+struct Readme;
 
 // pgrx's test harness looks for it here.
 #[cfg(all(test, feature = "pg_test"))]

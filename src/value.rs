@@ -21,6 +21,8 @@ use crate::error::{LengthError, ParseError, RangeError};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "diesel", derive(diesel::expression::AsExpression, diesel::deserialize::FromSqlRow))]
+#[cfg_attr(feature = "diesel", diesel(sql_type = crate::diesel::Ulid))]
 #[repr(transparent)]
 pub struct Ulid([u8; 16]);
 

@@ -4,7 +4,7 @@
 set -euo pipefail
 . "$ROOT/scripts/server.sh"
 quick="python#psycopg-3 python#psycopg2 python#asyncpg nodejs#node-postgres nodejs#postgresjs ruby#pg php#pdo others"
-[ "${CLIENTS:-}" != all ] || CLIENTS="python nodejs jvm go ruby php others"
+[ "${CLIENTS:-}" != all ] || CLIENTS="python nodejs rust jvm go ruby php others"
 pages=()
 for page in ${CLIENTS:-$quick}; do
   anchor=${page#"${page%%#*}"}

@@ -1,0 +1,47 @@
+//! `sqlx`: parameters and results of sqlx for PostgreSQL, in binary and as text, and arrays of them.
+//!
+//! A parameter is sent as a `ulid`; a result is a `ulid` or a `uuid`. The type is found by its name, so the schema that
+//! the extension is in must be on the search path.
+
+use sqlx::encode::IsNull;
+use sqlx::error::BoxDynError;
+use sqlx::postgres::{PgArgumentBuffer, PgHasArrayType, PgTypeInfo, PgValueFormat, PgValueRef, Postgres};
+use sqlx::{Decode, Encode, Type, TypeInfo};
+
+use crate::value::Ulid;
+
+impl Type<Postgres> for Ulid {
+    fn type_info() -> PgTypeInfo {
+        PgTypeInfo::with_name("ulid")
+    }
+
+    fn compatible(ty: &PgTypeInfo) -> bool {
+        ["ulid", "uuid"].iter().any(|name| ty.name().eq_ignore_ascii_case(name))
+    }
+}
+
+impl PgHasArrayType for Ulid {
+    fn array_type_info() -> PgTypeInfo {
+        PgTypeInfo::array_of("ulid")
+    }
+
+    fn array_compatible(ty: &PgTypeInfo) -> bool {
+        ["ulid[]", "_ulid", "uuid[]"].iter().any(|name| ty.name().eq_ignore_ascii_case(name))
+    }
+}
+
+impl Encode<'_, Postgres> for Ulid {
+    fn encode_by_ref(&self, buffer: &mut PgArgumentBuffer) -> Result<IsNull, BoxDynError> {
+        buffer.extend_from_slice(self.as_ref());
+        Ok(IsNull::No)
+    }
+}
+
+impl Decode<'_, Postgres> for Ulid {
+    fn decode(value: PgValueRef<'_>) -> Result<Self, BoxDynError> {
+        match value.format() {
+            PgValueFormat::Binary => Ok(Self::try_from(value.as_bytes()?)?),
+            PgValueFormat::Text => Ok(Self::parse(value.as_bytes()?)?),
+        }
+    }
+}
