@@ -17,7 +17,7 @@ is_pinned_rust() {
 
 # The Rust code, without PostgreSQL.
 stage_rust() {
-  local drivers=(--features diesel,postgres-types,sqlx)
+  local drivers=(--features "diesel postgres-types sqlx")
   check sha256sum --check --quiet sql/SHA256SUMS  # what is released does not change
   if is_pinned_rust; then
     check cargo fmt --check

@@ -1,10 +1,15 @@
 //! `diesel`: the SQL type of a [`ulid::Ulid`](crate::Ulid), for `table!`.
 //!
-//! In diesel.toml, so that `diesel print-schema` names it:
-//! ```toml
-//! [print_schema]
-//! import_types = ["diesel::sql_types::*", "ulid::diesel::*"]
-//! generate_missing_sql_type_definitions = false
+//! ```
+//! diesel::table! {
+//!     use diesel::sql_types::*;
+//!     use ulid::diesel::*;
+//!
+//!     orders (id) {
+//!         id -> Ulid,
+//!         note -> Nullable<Text>,
+//!     }
+//! }
 //! ```
 
 use diesel::deserialize::{self, FromSql};
