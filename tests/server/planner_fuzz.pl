@@ -897,6 +897,7 @@ sub run_case {
 
 my %ends;                                  # how often the plain queries ended how
 our $shrinking;
+my $stopped;                               # by a signal
 my $log_text = '';
 
 # Some of the rows that only one of two results has.
@@ -916,6 +917,7 @@ sub fault {
     my ($ours, $plain);
     complaints();
     $ours = run_case($tree, 0);
+    return if $stopped;                    # psql may have been stopped along
     if ($ours->{state} eq '00000') { } elsif ($ours->{state} =~ /^(crash|hangs)$/) {
         if (open my $in, '<', $log) {
             seek $in, $log_start, 0;
@@ -1088,7 +1090,7 @@ SQL
 # Run
 #
 
-my ($queries, $faults, $round, $stopped) = (0, 0, 0);
+my ($queries, $faults, $round) = (0, 0, 0);
 $SIG{INT} = $SIG{TERM} = sub { $stopped = 1 };
 
 sub value { my ($sql) = @_; my $answer = qx{psql -X -A -t -c "$sql"}; chomp $answer; $answer }
