@@ -28,17 +28,19 @@ extdir = $(DESTDIR)$(shell '$(pg_config)' --sharedir)/extension
 pg_regress = $(dir $(shell '$(pg_config)' --pgxs))../test/regress/pg_regress
 version = $(shell sed -n "s/^default_version = '\(.*\)'/\1/p" ulid.control)
 target = $(or $(CARGO_TARGET_DIR),target)
+# Where the release's archive of crates is unpacked, nothing is fetched.
+vendored = $(if $(wildcard vendor/config.toml),--locked --offline --config vendor/config.toml)
 library = $(target)/pg$(major)/ulid.so
 scripts = $(wildcard sql/install/ulid--*.sql sql/ulid--*--*.sql)
 tests = $(basename $(notdir $(wildcard tests/pg_regress/sql/*.sql)))
 
-.PHONY: all build install uninstall installcheck run test test-rust test-build test-sql test-pgrx test-server test-docs test-clients fuzz-planner bench clean help
+.PHONY: all build install uninstall installcheck run test test-rust test-build test-sql test-pgrx test-server test-docs test-clients fuzz-planner test-deb bench dist deb clean help
 
 all: build # pgxn runs this target
 
 build: ## build the extension for the server of PG_CONFIG (default: the pg_config in PATH)
 	@scripts/check-rust.sh
-	PGRX_PG_CONFIG_PATH='$(pg_config)' cargo build --release --lib --no-default-features --features pg$(major)
+	PGRX_PG_CONFIG_PATH='$(pg_config)' cargo build $(vendored) --release --lib --no-default-features --features pg$(major)
 	mkdir -p '$(dir $(library))'
 	cp '$(target)/release/libulid.so' '$(library)'
 
@@ -86,11 +88,20 @@ test-docs: ## the SQL examples of README.md and docs/ (ROWS=10000: on smaller ta
 test-clients: ## the drivers and ORMs of docs/clients (CLIENTS="python nodejs#prisma" chooses pages and tools)
 	scripts/test.sh clients
 
+test-deb: ## the Debian package: installed, used, upgraded and purged in a bare Debian (PG=15, 17 or 18)
+	scripts/test.sh deb
+
 fuzz-planner: ## search for queries that the planner's hooks break (SECONDS=60; SEED=1; PG=18)
 	scripts/test.sh fuzz-planner
 
 bench: ## measure: cargo bench --bench core, then kinds of ids in a private server (a few minutes; FULL=1: half an hour)
 	scripts/bench.sh
+
+dist: ## make the source archives in target/packages: PGXN's, and the crates that it is built from
+	packaging/dist.sh
+
+deb: ## make the Debian package there, and its source (PG=NN chooses the PostgreSQL)
+	packaging/deb.sh
 
 clean: ## remove everything built here (cargo-pgrx stays, in the user's cache directory)
 	scripts/clean.sh

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Run the tests, or the stages that are named: rust build sql pgrx server docs, and those that are
-# run only when they are named: clients fuzz-planner sqlsmith valgrind. A failure does not stop the later ones.
+# run only when they are named: clients deb fuzz-planner sqlsmith valgrind. A failure does not stop the later ones.
 # shellcheck source=scripts/setup.sh
 . "$(dirname "$0")/setup.sh"
 
@@ -185,6 +185,16 @@ stage_clients() {
   [ "$status" = 0 ] || [ "$status" = 77 ] || failed=1
 }
 
+# Packages: made as they are published, then installed and used where there is nothing else.
+stage_deb() { check_package deb; }
+
+check_package() {
+  local status=0
+  MAJOR=$major "tests/packages/$1.sh" < /dev/null || status=$?
+  [ "$status" != 77 ] || exit 77           # what it needs is not there; its last line says what
+  [ "$status" = 0 ] || failed=1
+}
+
 # Print how many tests of a stage passed, failed and were skipped; a stage with a failed test has failed.
 count() {
   echo "$1 passed, $2 failed${3:+, $3 skipped}"
@@ -211,6 +221,7 @@ run_stage() {
   set -e
   case $status in
     0) title="passed: $title" ;;
+    77) title="skipped: $title" ;;
     130 | 143) exit "$status" ;;
     *) title="FAILED: $title" all_passed="" ;;
   esac
@@ -239,7 +250,7 @@ prepare_rust
 # a newer compiler warns of more
 if is_pinned_rust; then lints=(-D warnings); else lints=(--cap-lints warn); fi
 for stage in "${stages[@]}"; do
-  case $stage in rust | build | sql | pgrx | server | docs | clients | fuzz-planner | sqlsmith | valgrind) ;; *) die "no stage is called $stage" ;; esac
+  declare -F "stage_$stage" > /dev/null || die "no stage is called $stage"
   [ "$stage" != rust ] || run_stage rust
 done
 for major in $(requested_majors); do

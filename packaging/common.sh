@@ -1,0 +1,44 @@
+# Sourced by what makes packages: names, places, and what several of them do.
+# shellcheck shell=bash
+# shellcheck source=scripts/setup.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../scripts/setup.sh"
+
+VERSION=$(sed -n "s/^default_version = '\(.*\)'/\1/p" ulid.control)
+NAME=ulid-$VERSION
+PACKAGES=$ROOT/target/packages
+# The time of everything in the packages is that of the commit.
+SOURCE_DATE_EPOCH=$(git log -1 --format=%ct) || die "packages are made in a checkout of git"
+export SOURCE_DATE_EPOCH TZ=UTC
+mkdir -p "$PACKAGES"
+
+# Install what is missing of some packages of Debian.
+prepare_tools() {
+  local name missing=()
+  for name; do
+    [ "$(dpkg-query -W -f '${db:Status-Status}' "$name" 2> /dev/null)" = installed ] || missing+=("$name")
+  done
+  [ ${#missing[@]} = 0 ] || install_packages "${missing[@]}"
+}
+
+# Run a command, showing its output only when it fails.
+quiet() {
+  local log
+  log=$(mktemp)
+  "$@" < /dev/null > "$log" 2>&1 || { cat "$log" >&2; rm -f "$log"; return 1; }
+  rm -f "$log"
+}
+
+# Run a command that shall reach no network, where namespaces are to be had.
+without_network() {
+  if unshare --map-root-user --net true 2> /dev/null; then unshare --map-root-user --net "$@"; else "$@"; fi
+}
+
+# Print a tar archive that depends on nothing but names and contents of what it takes in.
+make_tar() {
+  tar c --sort=name --format=gnu --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner --mode=u+w,go+rX,go-w "$@"
+}
+
+# Make the source archives, if those that are here are not of the commit that is checked out.
+make_sources() {
+  [ "$(cat "$PACKAGES/.commit" 2> /dev/null)" = "$(git rev-parse HEAD)" ] || packaging/dist.sh
+}

@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# Make the source archives of the commit that is checked out, in target/packages:
+#
+#   ulid-VERSION.zip              the source, as PGXN takes it
+#   ulid-VERSION-vendor.tar.xz    the crates it is built from, to be unpacked in it: then it is built without network
+#
+# The same commit makes the same bytes. Needs git and xz, and the network for crates that cargo has not yet.
+# shellcheck source=packaging/common.sh
+. "$(dirname "$0")/common.sh"
+
+source=$PACKAGES/source
+rm -rf "$PACKAGES"                         # what is there is of one commit
+mkdir -p "$source"
+[ -z "$(git status --porcelain)" ] || say "what is not committed does not go into the archives"
+git archive --format=zip --prefix="$NAME/" --output="$PACKAGES/$NAME.zip" HEAD
+git archive HEAD | tar x -C "$source"
+
+prepare_rust
+cd "$source"
+say "cargo vendor"
+cargo vendor --locked --quiet --versioned-dirs vendor
+cat > vendor/config.toml << 'END'
+[source.crates-io]
+replace-with = "vendor"
+
+[source.vendor]
+directory = "vendor"
+END
+
+# Print the crates that the extension depends on, on some Linux, with their licences; $1 has the kinds of dependencies.
+crates() {
+  local cpu
+  for cpu in x86_64 aarch64 powerpc64le s390x riscv64gc i686; do
+    cargo tree --quiet --offline --locked --config vendor/config.toml --target "$cpu-unknown-linux-gnu" \
+      --edges "$1" --no-default-features --features pg18 --prefix none --no-dedupe --format '{p}|{l}'
+  done | grep -v '^pg_ulid ' | sort -u
+}
+
+crates normal,build > compiled
+crates normal,no-proc-macro > linked
+packaging/copyright.pl compiled linked > vendor/COPYRIGHT
+# Of the crates for tests and for other systems, cargo only wants to read the manifest.
+sed -i 's/^\([^ ]*\) v\([^ |]*\).*/\1-\2/' compiled
+for crate in vendor/*/; do
+  crate=${crate%/}
+  ! grep -qxF "${crate#vendor/}" compiled || continue
+  find "$crate" -type f ! -path "$crate/Cargo.toml" ! -path "$crate/.cargo-checksum.json" -delete
+  find "$crate" -type d -empty -delete
+  mkdir "$crate/src"
+  : > "$crate/src/lib.rs"
+  sed -i 's/"files":{[^}]*}/"files":{}/' "$crate/.cargo-checksum.json"
+done
+say "$(wc -l < compiled) crates are compiled, $(wc -l < linked) are linked in"
+make_tar vendor | xz -3 -T 1 > "$PACKAGES/$NAME-vendor.tar.xz"
+cd "$ROOT"
+rm -rf "$source"
+git rev-parse HEAD > "$PACKAGES/.commit"
+say "made $PACKAGES/$NAME.zip and $NAME-vendor.tar.xz"

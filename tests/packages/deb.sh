@@ -1,0 +1,87 @@
+#!/usr/bin/env bash
+# The Debian package: made, judged by lintian, and installed, used, upgraded and purged in a Debian that has nothing else.
+# The major version MAJOR decides which Debian that is.
+set -euo pipefail
+cd "$ROOT"
+. packaging/common.sh
+
+. tests/packages/debian.sh
+root=$SERVERS/root
+suite=$(suite_of "$MAJOR") || skip "no Debian has PostgreSQL $MAJOR"
+make_debian "$root" "$suite"
+
+prepare_tools lintian
+architecture=$(dpkg --print-architecture)
+new=postgresql-$MAJOR-ulid_$VERSION-1_$architecture.deb
+make_sources
+[ -e "$PACKAGES/$new" ] || PG=$MAJOR packaging/deb.sh
+say "lintian"
+# it is not uploaded to Debian, where a first version closes the wish for it
+lintian --fail-on error,warning --suppress-tags initial-upload-closes-no-bugs "$PACKAGES/$new"
+
+mkdir -p "$root"/etc/postgresql-common/ "$root/test/tests"
+echo "create_main_cluster = false" > "$root/etc/postgresql-common/createcluster.conf"
+cp -R tests/data "$root/test/tests"
+cp scripts/demo.sql "$PACKAGES/$new" "$root/test"
+
+# The package as it was at the version before: the same, without what came later.
+previous=$(printf '%s\n' sql/install/*.sql | sed 's/.*--\(.*\)\.sql$/\1/' | sort -V | tail -n 1)
+dpkg-deb -R "$PACKAGES/$new" "$SERVERS/old"
+sed -i "s/^Version: .*/Version: $previous-1/" "$SERVERS/old/DEBIAN/control"
+files=$SERVERS/old/usr/share/postgresql/$MAJOR/extension
+sed -i "s/^default_version = .*/default_version = '$previous'/" "$files/ulid.control"
+rm "$files"/ulid--*"$VERSION"*.sql
+quiet dpkg-deb --root-owner-group -b "$SERVERS/old" "$root/test/old.deb"
+
+cat > "$root/test/run" << 'END'
+#!/bin/bash
+# Inside. Nothing listens on the network.
+set -euo pipefail
+cd /test
+export DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8
+trap '[ $? = 0 ] || cat log /var/log/postgresql/*.log' EXIT
+say() { echo "-- $*"; }
+install() { apt-get -qq -y --no-install-recommends install "$@" > log 2>&1; }
+sql() { runuser -u postgres -- psql -XAtq -v ON_ERROR_STOP=1 "$@"; }
+equal() { [ "$1" = "$2" ] || { echo "got \"$1\" in place of \"$2\""; exit 1; }; }
+
+equal "$(command -v rustc cargo cc || true)" ""
+apt-get -qq update > log 2>&1
+say "apt install ./old.deb: $PREVIOUS"
+install ./old.deb
+pg_createcluster "$MAJOR" main -o listen_addresses= -o fsync=off -- --no-locale -E UTF8 > log
+pg_ctlcluster "$MAJOR" main start
+sql -c 'CREATE DATABASE kept' -c 'CREATE DATABASE demo'
+sql -d kept << 'SQL'
+CREATE EXTENSION ulid;
+CREATE TABLE event (id ulid PRIMARY KEY DEFAULT gen_ulid(), n int);
+INSERT INTO event (n) SELECT generate_series(1, 1000);
+SQL
+equal "$(sql -d kept -c "SELECT extversion FROM pg_extension WHERE extname = 'ulid'")" "$PREVIOUS"
+rows=$(sql -d kept -c 'SELECT * FROM event ORDER BY id' | sha256sum)
+
+say "apt install ./$NEW over it, and ALTER EXTENSION"
+install "./$NEW"
+equal "$(sql -d kept -c 'SELECT * FROM event ORDER BY id' | sha256sum)" "$rows"
+sql -d kept -c 'ALTER EXTENSION ulid UPDATE'
+equal "$(sql -d kept -c "SELECT extversion FROM pg_extension WHERE extname = 'ulid'")" "$VERSION"
+equal "$(sql -d kept -c 'SET enable_seqscan = off' -c 'SELECT * FROM event ORDER BY id' | sha256sum)" "$rows"
+sql -d kept -c 'INSERT INTO event (n) VALUES (1001)'
+equal "$(sql -d kept -c 'SELECT max(n) FROM event WHERE id > (SELECT max(id) FROM event WHERE n <= 1000)')" 1001
+
+say "scripts/demo.sql"
+sql -d demo -f demo.sql > log
+equal "$(sql -d demo -c 'SELECT count(*) > 0, bool_and(id = bytes AND ulid_extract_unix_ms(id) = ms) FROM vector')" 't|t'
+equal "$(sql -d demo -c 'SELECT count(*) FROM item')" 1000000
+
+say "apt purge"
+pg_ctlcluster "$MAJOR" main stop
+apt-get -qq -y purge "postgresql-$MAJOR-ulid" > log 2>&1
+equal "$(dpkg-query -W -f '${Package}' "postgresql-$MAJOR-ulid" 2> /dev/null || true)" ""
+equal "$(find / -xdev -name '*ulid*' ! -path '/test/*' ! -path '/proc/*')" ""
+pg_dropcluster "$MAJOR" main
+END
+chmod 755 "$root/test/run"
+say "install, use, upgrade and purge it in a bare $suite"
+export NEW=$new PREVIOUS=$previous VERSION MAJOR
+PATH=/usr/sbin:/usr/bin:/sbin:/bin in_debian "$root" /test/run

@@ -1,0 +1,49 @@
+# Sourced: a Debian that has nothing else, in a directory.
+# shellcheck shell=bash
+
+# What is left undone, and why.
+skip() {
+  echo "$1"
+  exit 77
+}
+
+# Print the suite of Debian that has PostgreSQL $1.
+suite_of() {
+  case $1 in
+    15) echo bookworm ;;
+    17) echo trixie ;;
+    18) echo forky ;;
+    *) return 1 ;;
+  esac
+}
+
+# Make the directory $1 such a system, of the suite $2; it is kept as an archive for the next time.
+make_debian() {
+  local root=$1 suite=$2 archive=$WORK/$2.tar mirror
+  [ "$(id -u)" = 0 ] || skip "takes root"
+  command -v apt-get > /dev/null || skip "takes Debian"
+  unshare --mount --pid --fork --mount-proc true 2> /dev/null || skip "takes namespaces for mounts and processes"
+  prepare_tools debootstrap
+  mkdir "$root"
+  if [ -e "$archive" ]; then
+    tar x -C "$root" -f "$archive"
+  else
+    say "debootstrap $suite"
+    mirror=$(apt-get indextargets --format "\$(REPO_URI)" 'Created-By: Packages' | grep -v security | grep -m 1 debian) ||
+      skip "takes a mirror of Debian"
+    quiet debootstrap --variant=minbase "$suite" "$root" "$mirror" || skip "debootstrap failed"
+    rm -f "$root"/var/cache/apt/archives/*.deb
+    tar c -C "$root" --one-file-system . > "$archive.new"
+    mv "$archive.new" "$archive"
+  fi
+  cp /etc/resolv.conf "$root/etc/resolv.conf"
+  apt-config dump | grep -E '^Acquire::(https?::|Check-)' > "$root/etc/apt/apt.conf.d/host" || true
+  echo force-unsafe-io > "$root/etc/dpkg/dpkg.cfg.d/unsafe-io"
+}
+
+# Run a command in such a system; whatever it starts ends with it.
+in_debian() {
+  # shellcheck disable=SC2016
+  unshare --mount --pid --fork --kill-child sh -c '
+    mount -t proc proc "$0/proc" && mkdir -p "$0/dev/shm" && mount -t tmpfs tmpfs "$0/dev/shm" && exec env -u TMPDIR chroot "$0" "$@"' "$@"
+}
