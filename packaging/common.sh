@@ -28,7 +28,7 @@ quiet() {
   rm -f "$log"
 }
 
-# Run a command that shall reach no network, where namespaces are to be had.
+# Run a command without network access, if namespaces are available.
 without_network() {
   if unshare --map-root-user --net true 2> /dev/null; then unshare --map-root-user --net "$@"; else "$@"; fi
 }

@@ -4,12 +4,12 @@
 #   ulid-VERSION.zip              the source, as PGXN takes it
 #   ulid-VERSION-vendor.tar.xz    the crates it is built from, to be unpacked in it: then it is built without network
 #
-# The same commit makes the same bytes. Needs git and xz, and the network for crates that cargo has not yet.
+# The same commit gives the same bytes. Needs git and xz, and the network for crates that cargo has not fetched yet.
 # shellcheck source=packaging/common.sh
 . "$(dirname "$0")/common.sh"
 
 source=$PACKAGES/source
-rm -rf "$PACKAGES"                         # what is there is of one commit
+rm -rf "$PACKAGES"                         # its contents come from a single commit
 mkdir -p "$source"
 [ -z "$(git status --porcelain)" ] || say "what is not committed does not go into the archives"
 git archive --format=zip --prefix="$NAME/" --output="$PACKAGES/$NAME.zip" HEAD

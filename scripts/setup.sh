@@ -1,4 +1,4 @@
-# Sourced: get what building and testing need onto the machine, and a private copy of PostgreSQL to install into.
+# Sourced: installs what building and testing need, and provides a private copy of PostgreSQL to install into.
 # shellcheck shell=bash
 set -euo pipefail
 umask 022
@@ -7,17 +7,17 @@ ROOT=$PWD
 PGRX_VERSION=0.19.3
 MAJORS="19 18 17 16 15 14 13"
 
-# Same output everywhere, and no server of the user's: what PG* variables name is none of ours.
+# Same output everywhere, and never a server of the user: servers that PG* variables name are not ours.
 export LC_ALL=C.UTF-8
 for name in $(compgen -e PG); do
   case $name in PG | PGRX_*) ;; *) unset "$name" ;; esac
 done
 . scripts/server.sh
 
-# Half of the compile time and most of the space saved.
+# Saves half of the compile time and most of the space.
 export CARGO_PGRX_DISABLE_GC_SECTIONS_WORKAROUND=1 CARGO_PROFILE_DEV_DEBUG=0
 
-# Say what happens next.
+# Print what happens next.
 say() {
   printf -- '-- %s\n' "$*"
 }
@@ -42,7 +42,7 @@ apt_get() {
   rm -f "$log"
 }
 
-# Install packages without letting Debian's postgresql create and start a cluster of its own.
+# Install packages without letting Debian's postgresql create and start a cluster.
 install_packages() {
   local ask="ask root for: apt-get install --no-install-recommends $*"
   command -v apt-get > /dev/null || die "missing, by the names of Debian's packages: $*"
@@ -58,7 +58,7 @@ install_packages() {
   ) || die "could not install packages, $ask"
 }
 
-# Make sure that the Rust in PATH is new enough, if need be by one in a directory of our own.
+# Make sure that the Rust in PATH is new enough; if necessary, use a private one.
 prepare_rust() {
   local tree=$ROOT/target/rust before="" missing
   ! scripts/check-rust.sh 2> /dev/null || return 0
@@ -82,15 +82,15 @@ has_compiler() {
   echo '#include <stdio.h>' | cc -E - > /dev/null 2>&1
 }
 
-# Install packages that a test can do without, as far as that can be done without asking.
+# Install optional packages of a test, as far as possible without asking.
 offer_packages() {
   if command -v apt-get > /dev/null && ! dpkg -s "$@" > /dev/null 2>&1; then
     if [ "$(id -u)" = 0 ] || sudo -n true 2> /dev/null; then (install_packages "$@") || true; fi
   fi
 }
 
-# Bring what installs the drivers of docs/clients, and the packages of the pages that CLIENTS names, as far as that can be
-# done without asking.
+# Install what the drivers of docs/clients need to be installed, and the packages of the pages that CLIENTS names, as
+# far as possible without asking.
 prepare_clients() {
   local page package missing=()
   python3 -m pip --version > /dev/null 2>&1 || missing+=(python3-pip)
@@ -104,7 +104,7 @@ prepare_clients() {
   [ ${#missing[@]} = 0 ] || offer_packages "${missing[@]}"
 }
 
-# Print the packages that building lacks, and running PostgreSQL $1 if that is the machine's own.
+# Print the packages that are missing for building, and for running PostgreSQL $1 if that is the machine's own.
 missing_packages() {
   local programs=/usr/lib/postgresql/$1/bin headers=/usr/include/postgresql/$1/server
   has_compiler || echo gcc libc6-dev
@@ -136,7 +136,7 @@ apt_major() {
   apt-cache depends postgresql 2> /dev/null | sed -n 's/.*Depends: postgresql-\([0-9]*\)$/\1/p' | head -n 1
 }
 
-# Print the machine's own major version: the newest that is here with its headers, or else apt's.
+# Print the machine's own major version: the newest that is installed with its headers, otherwise that of apt.
 default_major() {
   local major
   for major in $MAJORS; do
@@ -153,7 +153,7 @@ default_major() {
   echo "$major"
 }
 
-# Make PostgreSQL $1 (a major, or assert) ready in a directory of our own; sets BIN, where its programs are.
+# Prepare PostgreSQL $1 (a major version, or assert) in a private directory; sets BIN, the directory of its programs.
 prepare_postgres() {
   local missing before="" tree version packages=()
   case " $MAJORS assert " in *" $1 "*) ;; *) die "PostgreSQL \"$1\" is not one of $MAJORS" ;; esac
@@ -183,7 +183,7 @@ prepare_postgres() {
   BIN=$(readlink -f "$tree/bin")
   export BIN PGRX_PG_CONFIG_PATH=$BIN/pg_config PGRX_HOME=$tree/pgrx
   if [ ! -e "$PGRX_HOME/config.toml" ]; then
-    # what cargo pgrx init would write; written once, as pgrx is compiled anew whenever this file changes
+    # what cargo pgrx init would write; written once, because pgrx is compiled again whenever this file changes
     mkdir -p "$PGRX_HOME"
     printf '[configs]\npg%s = "%s"\n' "${1/assert/18}" "$PGRX_PG_CONFIG_PATH" > "$PGRX_HOME/config.toml"
   fi
@@ -201,13 +201,13 @@ copy_postgres() {
   ln -s "usr/lib/postgresql/$1/bin" "$2/bin"
 }
 
-# Build the extension as it is shipped and install it into the private PostgreSQL.
+# Build the extension as it is released and install it into the private PostgreSQL.
 install_extension() {
   say "build the extension (a minute or two the first time) and install it into that copy"
   CARGO_TERM_QUIET=true make -s --no-print-directory uninstall install PG_CONFIG="$BIN/pg_config" DESTDIR=
 }
 
-# Make cargo-pgrx ready, apart from any other on the machine; sets CARGO_PGRX.
+# Prepare cargo-pgrx, separate from any other on the machine; sets CARGO_PGRX.
 prepare_cargo_pgrx() {
   local home=${XDG_CACHE_HOME:-~/.cache}/ulid/cargo-pgrx-$PGRX_VERSION
   export CARGO_PGRX=$home/bin/cargo-pgrx

@@ -1,14 +1,14 @@
 #!/usr/bin/env perl
 # Run the programs of docs/clients in the server that the PG* variables name: test-clients.pl PAGE... or PAGE#ANCHOR...
 #
-# Each heading of the second level is one tool, with a database and a directory of its own. Its blocks are put together:
+# Each second-level heading is one tool, with its own database and directory. Its blocks are combined:
 #   ```sh            of nothing but pip install, npm install or apt-get install: what the tool needs
 #   ```LANGUAGE FILE are appended to that file; without FILE, the program (main.py, main.mjs and so on)
 #   ```sql           are executed first, after those that stand above the page's first tool
 #   ```sh            otherwise: what is executed, in place of the program
 #   ```text          are for the reader, as are those below the line <!-- not executed: REASON -->
-# What must fail is asserted by the programs themselves. A tool that cannot be installed is skipped, by name. What pip, npm
-# and cargo fetch stays in target/clients; packages of Debian are only looked for: `make test-clients` installs them.
+# The programs themselves assert what must fail. A tool that cannot be installed is skipped, by name. What pip, npm and
+# cargo fetch stays in target/clients. Debian packages are not installed here: `make test-clients` installs them.
 use strict;
 use warnings;
 use Cwd 'abs_path';
@@ -17,9 +17,9 @@ use File::Path qw(make_path remove_tree);
 use Time::HiRes 'time';
 
 my $root = abs_path(dirname($0) . '/..');
-my $limit = 1800;                          # seconds that a tool may take
+my $limit = 1800;                          # time limit of a tool in seconds
 
-# By the language of a block: the name of the program, and what runs it.
+# By the language of a block: the name of the program, and the command that runs it.
 my %languages = (
     python => ['main.py', 'python3 main.py'],
     js => ['main.mjs', 'node main.mjs'],
@@ -59,7 +59,7 @@ sub tools {
     return ($first, @tools);
 }
 
-# The files of a tool, what it needs, and the command that runs it (undef where there is nothing to run).
+# The files of a tool, what it needs, and the command that runs it (undef if there is nothing to run).
 sub put_together {
     my ($page, $first, $tool) = @_;
     my (%files, @needs, $command);
@@ -106,7 +106,7 @@ sub spew {
     close $out or die "$file: $!\n";
 }
 
-# Bring what a tool needs; returns why that is not to be had, or nothing.
+# Install what a tool needs; returns the reason if that is not possible, or nothing.
 sub install {
     my ($directory, @needs) = @_;
     for my $need (@needs) {
@@ -127,7 +127,7 @@ sub install {
     return;
 }
 
-# What the page's Rust programs are built from: the crate here, with its version, in place of the published one.
+# The dependencies of the page's Rust programs: this crate, with its version, instead of the published one.
 sub cargo_toml {
     my ($anchor, $dependencies) = @_;
     return "[package]\nname = \"$anchor\"\nedition = \"2024\"\n[workspace]\n$dependencies"

@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
-# Run the tests, or the stages that are named: rust build sql pgrx server docs, and those that are
-# run only when they are named: clients deb fuzz-planner sqlsmith valgrind. A failure does not stop the later ones.
+# Run all tests or the named stages: rust build sql pgrx server docs, and those that run only if they are named: clients
+# deb fuzz-planner sqlsmith valgrind. A failure does not stop the later ones.
 # shellcheck source=scripts/setup.sh
 . "$(dirname "$0")/setup.sh"
 
-# Run a command of a stage, and go on to the next when it fails.
+# Run a command of a stage, and continue with the next one if it fails.
 check() {
   say "$*"
   "$@" || failed=1
 }
 
-# Whether the compiler is of the version that Cargo.toml names, so that its warnings are those that we have seen.
+# Whether the compiler has the version that Cargo.toml names, so that its warnings are the ones we know.
 is_pinned_rust() {
   [[ $(rustc --version) = "rustc $(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)".* ]]
 }
@@ -18,7 +18,7 @@ is_pinned_rust() {
 # The Rust code, without PostgreSQL.
 stage_rust() {
   local drivers=(--features "diesel postgres-types sqlx")
-  check sha256sum --check --quiet sql/SHA256SUMS  # what is released does not change
+  check sha256sum --check --quiet sql/SHA256SUMS  # released files do not change
   if is_pinned_rust; then
     check cargo fmt --check
   else
@@ -67,7 +67,7 @@ stage_pgrx() {
   USER=$(id -un)
   export USER
   if [ -n "$BECOME" ]; then
-    # cargo-pgrx starts its server through sudo, which may be missing or not know how to become that user
+    # cargo-pgrx starts its server through sudo, which may be missing or not permit becoming that user
     mkdir "$SERVERS/bin"
     cat > "$SERVERS/bin/sudo" << 'EOF'
 #!/usr/bin/env bash
@@ -126,7 +126,7 @@ start_fuzz_server() {
   perl tests/server/planner_fuzz.pl --seed=1 --queries=0
 }
 
-# Random queries for some time. Those of a fixed seed are one of the tests in tests/server.
+# Random queries for some time. One of the tests in tests/server runs those of a fixed seed.
 stage_fuzz-planner() {
   start_fuzz_server fuzz
   check perl tests/server/planner_fuzz.pl --seconds="${FUZZ_SECONDS:-60}" ${FUZZ_SEED:+--seed="$FUZZ_SEED"}
@@ -201,7 +201,7 @@ count() {
   [ "$2" = 0 ] || failed=1
 }
 
-# Run one stage under its heading; the summary remembers how it went.
+# Run one stage under its heading; the summary records its result.
 run_stage() {
   local status title="$1${2:+ on PostgreSQL ${2/assert/18 with assertions}}" start=$SECONDS
   printf '\n== %s\n' "$title"
@@ -230,7 +230,8 @@ run_stage() {
   summary+=("$title")
 }
 
-# Print the majors that PG asks for; one with a question mark is left out where it cannot be had or time runs out.
+# Print the major versions that PG asks for; one with a question mark is skipped if it is not available or time runs
+# out.
 requested_majors() {
   local own
   own=$(default_major)
@@ -247,7 +248,7 @@ stages=("$@") summary=() all_passed=yes
 [ $# -gt 0 ] || stages=(rust build sql pgrx server docs)
 mkdir -p target
 prepare_rust
-# a newer compiler warns of more
+# a newer compiler has more warnings
 if is_pinned_rust; then lints=(-D warnings); else lints=(--cap-lints warn); fi
 for stage in "${stages[@]}"; do
   declare -F "stage_$stage" > /dev/null || die "no stage is called $stage"
@@ -274,7 +275,7 @@ for major in $(requested_majors); do
   for stage in "${stages[@]}" "${more[@]}"; do
     [ "$stage" = rust ] || run_stage "$stage" "$major"
   done
-  export ROWS=${ROWS:-10000}               # the guides on a million rows take minutes: one server is enough
+  export ROWS=${ROWS:-10000}               # the guides with a million rows take minutes: one server is enough
 done
 
 printf '\n== summary\n'

@@ -1,11 +1,11 @@
 #!/usr/bin/env perl
-# Look for queries that the planner's hooks break: random ones, run in the server that the PG* variables name, in a
-# schema "fuzz" of their own. Each runs twice, as it stands and with the plain expression in the place of the operator:
+# Search for queries that the planner's hooks break: random queries, run in the server that the PG* variables name, in a
+# separate schema "fuzz". Each runs twice, unchanged and with the plain expression in place of the operator:
 #   id <@ window               window @> ulid_extract_timestamp(id), by core's function
 #   ulid_starts_with(id, p)    starts_with(id::text, upper(p))         where the function exists
 # Both must give the same rows or the same SQLSTATE. A difference, a crash, an internal error (XX...) and a warning in
-# the server's log are faults. A fault is printed with the seed, and with the query made as small as it can be while it
-# stays one. The same seed makes the same queries on the same server.
+# the server's log are faults. A fault is printed with the seed, and with the smallest query found that still shows it.
+# The same seed generates the same queries on the same server.
 #
 # planner_fuzz.pl [--seed=N] [--queries=N | --seconds=N] [--case=N] [--faults=N] [--print]
 #   --seed     where the random numbers begin; as it is not given, the time
@@ -27,21 +27,22 @@ my $begun = time;
 $| = 1;
 
 #
-# Queries are trees, so that parts of them can be left out. A node is a text or [KIND, NODE...]
+# Queries are trees, so that parts of them can be omitted. A node is a text or [KIND, NODE...]
 #
 
 # Nodes after each other.
 sub all { ['all', @_] }
-# The first; a smaller query has one of the others in its place.
+# The first; a smaller query has one of the others instead.
 sub either { ['either', @_] }
-# A list; a smaller query has fewer of the items, but not less than that many. What stands before it goes with the last.
+# A list; a smaller query has fewer of the items, but at least this many. The text before it is omitted with the last
+# item.
 sub several { ['several', @_] }
-# What is tested: one of the functions in one of its forms.
+# The object of the test: one of the functions in one of its forms.
 sub tested { ['tested', @_] }
 
 # The plain expression is the function behind core's operator. The operator itself, from 17 on, takes NULL to be in '(,)'.
 my $CONTAINS = 'range_contains((%2$s)::tstzrange, ulid_extract_timestamp(%1$s))';
-# The forms of a test: as it stands, and the plain expression.
+# The forms of a test: unchanged, and the plain expression.
 my %FORM = (
     '<@'        => ['(%s <@ %s)',                        $CONTAINS],
     '@>'        => ['(%2$s @> %1$s)',                    $CONTAINS],
@@ -75,7 +76,7 @@ sub smaller {
     my $first = 0;
     if ($kind eq 'either') {
         push @found, @parts[1 .. $#parts];
-        # the others are there for this only
+        # the others exist only for this
         push @found, map { ['either', $_, @parts[1 .. $#parts]] } smaller($parts[0]);
         return @found;
     } elsif ($kind eq 'several') {
@@ -106,7 +107,7 @@ sub one_of { $_[rand @_] }
 
 my @CROCKFORD = split //, '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 
-# The text of a ulid of this millisecond, its randomness random.
+# The text of a ulid of this millisecond, with random randomness.
 sub ulid {
     my ($ms) = @_;
     my $text = '';
@@ -131,7 +132,7 @@ sub moment {
     return sprintf '2025-%02d-%02d %sZ', $month, $of_month, $time;
 }
 
-# The text of a range: mostly some days, now and then one of the odd ones.
+# The text of a range: usually some days, occasionally an unusual one.
 sub random_range {
     return one_of('empty', '(,)', '[-infinity,infinity]', '[2025-01-10Z,)', '(,2025-01-10Z]', '(,1960-01-01Z)',
         '[1960-01-01Z,2025-01-15Z)', '[2025-01-20Z,20000-01-01Z)', '[10889-08-02Z,)', '[4713-01-01 BC,2025-01-20Z]',
@@ -149,20 +150,20 @@ sub random_prefix {
 }
 
 #
-# The case that is being made: its statements, and what they share
+# The case being generated: its statements, and what they share
 #
 
 my $case;                                  # {before, parameters, relations, names, used, windows}
 my $version;                               # of the server, 15
-my $has_prefix;                            # whether there is ulid_starts_with
+my $has_prefix;                            # whether ulid_starts_with exists
 
 sub new_name { $_[0] . ++$case->{names} }
 
-# A place in a query: the relations that are seen there, those of the levels around it, how deep it may still go, and
-# the list of the CTEs of its query.
+# A place in a query: the relations visible there, those of the outer levels, the remaining depth, and the list of the
+# CTEs of its query.
 sub place { my (%given) = @_; return { here => [], around => [], depth => 3, ctes => undef, %given } }
 
-# The place within a sub-select: it sees the relations around it only where it is correlated.
+# The place within a sub-select: the outer relations are visible only if it is correlated.
 sub within {
     my ($at, $correlated) = @_;
     return place(
@@ -187,7 +188,7 @@ sub relation {
     return \%offers;
 }
 
-# An expression of a relation that is seen, or nothing.
+# An expression of a visible relation, or nothing.
 sub offered {
     my ($at, $type) = @_;
     for my $seen (chance(0.25) ? ($at->{around}, $at->{here}) : ($at->{here}, $at->{around})) {
@@ -202,8 +203,8 @@ my @PARTITIONED = qw(by_range by_range_twin by_range_sub by_range_n by_n_range b
 my @TABLES = (qw(plain plain second indexed by_hash by_list family secured), @PARTITIONED, qw(by_range by_range by_range_sub));
 
 #
-# The shapes. Each generator takes a place and gives a node, or nothing where it does not fit. Of a kind, one is chosen
-# by weight; those that need no depth come to the end of any depth.
+# The shapes. Each generator takes a place and returns a node, or nothing if it does not fit. Within a kind, one is
+# chosen by weight; those that need no depth are chosen when the depth is used up.
 #
 
 my @SHAPES = (
@@ -291,7 +292,7 @@ my @SHAPES = (
     [from => 'full join',             3, 0, 1, sub { from_join($_[0], ' FULL JOIN ', 0) }],
     [from => 'cross join',            1, 0, 1, sub { my ($left, @l) = from_item(deeper($_[0])); my ($right, @r) = from_item(seeing(deeper($_[0]), @l)); give(either(all('(', $left, ' CROSS JOIN ', $right, ')'), $left, $right), @l, @r) }],
     [from => 'join using',            1, 0, 1, sub { my ($left, @l) = from_item(deeper($_[0])); my ($right, @r) = from_item(deeper($_[0])); @l == 1 && @r == 1 && $l[0]{id} && $r[0]{id} ? give(either(all('(', $left, one_of(' JOIN ', ' LEFT JOIN ', ' FULL JOIN '), $right, one_of(' USING (n)', ' USING (id)'), ')'), $left, $right), @l, @r) : () }],
-    # functions over a test of what stands before them
+    # functions over a test of the preceding items
     [from => 'LATERAL jsonb',         8, 0, 0, sub { my $name = new_name('f'); lateral($_[0], all("jsonb_build_object('a', ", lateral_test($_[0]), ") $name"), { name => $name, text => ["$name\::text"], truth => ["($name->>'a')::bool"] }) }],
     [from => 'LATERAL series',        8, 0, 0, sub { my $name = new_name('f'); lateral($_[0], all('generate_series(1, (', lateral_test($_[0]), ")::int) $name"), { name => $name, number => [$name] }) }],
     [from => 'LATERAL unnest',        2, 0, 0, sub { my $name = new_name('f'); lateral($_[0], all('unnest(ARRAY[', lateral_test($_[0]), ', ', lateral_test($_[0]), "]) $name"), { name => $name, truth => [$name] }) }],
@@ -343,7 +344,7 @@ my @SHAPES = (
     [statement => 'statistics',       1, 14, 0, \&statement_statistics],
     [statement => 'rule',             1, 0, 0, \&statement_rule],
 );
-my %used;                                  # how often each shape was run
+my %used;                                  # how often each shape has run
 
 # One of the shapes of a kind.
 sub pick {
@@ -378,7 +379,7 @@ sub deeper { my ($at) = @_; +{ %$at, depth => $at->{depth} - 1 } }
 # The same place with further relations.
 sub seeing { my ($at, @relations) = @_; +{ %$at, here => [@{ $at->{here} }, @relations] } }
 
-# A parameter of the type, where the statement can have some.
+# A parameter of the type, if the statement can have parameters.
 sub parameter {
     my ($type) = @_;
     my $types = $case->{parameters} or return;
@@ -412,10 +413,10 @@ sub window_constructor {
 
 # Relations of FROM
 
-# What a generator of FROM gives: the node, and the relations that it brings.
+# The result of a generator of FROM: the node, and the relations that it adds.
 sub give { @_ }
 
-# A table; that of the case where it has one.
+# A table; that of the case if it has one.
 sub table { $case->{table} && chance(0.7) ? $case->{table} : one_of(@TABLES, 'narrow', chance(0.1) ? 'big' : ()) }
 
 sub from_table {
@@ -430,7 +431,7 @@ sub from_item {
     return give($node, @relations);
 }
 
-# FROM with up to so many items; gives the node and the place that sees them.
+# FROM with up to this many items; returns the node and the place that sees them.
 sub from {
     my ($at, $most, $only_tables) = @_;
     my $in = { %$at, here => [], joined => [] };
@@ -525,7 +526,7 @@ sub conditions {
     return several(" $word ", ' AND ', 0, $word eq 'WHERE' ? @{ $at->{joined} // [] } : (), map { condition($at) } 1 .. rand 3);
 }
 
-# The five columns, each from what is seen.
+# The five columns, each from what is visible.
 sub columns {
     my ($at, %given) = @_;
     my $null = sub { either(all($_[0], " AS $_[2]"), "NULL::$_[1] AS $_[2]") };
@@ -592,7 +593,7 @@ sub query_modifying {
         ' FROM changed', conditions('WHERE', $in));
 }
 
-# Statements; each generator gives those that are run in turn
+# Statements; each generator returns those that run one after another
 
 sub statement_prepared {
     my $types = $case->{parameters} = [];
@@ -618,7 +619,7 @@ sub statement_function {
 
 sub target { $case->{table} // one_of(@TABLES) }
 
-# New values for columns of x, which depend on its row only.
+# New values for columns of x, which depend only on its row.
 sub new_values {
     my ($at) = @_;
     my @values = (all('n = ', number($at)), all('b = ', condition($at)), all('t = ', text($at)), "id = " . quoted(random_ulid()),
@@ -627,7 +628,7 @@ sub new_values {
     return several('', ', ', 1, @chosen ? @chosen : $values[0]);
 }
 
-# A change of a table, then what is in it.
+# A change of a table, then its contents.
 sub modify {
     my ($table, $node) = @_;
     my $at = place(here => [relation('x', 1)], depth => 1);
@@ -757,7 +758,7 @@ sub statement_checked_view {
     return ($change, 'SELECT * FROM checked', "SELECT * FROM $table");
 }
 
-# A sub-select must run once for a query: each call of this function gives another window, and is counted.
+# A sub-select must run once per query: each call of this function returns another window, and is counted.
 sub statement_once {
     my $table = one_of(@TABLES);
     $case->{explained} = '';
@@ -793,7 +794,7 @@ sub make_settings {
 sub make_case {
     $case = { before => [], relations => 0, names => 0, used => {}, settings => [] };
     my @statements = pick('statement', place());
-    # of a change only the plan, as it must not be done twice
+    # for a change only the plan, as it must not run twice
     if ($case->{explained} && chance(0.25)) {
         my @analyze = $case->{changes} ? () : ('EXPLAIN (ANALYZE, TIMING OFF) ', 'EXPLAIN (ANALYZE, VERBOSE, BUFFERS) ');
         unshift @statements, all(one_of('EXPLAIN ', 'EXPLAIN (VERBOSE, FORMAT JSON) ', @analyze), $case->{explained});
@@ -815,7 +816,7 @@ sub statements {
 
 my ($psql, $to, $from_psql, $log, $log_end);
 
-# The log of a server that scripts/server.sh has started.
+# The log of a server that scripts/server.sh started.
 $log = ($ENV{PGHOST} // '') . '/log';
 
 sub connect_server {
@@ -829,7 +830,7 @@ sub connect_server {
     $log_end = -s $log // 0;
 }
 
-# Run one statement: its lines, SQLSTATE and message; no SQLSTATE where the connection has ended.
+# Run one statement: its lines, SQLSTATE and message; no SQLSTATE if the connection has ended.
 sub ask {
     my ($statement) = @_;
     local $SIG{PIPE} = 'IGNORE';
@@ -864,7 +865,7 @@ sub ask {
     return $answer;
 }
 
-# What the server has logged since it was last asked that it should never log.
+# What the server has logged since the last check that it should never log.
 sub complaints {
     return '' unless -r $log;
     open my $in, '<', $log or return '';
@@ -895,12 +896,12 @@ sub run_case {
     return { state => '00000', message => '', rows => \@rows, statement => '' };
 }
 
-my %ends;                                  # how often the plain queries ended how
+my %ends;                                  # how often the plain queries had which outcome
 our $shrinking;
 my $stopped;                               # by a signal
 my $log_text = '';
 
-# Some of the rows that only one of two results has.
+# Some of the rows that occur in only one of two results.
 sub differing {
     my ($ours, $plain) = @_;
     my %times;
@@ -910,7 +911,7 @@ sub differing {
     return join '', splice(@rows, 0, 6), @rows ? scalar(@rows) . " more\n" : ();
 }
 
-# What is wrong with a case, in words that stay the same while it is made smaller; nothing where all is well.
+# What is wrong with a case, in words that do not change while it is made smaller; nothing if all is well.
 sub fault {
     my ($tree) = @_;
     my $log_start = -s $log // 0;
@@ -964,7 +965,7 @@ sub shrink {
 }
 
 #
-# The schema: made of the seed
+# The schema: generated from the seed
 #
 
 sub bound { my ($day) = @_; my $text = ''; my $ms = EPOCH_MS + $day * DAY_MS; for (1 .. 10) { $text = $CROCKFORD[$ms % 32] . $text; $ms = int($ms / 32) } return $text . '0' x 16 }
@@ -992,8 +993,8 @@ sub rows {
     return "INSERT INTO $table (id, n, w, b, t, did, dw, c, ids, u) VALUES " . join(', ', @rows) . ';';
 }
 
-# A table partitioned by ranges, by this key; the bounds are made of days. One partition is attached with other columns'
-# order.
+# A table partitioned by ranges of this key; the bounds are days. One partition is attached with a different order of
+# columns.
 sub ranges {
     my ($table, $key, $of_day) = @_;
     my $of = sub { "FOR VALUES FROM ($_[0]) TO ($_[1])" };
@@ -1106,7 +1107,7 @@ sub done {
     return defined $option{seconds} ? time - $begun >= $option{seconds} : $queries >= $option{queries};
 }
 
-# Make the schema anew.
+# Create the schema again.
 sub begin_round {
     srand $option{seed} + $round;
     if ($psql) { close $to; waitpid $psql, 0 }
