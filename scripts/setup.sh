@@ -165,12 +165,16 @@ prepare_postgres() {
     install_packages $missing
   done
   choose_server_user
-  case $1 in 17 | 18) packages=("postgresql-$1-partman") ;; esac  # the documentation has examples of it
+  case $1 in 17 | 18) packages=("postgresql-$1-partman" "postgresql-$1-timescaledb") ;; esac  # the documentation uses them
   tree=$WORK/$1 version="unpacked${packages[*]:+ ${packages[*]}}"
-  ! is_own "$1" || version=$("/usr/lib/postgresql/$1/bin/postgres" --version)
+  if is_own "$1"; then
+    mapfile -t packages < <(companions "$1")
+    version="$("/usr/lib/postgresql/$1/bin/postgres" --version) ${packages[*]}"
+  fi
   if [ ! -x "$tree/bin/postgres" ] || [ "$version" != "$(cat "$tree/version" 2> /dev/null)" ]; then
     if is_own "$1"; then
       copy_postgres "$1" "$tree"
+      unpack_companions "$tree" "${packages[@]}"
     else
       if [ "$1" = assert ]; then
         say "build PostgreSQL 18 with assertions in $tree (about ten minutes, once)"
@@ -181,6 +185,10 @@ prepare_postgres() {
     fi
   fi
   BIN=$(readlink -f "$tree/bin")
+  if is_own "$1"; then                     # for the unpacked programs and the libraries that they load
+    LD_LIBRARY_PATH=$(compgen -G "$tree/usr/lib/*-linux-gnu" || true) PATH=$PATH:$tree/usr/sbin
+    export LD_LIBRARY_PATH
+  fi
   export BIN PGRX_PG_CONFIG_PATH=$BIN/pg_config PGRX_HOME=$tree/pgrx
   if [ ! -e "$PGRX_HOME/config.toml" ]; then
     # what cargo pgrx init would write; written once, because pgrx is compiled again whenever this file changes
@@ -188,6 +196,32 @@ prepare_postgres() {
     printf '[configs]\npg%s = "%s"\n' "${1/assert/18}" "$PGRX_PG_CONFIG_PATH" > "$PGRX_HOME/config.toml"
   fi
   echo "$version" > "$tree/version"        # last: what was interrupted is made again
+}
+
+# Print the packages that tests and examples use beside PostgreSQL $1, as far as the machine's apt has them.
+companions() {
+  local names=(decoderbufs hypopg partman pglogical plproxy repack timescaledb wal2json)
+  command -v apt-cache > /dev/null || return 0
+  { apt-cache show "${names[@]/#/postgresql-$1-}" pgbouncer 2> /dev/null || true; } | sed -n 's/^Package: //p' | sort -u
+}
+
+# Unpack packages of the machine's apt, with the libraries that they need, into the copy of PostgreSQL in $1. Nothing is
+# installed.
+unpack_companions() {
+  local tree=$1 archives file
+  shift
+  [ $# -gt 0 ] || return 0
+  say "unpack into it: $*"
+  archives=$(mktemp -d)
+  mkdir "$archives/partial"
+  apt-get -qq -o Debug::NoLocking=true -o Dir::Cache::Archives="$archives" -o APT::Sandbox::User=root \
+    install -y --reinstall --no-install-recommends --download-only "$@" > "$archives/log" 2>&1 < /dev/null ||
+    cat "$archives/log" >&2                # the tests that need them are skipped
+  for file in "$archives"/*.deb; do
+    case ${file##*/} in postgresql-common* | postgresql-client*) continue ;; esac
+    case ${file##*/} in postgresql-* | pgbouncer_* | lib*) dpkg-deb -x "$file" "$tree" ;; esac
+  done
+  rm -rf "$archives"
 }
 
 # Copy the machine's PostgreSQL $1, which finds its files wherever it is, to the directory $2.
