@@ -1,7 +1,7 @@
 #!/usr/bin/env perl
-# Draws what benches/sql.pl has measured: benches/plot.pl FILE DIRECTORY
+# Draws what benches/sql.pl has measured, or benches/distributed.rs has counted: benches/plot.pl FILE DIRECTORY
 #
-# Needs results of --full. The pictures are SVG without a background, legible on light and on dark pages.
+# Of the former it needs results of --full. The pictures are SVG without a background, legible on light and on dark pages.
 use strict;
 use warnings;
 use List::Util qw(max);
@@ -10,19 +10,26 @@ my ($file, $directory) = @ARGV;
 die "usage: $0 FILE DIRECTORY\n" unless @ARGV == 2;
 
 # The same colours throughout, of middling lightness: told apart on white and on black, also with red-green blindness.
-my @names = qw(bigint uuid_v4 uuid_v7 ulid_text ulid ulid_ordered ulid_monotonic);
+my @names = qw(bigint uuid_v4 uuid_v7 ulid_text ulid ulid_ordered ulid_monotonic 100 10 1);
 my %title = (bigint => 'bigint identity', uuid_v4 => 'uuid v4', uuid_v7 => 'uuid v7', ulid_text => 'ulid as text',
-             ulid => 'ulid, gen_ulid', ulid_ordered => 'ulid, gen_ordered_ulid', ulid_monotonic => 'ulid, gen_monotonic_ulid');
+             ulid => 'ulid, gen_ulid', ulid_ordered => 'ulid, gen_ordered_ulid', ulid_monotonic => 'ulid, gen_monotonic_ulid',
+             1 => '1 id per ms', 10 => '10 ids per ms', 100 => '100 ids per ms');
 my %colour = (bigint => '#8c8c8c', uuid_v4 => '#d55e00', uuid_v7 => '#c77cab', ulid_text => '#c79400',
-              ulid => '#2e8bd8', ulid_ordered => '#8069d2', ulid_monotonic => '#009e73');
+              ulid => '#2e8bd8', ulid_ordered => '#8069d2', ulid_monotonic => '#009e73',
+              1 => '#009e73', 10 => '#2e8bd8', 100 => '#d55e00');
 my %dash = (uuid_v7 => '7 3', ulid_ordered => '10 6', ulid_monotonic => '2 3');    # where two lines lie upon each other
 my ($width, $left, $top, $plot_width, $plot_height) = (760, 64, 56, 460, 290);
 
-my %of;    # operation, kind, rows, round
+my %of;           # operation, kind, rows, round
+my %simulated;    # operation, ids a millisecond, skew; of 100 servers with gen_ulid
 open my $in, '<', $file or die "$file: $!\n";
 while (<$in>) {
     chomp;
-    my ($operation, $kind, $round, $rows, $value) = split /\t/;
+    my ($operation, $kind, $round, $rows, $value, $counted) = split /\t/;
+    if (defined $counted) {
+        $simulated{$operation}{$rows}{$value} = $counted if $kind eq 'random' and $round == 100;
+        next;
+    }
     $of{$operation}{$kind}{$rows}{$round} = $value;
 }
 
@@ -42,6 +49,18 @@ sub lines {
     }
     %lines or die "$file has no results of --full\n";
     return \%lines;
+}
+
+if (%simulated) {
+    my @skews = sort { $a <=> $b } keys %{ $simulated{leaf_fill}{1} };
+    my $axis = { title => 'standard deviation of the clocks, ms', marks => [map { [$_, $skews[$_]] } 0 .. $#skews] };
+    my $of = sub {
+        my ($results) = @_;
+        return { map { my $of = $_; $of => [map { [$_, $results->{$of}{ $skews[$_] }] } 0 .. $#skews] } keys %$results };
+    };
+    chart('out-of-order', 'Ids smaller than one made before', '%', $of->($simulated{out_of_order}), $axis);
+    chart('leaf-fill', 'Leaf pages of the key\'s index are full to', '%', $of->($simulated{leaf_fill}), $axis);
+    exit;
 }
 
 chart('index-size', 'Size of the key\'s index', 'MB', lines(index_bytes => sub { $_[0] / (1 << 20) }));
@@ -74,9 +93,10 @@ sub picture {
     close $out or die "$directory/$name.svg: $!\n";
 }
 
-# Lines over the number of rows. Their names stand where they end, moved apart.
+# Lines over the number of rows, or over another axis with its title and marks. Their names stand where they end, moved
+# apart.
 sub chart {
-    my ($name, $title, $unit, $lines) = @_;
+    my ($name, $title, $unit, $lines, $axis) = @_;
     my $rows    = max map { $_->[-1][0] } values %$lines;
     my $step    = step(max map { map { $_->[1] } @$_ } values %$lines);
     my $maximum = $step * int(1 + max(map { map { $_->[1] } @$_ } values %$lines) / $step);
@@ -88,10 +108,11 @@ sub chart {
         $svg .= text($left - 8, $y->($mark) + 4, $mark, ' text-anchor="end"');
     }
     $svg .= text($left - 56, $top - 12, $unit);
-    for (my $mark = 0; $mark <= $rows; $mark += step($rows)) {
-        $svg .= text($x->($mark), $top + $plot_height + 20, $mark, ' text-anchor="middle"');
+    $axis //= { title => 'million rows', marks => [map { [$_ * step($rows), $_ * step($rows)] } 0 .. $rows / step($rows)] };
+    for my $mark (@{ $axis->{marks} }) {
+        $svg .= text($x->($mark->[0]), $top + $plot_height + 20, $mark->[1], ' text-anchor="middle"');
     }
-    $svg .= text($left + $plot_width / 2, $top + $plot_height + 40, 'million rows', ' text-anchor="middle"');
+    $svg .= text($left + $plot_width / 2, $top + $plot_height + 40, $axis->{title}, ' text-anchor="middle"');
     my @ends;
     for my $kind (grep { $lines->{$_} } @names) {
         my $path = join 'L', map { sprintf '%.1f %.1f', $x->($_->[0]), $y->($_->[1]) } @{ $lines->{$kind} };
