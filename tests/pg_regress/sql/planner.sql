@@ -50,6 +50,13 @@ EXECUTE moved (NULL);
 RESET plan_cache_mode;
 DEALLOCATE moved;
 
+-- a window from two queries further out: both levels are counted down where the sub-selects are pulled up
+CREATE TABLE period (p tstzrange);
+INSERT INTO period VALUES ('[2025-01-10Z,2025-01-12Z)');
+GRANT SELECT ON period TO planner_reader;
+SELECT count(*) FROM period, LATERAL (SELECT * FROM two, LATERAL (SELECT s FROM part,
+    LATERAL generate_series(1, (part.id <@ p)::int) AS s) AS q) AS r;
+
 -- an operator of somebody's own that names the estimator has the estimate where nothing is known
 CREATE TABLE foreign_types (big bigint, t text, span interval, u uuid, id ulid);
 INSERT INTO foreign_types SELECT n * 1000003, 'x' || n, n * interval '1 hour', md5(n::text)::uuid, ulid_lower_bound('2025-01-01Z'::timestamptz + n * interval '1 hour')
@@ -104,15 +111,15 @@ BEGIN
     EXECUTE query INTO rows;
     RETURN QUERY SELECT rows, nextval('runs') - 2;
 END $$;
-CREATE TABLE period (p tstzrange);
-INSERT INTO period VALUES ('[2025-01-10Z,2025-01-12Z)');
-GRANT SELECT ON period TO planner_reader;
 SELECT t, r.* FROM unnest(ARRAY['plain', 'part']) AS t,
     runs_of(format('SELECT count(*) FROM %I WHERE id <@ (SELECT counted(p) FROM period LIMIT 1)', t)) AS r;
 SELECT t, r.* FROM unnest(ARRAY['plain', 'part']) AS t,
     runs_of(format('SELECT count(*) FROM %I AS t WHERE n < 10 AND id <@ (SELECT counted(p) FROM period WHERE t.n >= 0 LIMIT 1)', t)) AS r;
 SELECT t, r.* FROM unnest(ARRAY['plain', 'part']) AS t,
     runs_of(format('SELECT sum((SELECT count(*) FROM %I AS t WHERE n < 240 AND id <@ (SELECT counted(p) FROM period WHERE i > 0 LIMIT 1))) FROM two', t)) AS r;
+-- also where an index would take the sub-select of another table's row as a constant
+SELECT t, r.* FROM unnest(ARRAY['plain', 'part']) AS t,
+    runs_of(format('SELECT count(*) FROM two, %I AS t WHERE n < 10 AND id <@ (SELECT counted(p) FROM period WHERE i > 0 LIMIT 1)', t)) AS r;
 
 -- the ways to the table that ON CONFLICT names
 CREATE UNIQUE INDEX part_in_january ON part (id) WHERE id <@ '[2025-01-01Z,2025-02-01Z)';
@@ -121,6 +128,10 @@ INSERT INTO part SELECT * FROM part WHERE n = 1
     ON CONFLICT (id) WHERE id <@ '[2025-01-01Z,2025-02-01Z)' DO UPDATE SET n = -1 WHERE part.id <@ '[2025-01-01Z,2025-02-01Z)' RETURNING n, id <@ '[2025-01-01Z,2025-02-01Z)' AS within;
 INSERT INTO part SELECT * FROM part WHERE n = 2
     ON CONFLICT (id, (id <@ '[2025-01-01Z,2025-02-01Z)')) DO UPDATE SET n = -2 RETURNING n;
+CREATE UNIQUE INDEX part_within ON part (id) WHERE n = 1000 OR id <@ '[2025-01-01Z,2025-02-01Z)';
+INSERT INTO part SELECT * FROM part WHERE n = 3
+    ON CONFLICT (id) WHERE n = 1000 OR id <@ '[2025-01-01Z,2025-02-01Z)' DO UPDATE SET n = -3 RETURNING n;
+DROP INDEX part_within;
 DROP INDEX part_expression;
 WITH u AS (UPDATE part SET n = -n WHERE n < 0 AND id <@ '[2025-01-01Z,2025-02-01Z)' RETURNING n) SELECT n FROM u ORDER BY n;
 
@@ -139,6 +150,13 @@ SELECT query, scanned(query) FROM (VALUES
     ($$SELECT * FROM part WHERE id <@ '[2025-01-02Z,2025-01-03Z)'$$)) AS v (query);
 RESET enable_seqscan;
 DROP INDEX part_in_january;
+-- a range that is cheap and the same for all rows prunes partitions, others do not
+CREATE FUNCTION cheap() RETURNS tstzrange LANGUAGE sql STABLE COST 1 AS $$ SELECT p FROM period LIMIT 1 $$;
+CREATE FUNCTION dear() RETURNS tstzrange LANGUAGE sql STABLE COST 100 AS $$ SELECT p FROM period LIMIT 1 $$;
+CREATE FUNCTION changing() RETURNS tstzrange LANGUAGE sql VOLATILE COST 1 AS $$ SELECT p FROM period LIMIT 1 $$;
+SELECT condition, scanned('SELECT * FROM part WHERE ' || condition), (SELECT r.rows FROM runs_of('SELECT count(*) FROM part WHERE ' || condition) AS r)
+FROM (VALUES ('id <@ cheap()'), ('id <@ dear()'), ('id <@ changing()')) AS v (condition);
+DROP FUNCTION cheap, dear, changing;
 
 -- what a function raises arrives as it was raised: while planned, as an index condition, as a filter
 CREATE FUNCTION raises(boolean) RETURNS tstzrange LANGUAGE plpgsql STABLE AS $$
