@@ -932,7 +932,8 @@ sub fault {
     print "-- $plain->{state} $plain->{message}\n" if $option{print} && !$shrinking;
     return if $plain->{state} =~ /^(crash|hangs)$/;
     if ($plain->{state} ne '00000') { ask('ROLLBACK'); ask('DEALLOCATE ALL') }
-    return if grep { $_->{state} =~ /^(57014|53200|54001)$/ } $ours, $plain;
+    # 25P02, as the first error: a ROLLBACK has run out of time
+    return if grep { $_->{state} =~ /^(57014|25P02|53200|54001)$/ } $ours, $plain;
     return ("SQLSTATE $ours->{state}, plain $plain->{state}", "$ours->{message}\n" . ($plain->{message} && "plain: $plain->{message}\n")) if $ours->{state} ne $plain->{state};
     return ('warning', $complaints) if $complaints && !complaints();
     for my $n (0 .. $#{ $ours->{rows} }) {
