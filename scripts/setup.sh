@@ -167,14 +167,10 @@ prepare_postgres() {
   choose_server_user
   case $1 in 17 | 18) packages=("postgresql-$1-partman" "postgresql-$1-timescaledb") ;; esac  # the documentation uses them
   tree=$WORK/$1 version="unpacked${packages[*]:+ ${packages[*]}}"
-  if is_own "$1"; then
-    mapfile -t packages < <(companions "$1")
-    version="$("/usr/lib/postgresql/$1/bin/postgres" --version) ${packages[*]}"
-  fi
+  ! is_own "$1" || version=$("/usr/lib/postgresql/$1/bin/postgres" --version)
   if [ ! -x "$tree/bin/postgres" ] || [ "$version" != "$(cat "$tree/version" 2> /dev/null)" ]; then
     if is_own "$1"; then
       copy_postgres "$1" "$tree"
-      unpack_companions "$tree" "${packages[@]}"
     else
       if [ "$1" = assert ]; then
         say "build PostgreSQL 18 with assertions in $tree (about ten minutes, once)"
@@ -185,10 +181,6 @@ prepare_postgres() {
     fi
   fi
   BIN=$(readlink -f "$tree/bin")
-  if is_own "$1"; then                     # for the unpacked programs and the libraries that they load
-    LD_LIBRARY_PATH=$(compgen -G "$tree/usr/lib/*-linux-gnu" || true) PATH=$PATH:$tree/usr/sbin
-    export LD_LIBRARY_PATH
-  fi
   export BIN PGRX_PG_CONFIG_PATH=$BIN/pg_config PGRX_HOME=$tree/pgrx
   if [ ! -e "$PGRX_HOME/config.toml" ]; then
     # what cargo pgrx init would write; written once, because pgrx is compiled again whenever this file changes
@@ -196,6 +188,20 @@ prepare_postgres() {
     printf '[configs]\npg%s = "%s"\n' "${1/assert/18}" "$PGRX_PG_CONFIG_PATH" > "$PGRX_HOME/config.toml"
   fi
   echo "$version" > "$tree/version"        # last: what was interrupted is made again
+}
+
+# Unpack what tests and examples use beside the machine's own PostgreSQL $1 into the copy of it.
+prepare_companions() {
+  local tree=$WORK/$1 packages
+  is_own "$1" || return 0
+  mapfile -t packages < <(companions "$1")
+  if [ "${packages[*]}" != "$(cat "$tree/companions" 2> /dev/null)" ]; then
+    unpack_companions "$tree" "${packages[@]}"
+    echo "${packages[*]}" > "$tree/companions"
+  fi
+  # for the programs and the libraries that they load
+  LD_LIBRARY_PATH=$(compgen -G "$tree/usr/lib/*-linux-gnu" || true) PATH=$PATH:$tree/usr/sbin
+  export LD_LIBRARY_PATH
 }
 
 # Print the packages that tests and examples use beside PostgreSQL $1, as far as the machine's apt has them.

@@ -85,6 +85,7 @@ EOF
 stage_server() {
   local script name status passed=0 failures=0 skipped=0
   install_extension
+  prepare_companions "$major"
   prepare_clients
   offer_packages bzip2                     # for the source in core_uuid.sh
   start_server common
@@ -171,6 +172,7 @@ stage_valgrind() {
 # The SQL examples of the documentation.
 stage_docs() {
   install_extension
+  prepare_companions "$major"
   start_server docs
   check perl scripts/test-docs.pl README.md docs/*.md docs/clients/README.md docs/clients/others.md
 }
