@@ -24,7 +24,13 @@ CREATE TABLE made (n bigserial PRIMARY KEY, client int, backend int DEFAULT pg_b
 SQL
   as_postgres "$pgbouncer" -q -d "$PWD/pgbouncer.ini" > /dev/null
   trap 'kill "$(cat "$pooler/pid")"' EXIT
-  run -h "$pooler" -p 6432 -c "SELECT"
+  # it goes to the background before it listens
+  for _ in {1..100}; do
+    ! run -h "$pooler" -p 6432 -c "SELECT" 2> refused || break
+    sleep 0.1
+  done
+  cat refused
+  [ ! -s refused ]
   echo 'INSERT INTO made (client) VALUES (:client_id);' > insert.sql
   for protocol in simple extended; do
     pgbench -h "$pooler" -p 6432 -n -M "$protocol" -c 8 -t 250 -f insert.sql > pgbench.log 2>&1 || { cat pgbench.log; exit 1; }
