@@ -123,6 +123,7 @@ missing_packages() {
   else
     command -v patchelf > /dev/null || echo patchelf
   fi
+  [ -e /usr/include/unicode/ucol.h ] || echo libicu-dev       # the server's headers include it
   compgen -G '/usr/lib/llvm-*/lib/libclang*.so*' > /dev/null || ldconfig -p | grep -q 'libclang[-.]' || echo libclang-dev
 }
 
