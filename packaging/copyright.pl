@@ -60,7 +60,9 @@ my %text_in = (
     'Zlib' => ['foldhash', 'LICENSE'],
 );
 
-print "Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/\nUpstream-Name: ulid\n";
+print "Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/\nUpstream-Name: ulid\n",
+    "Comment: The library also contains parts of Rust's standard library: copyright The Rust Project contributors,\n",
+    " License: MIT or Apache-2.0.\n";
 print "\nFiles: *\nCopyright: $holder\nLicense: MIT\n";
 print "\nFiles: debian/*\nCopyright: $holder\nLicense: MIT\n";
 
@@ -79,7 +81,6 @@ for my $crate (sort keys %crates) {
     print "Comment: Used to build the library, and no part of it.\n" unless $is_part;
     $used{$_} = 1 for split /,? (?:or|and) /, $expression;
 }
-print "\nFiles: rust-std\nCopyright: The Rust Project contributors\nLicense: MIT or Apache-2.0\nComment: Rust's standard library, which is linked in.\n";
 
 for my $license (sort keys %{ { %used, MIT => 1, 'Apache-2.0' => 1 } }) {
     my $text = $text{$license};

@@ -48,7 +48,14 @@ for crate in vendor/*/; do
   find "$crate" -type d -empty -delete
   mkdir "$crate/src"
   : > "$crate/src/lib.rs"
+  # programs and tests, whose files it would miss
+  perl -0pi -e 's/^\[\[(?:bin|bench|example|test)\]\]\n(?:[^\[\n].*\n|\n)*//gm' "$crate/Cargo.toml"
   sed -i 's/"files":{[^}]*}/"files":{}/' "$crate/.cargo-checksum.json"
+done
+# Nor does it want what Windows runs.
+find vendor -name '*.dll' | while IFS=/ read -r _ crate file; do
+  rm "vendor/$crate/$file"
+  sed -i "s#\"$file\":\"[0-9a-f]*\",\?##; s#,}#}#" "vendor/$crate/.cargo-checksum.json"
 done
 say "$(wc -l < compiled) crates are compiled, $(wc -l < linked) are linked in"
 make_tar vendor | xz -3 -T 1 > "$PACKAGES/$NAME-vendor.tar.xz"
