@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Run all tests or the named stages: rust build sql pgrx server docs, and those that run only if they are named: clients
-# deb fuzz-planner sqlsmith valgrind. A failure does not stop the later ones.
+# Run all tests or the named stages: rust build sql pgrx server docs; deb, which otherwise runs on PostgreSQL 15 alone; and
+# those that run only if they are named: clients fuzz-planner sqlsmith valgrind. A failure does not stop the later ones.
 # shellcheck source=scripts/setup.sh
 . "$(dirname "$0")/setup.sh"
 
@@ -192,6 +192,7 @@ stage_deb() { check_package deb; }
 
 check_package() {
   local status=0
+  git rev-parse --verify --quiet HEAD > /dev/null || { echo "takes a checkout of git"; exit 77; }
   MAJOR=$major "tests/packages/$1.sh" < /dev/null || status=$?
   [ "$status" != 77 ] || exit 77           # what it needs is not there; its last line says what
   [ "$status" = 0 ] || failed=1
@@ -270,9 +271,14 @@ for major in $(requested_majors); do
     continue
   fi
   more=()
-  if [ "$major" = assert ] && [ $# = 0 ]; then
-    more=(fuzz-planner sqlsmith valgrind)
-    export FUZZ_SECONDS=${FUZZ_SECONDS:-600}
+  if [ $# = 0 ]; then
+    case $major in
+      15) more=(deb) ;;
+      assert)
+        more=(fuzz-planner sqlsmith valgrind)
+        export FUZZ_SECONDS=${FUZZ_SECONDS:-600}
+        ;;
+    esac
   fi
   for stage in "${stages[@]}" "${more[@]}"; do
     [ "$stage" = rust ] || run_stage "$stage" "$major"
