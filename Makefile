@@ -34,7 +34,7 @@ library = $(target)/pg$(major)/ulid.so
 scripts = $(wildcard sql/install/ulid--*.sql sql/ulid--*--*.sql)
 tests = $(basename $(notdir $(wildcard tests/pg_regress/sql/*.sql)))
 
-.PHONY: all build install uninstall installcheck run test test-rust test-build test-sql test-pgrx test-server test-docs test-clients fuzz-planner test-deb bench dist deb clean help
+.PHONY: all build install uninstall installcheck run test test-rust test-build test-sql test-pgrx test-server test-docs test-clients test-foreign fuzz-planner test-deb bench dist deb clean help
 
 all: build # pgxn runs this target
 
@@ -87,6 +87,9 @@ test-docs: ## the SQL examples of README.md and docs/ (ROWS=10000: on smaller ta
 
 test-clients: ## the drivers and ORMs of docs/clients (CLIENTS="python nodejs#prisma" chooses pages and tools)
 	scripts/test.sh clients
+
+test-foreign: ## the Rust code without PostgreSQL on emulated machines: s390x (big-endian), i686 and aarch64
+	scripts/test.sh foreign
 
 test-deb: ## the Debian package: installed, used, upgraded and purged in a bare Debian (PG=15, 17 or 18)
 	scripts/test.sh deb

@@ -11,15 +11,6 @@ SOURCE_DATE_EPOCH=$(git log -1 --format=%ct) || die "packages are made in a chec
 export SOURCE_DATE_EPOCH TZ=UTC
 mkdir -p "$PACKAGES"
 
-# Install what is missing of some packages of Debian.
-prepare_tools() {
-  local name missing=()
-  for name; do
-    [ "$(dpkg-query -W -f '${db:Status-Status}' "$name" 2> /dev/null)" = installed ] || missing+=("$name")
-  done
-  [ ${#missing[@]} = 0 ] || install_packages "${missing[@]}"
-}
-
 # Run a command, showing its output only when it fails.
 quiet() {
   local log

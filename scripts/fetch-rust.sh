@@ -1,26 +1,27 @@
 #!/usr/bin/env bash
-# Get the Rust that Cargo.toml asks for, installing nothing: fetch-rust.sh DIRECTORY [SOURCE]
+# Get the Rust that Cargo.toml asks for, installing nothing: fetch-rust.sh DIRECTORY [SOURCE [TARGET...]]
 #
 # Its programs are then in DIRECTORY/bin: cargo, rustc, rustdoc, clippy and rustfmt. The directory cannot be moved. The
 # source is rustup, if it is installed and can fetch them, otherwise debian (forky), which needs apt, dpkg-deb, gcc and
-# patchelf.
+# patchelf. With TARGETs (s390x-unknown-linux-gnu) it compiles for these machines too.
 set -euo pipefail
 root=$(realpath -m "$1") download=$(realpath -m "$1").download
 cd "$(dirname "$0")/.."
 # shellcheck source=scripts/debian.sh
 . scripts/debian.sh
+targets=("${@:3}")
 version=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 trap 'rm -rf "$download"' EXIT
 
 fetch_rustup() {
   RUSTUP_HOME=$root/rustup timeout 600 rustup toolchain install "$version" --no-self-update --profile minimal \
-    --component clippy --component rustfmt || return
+    --component clippy --component rustfmt "${targets[@]/#/--target=}" || return
   ln -s "$root"/rustup/toolchains/*/bin "$root/bin"
 }
 
 # Debian's newest version. The machine's own compiler and libc are used for linking.
 fetch_debian() {
-  local triplet file packages=()
+  local triplet file target packages=()
   open_archive "$download" deb forky
   apt-get "${APT[@]}" install -y --download-only rustc cargo libstd-rust-dev rust-clippy rustfmt
   for file in "$download"/cache/archives/*.deb; do
@@ -33,7 +34,23 @@ fetch_debian() {
   triplet=$(gcc -dumpmachine)
   find "$root/usr/bin" "$root/usr/lib" -type f \( -path '*/bin/*' -o -name 'lib*.so*' \) ! -path "*/$triplet/libc.so*" |
     patch_programs "$(loader_of "$root")" "$root/usr/lib/$triplet:$root/lib/$triplet"
+  for target in "${targets[@]}"; do
+    mkdir "$download/$target"
+    ARCHITECTURE=$(debian_architecture "$target") open_archive "$download/$target" deb forky
+    (cd "$download/$target" && apt-get "${APT[@]}" download libstd-rust-dev)
+    unpack "$root" "$download/$target"/*.deb
+  done
   ln -s "$root/usr/bin" "$root/bin"
+}
+
+# Print Debian's name for the machine of a target.
+debian_architecture() {
+  case $1 in
+    aarch64-*) echo arm64 ;;
+    i686-*) echo i386 ;;
+    x86_64-*) echo amd64 ;;
+    *) echo "${1%%-*}" ;;
+  esac
 }
 
 fetched=""

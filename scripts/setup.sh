@@ -77,6 +77,38 @@ prepare_rust() {
   PATH=$tree/bin:$PATH
 }
 
+# Use a Rust that also compiles for the machines FOREIGN, and install their linkers and emulators.
+FOREIGN=(s390x i686 aarch64)
+prepare_foreign_rust() {
+  local tree=$ROOT/target/rust-foreign
+  prepare_tools gcc libc6-dev patchelf qemu-user-static gcc-s390x-linux-gnu libc6-dev-s390x-cross \
+    gcc-i686-linux-gnu libc6-dev-i386-cross gcc-aarch64-linux-gnu libc6-dev-arm64-cross
+  if [ ! -x "$tree/bin/rustc" ] || ! PATH=$tree/bin:$PATH scripts/check-rust.sh 2> /dev/null; then
+    say "get a Rust for ${FOREIGN[*]} into $tree (a minute or two, once)"
+    scripts/fetch-rust.sh "$tree" "" "${FOREIGN[@]/%/-unknown-linux-gnu}"
+  fi
+  PATH=$tree/bin:$PATH
+}
+
+# Print the command that runs the programs of a machine.
+emulator() {
+  echo "qemu-${1/i686/i386}-static -L /usr/$1-linux-gnu"
+}
+
+# Install what is missing of some packages of Debian; leave the stage out if only root can.
+prepare_tools() {
+  local name missing=()
+  for name; do
+    [ "$(dpkg-query -W -f '${db:Status-Status}' "$name" 2> /dev/null)" = installed ] || missing+=("$name")
+  done
+  [ ${#missing[@]} != 0 ] || return 0
+  if [ "$(id -u)" != 0 ] && ! command -v sudo > /dev/null; then
+    echo "takes these packages of Debian, and root to install them: ${missing[*]}"
+    exit 77
+  fi
+  install_packages "${missing[@]}"
+}
+
 # Whether C can be compiled.
 has_compiler() {
   echo '#include <stdio.h>' | cc -E - > /dev/null 2>&1

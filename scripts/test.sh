@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Run all tests or the named stages: rust build sql pgrx server docs; deb, which otherwise runs on PostgreSQL 15 alone; and
-# those that run only if they are named: clients fuzz-planner sqlsmith valgrind. A failure does not stop the later ones.
+# those that run only if they are named: clients foreign fuzz-planner sqlsmith valgrind. A failure does not stop the later ones.
 # shellcheck source=scripts/setup.sh
 . "$(dirname "$0")/setup.sh"
 
@@ -37,6 +37,20 @@ stage_rust() {
     fi
   done
   echo "skipped: Miri, which is not installed (rustup +nightly component add miri)"
+}
+
+# The Rust code on other machines: of other byte order, with shorter pointers, and the most common one beside this.
+stage_foreign() {
+  local machine target variable log
+  prepare_foreign_rust
+  for machine in "${FOREIGN[@]}"; do
+    target=$machine-unknown-linux-gnu variable=CARGO_TARGET_${machine^^}_UNKNOWN_LINUX_GNU log=target/foreign-$machine.log
+    export "${variable}_LINKER=$machine-linux-gnu-gcc" "${variable}_RUNNER=$(emulator "$machine")"
+    say "cargo test --target $target (a minute or two the first time)"
+    CARGO_TARGET_DIR=target/foreign cargo test --target "$target" > "$log" 2>&1 || { cat "$log"; failed=1; }
+    echo "$machine: $(sed -n 's/^test result: .* \([0-9]*\) passed; \([0-9]*\) failed.*/\1 \2/p' "$log" |
+      awk '{ passed += $1; failed += $2 } END { print passed + 0, "passed,", failed + 0, "failed" }')"
+  done
 }
 
 # The extension compiles without a warning, and a server starts with it.
@@ -247,7 +261,7 @@ requested_majors() {
 
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP
-stages=("$@") summary=() all_passed=yes
+stages=("$@") on_server=() summary=() all_passed=yes
 [ $# -gt 0 ] || stages=(rust build sql pgrx server docs)
 mkdir -p target
 prepare_rust
@@ -255,9 +269,13 @@ prepare_rust
 if is_pinned_rust; then lints=(-D warnings); else lints=(--cap-lints warn); fi
 for stage in "${stages[@]}"; do
   declare -F "stage_$stage" > /dev/null || die "no stage is called $stage"
-  [ "$stage" != rust ] || run_stage rust
+  case $stage in
+    rust | foreign) run_stage "$stage" ;;
+    *) on_server+=("$stage") ;;
+  esac
 done
-for major in $(requested_majors); do
+[ ${#on_server[@]} = 0 ] || majors=$(requested_majors)
+for major in ${majors:-}; do
   optional="" in_time=yes
   [[ $major != *\? ]] || optional=yes
   major=${major%\?}
@@ -280,9 +298,7 @@ for major in $(requested_majors); do
         ;;
     esac
   fi
-  for stage in "${stages[@]}" "${more[@]}"; do
-    [ "$stage" = rust ] || run_stage "$stage" "$major"
-  done
+  for stage in "${on_server[@]}" "${more[@]}"; do run_stage "$stage" "$major"; done
   export ROWS=${ROWS:-10000}               # the guides with a million rows take minutes: one server is enough
 done
 
