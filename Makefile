@@ -34,7 +34,7 @@ library = $(target)/pg$(major)/ulid.so
 scripts = $(wildcard sql/install/ulid--*.sql sql/ulid--*--*.sql)
 tests = $(basename $(notdir $(wildcard tests/pg_regress/sql/*.sql)))
 
-.PHONY: all build install uninstall installcheck run test test-rust test-build test-sql test-pgrx test-server test-docs test-clients test-foreign fuzz-planner test-deb bench dist deb clean help
+.PHONY: all build install uninstall installcheck run test test-rust test-build test-sql test-pgrx test-server test-docs test-clients test-foreign fuzz-planner test-deb test-image bench dist deb image clean help
 
 all: build # pgxn runs this target
 
@@ -94,6 +94,9 @@ test-foreign: ## the Rust code without PostgreSQL on emulated machines: s390x (b
 test-deb: ## the Debian package: installed, used, upgraded and purged in a bare Debian (PG=15, 17 or 18)
 	scripts/test.sh deb
 
+test-image: ## the images: loaded by a PostgreSQL 18 that has nothing else, and packaging/Dockerfile, built and used
+	PG=$(or $(PG),18) scripts/test.sh image
+
 fuzz-planner: ## search for queries that the planner's hooks break (SECONDS=60; SEED=1; PG=18)
 	scripts/test.sh fuzz-planner
 
@@ -105,6 +108,9 @@ dist: ## make the source archives in target/packages: PGXN's, and the crates tha
 
 deb: ## make the Debian package there, and its source (PG=NN chooses the PostgreSQL)
 	packaging/deb.sh
+
+image: ## make the extension image there, from the Debian package: for PostgreSQL 18 and newer (PG=NN; 18)
+	packaging/image.sh
 
 clean: ## remove everything built here (cargo-pgrx stays, in the user's cache directory)
 	scripts/clean.sh

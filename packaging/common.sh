@@ -6,6 +6,7 @@
 VERSION=$(sed -n "s/^default_version = '\(.*\)'/\1/p" ulid.control)
 NAME=ulid-$VERSION
 PACKAGES=$ROOT/target/packages
+ARCHITECTURE=$(dpkg --print-architecture)
 # The time of everything in the packages is that of the commit.
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct) || die "packages are made in a checkout of git"
 export SOURCE_DATE_EPOCH TZ=UTC
@@ -32,4 +33,9 @@ make_tar() {
 # Make the source archives, if those that are here are not of the commit that is checked out.
 make_sources() {
   [ "$(cat "$PACKAGES/.commit" 2> /dev/null)" = "$(git rev-parse HEAD)" ] || packaging/dist.sh
+}
+
+# Run buildah with images and containers in the directory $1 alone.
+buildah_in() {
+  BUILDAH_ISOLATION=chroot buildah --root "$1/storage" --runroot "$1/run" --storage-driver vfs "${@:2}"
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Run all tests or the named stages: rust build sql pgrx server docs; deb, which otherwise runs on PostgreSQL 15 alone; and
-# those that run only if they are named: clients foreign fuzz-planner sqlsmith valgrind. A failure does not stop the later ones.
+# those that run only if they are named: clients foreign fuzz-planner image sqlsmith valgrind. A failure does not stop the later ones.
 # shellcheck source=scripts/setup.sh
 . "$(dirname "$0")/setup.sh"
 
@@ -203,6 +203,7 @@ stage_clients() {
 
 # Packages: made as they are published, then installed and used where there is nothing else.
 stage_deb() { check_package deb; }
+stage_image() { check_package image; }
 
 check_package() {
   local status=0

@@ -19,7 +19,7 @@ suite_of() {
 
 # Make the directory $1 such a system, of the suite $2; it is kept as an archive for the next time.
 make_debian() {
-  local root=$1 suite=$2 archive=$WORK/$2.tar mirror
+  local root=$1 suite=$2 archive=$WORK/$2.tar mirror script=/usr/share/debootstrap/scripts
   [ "$(id -u)" = 0 ] || skip "takes root"
   command -v apt-get > /dev/null || skip "takes Debian"
   unshare --mount --pid --fork --mount-proc true 2> /dev/null || skip "takes namespaces for mounts and processes"
@@ -31,7 +31,8 @@ make_debian() {
     say "debootstrap $suite"
     mirror=$(apt-get indextargets --format "\$(REPO_URI)" 'Created-By: Packages' | grep -v security | grep -m 1 debian) ||
       skip "takes a mirror of Debian"
-    quiet debootstrap --variant=minbase "$suite" "$root" "$mirror" || skip "debootstrap failed"
+    script=$script/$([ -e "$script/$suite" ] && echo "$suite" || echo sid)  # it may be newer than debootstrap
+    quiet debootstrap --variant=minbase "$suite" "$root" "$mirror" "$script" || skip "debootstrap failed"
     rm -f "$root"/var/cache/apt/archives/*.deb
     tar c -C "$root" --one-file-system . > "$archive.new"
     mv "$archive.new" "$archive"
