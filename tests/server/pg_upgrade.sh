@@ -1,50 +1,83 @@
 #!/usr/bin/env bash
-# pg_upgrade from the newest older server that is available: keys, indexes, arrays, partitions and data are all kept.
+# pg_upgrade, and dump and restore, from an older server: rows, all kinds of index, partitions, generated columns, views
+# and arrays are kept, and nothing has to be indexed again. FROM names the older major; without it, it is the newest one
+# that is available. `make test-upgrade` runs every pair.
 set -euo pipefail
 # shellcheck source=scripts/server.sh
 . "$ROOT/scripts/server.sh"
+run() {
+  psql -X -q -A -t -v ON_ERROR_STOP=1 "$@"
+}
 new=$BIN
 major=$("$new/postgres" --version | sed 's/[^0-9]*\([0-9]*\).*/\1/')
 old=""
-for candidate in 18 17 16 15 14 13; do
-  # with the extension, and with the contrib module that the checks need
+for candidate in ${FROM:-18 17 16 15 14 13}; do
+  # with the extension
   [ "$candidate" -lt "$major" ] && [ -e "$WORK/$candidate/bin/postgres" ] || continue
   candidate=$(readlink -f "$WORK/$candidate/bin")
-  [ -e "$("$candidate/pg_config" --pkglibdir)/ulid.so" ] && [ -e "$("$candidate/pg_config" --pkglibdir)/amcheck.so" ] || continue
+  [ -e "$("$candidate/pg_config" --pkglibdir)/ulid.so" ] || continue
   BIN=$candidate start_server old
   # Debian's 15.20 gives every column of every table an option that no other server can read, so nothing can be upgraded
-  options=$(psql -A -t -q -c 'CREATE TEMP TABLE plain (n int); SELECT attoptions FROM pg_attribute WHERE attrelid = $$plain$$::regclass AND attnum = 1')
+  options=$(run -c 'CREATE TEMP TABLE plain (n int); SELECT attoptions FROM pg_attribute WHERE attrelid = $$plain$$::regclass AND attnum = 1')
   if [ -z "$options" ]; then
     old=$candidate
     break
   fi
   "$candidate/postgres" --version
-  echo "cannot be upgraded: it gives a plain column the option $options"
+  reason=": that gives a plain column the option $options"
   BIN=$candidate stop_server old
   rm -rf "$SERVERS/old"
 done
-[ -n "$old" ] && [ -e "$("$new/pg_config" --pkglibdir)/amcheck.so" ] || { echo "skipped: no older server that can be upgraded"; exit 77; }
+[ -n "$old" ] || { echo "skipped: no older server that can be upgraded${reason:-}"; exit 77; }
 "$old/postgres" --version
 "$new/postgres" --version
 
-psql -q -v ON_ERROR_STOP=1 << 'SQL'
+run << 'SQL'
 CREATE EXTENSION ulid;
-CREATE EXTENSION amcheck;
-CREATE TABLE key (id ulid PRIMARY KEY DEFAULT gen_ulid(), ids ulid[], n int);
+CREATE TABLE key (
+    id ulid PRIMARY KEY DEFAULT gen_ulid(),
+    ids ulid[],
+    n int,
+    made timestamptz GENERATED ALWAYS AS (ulid_extract_timestamp(id)) STORED
+);
 CREATE INDEX key_hash ON key USING hash (id);
-CREATE INDEX key_n_id ON key (n, id);
-CREATE TABLE part (id ulid PRIMARY KEY) PARTITION BY RANGE (id);
+CREATE INDEX key_brin ON key USING brin (id);
+CREATE INDEX key_gin ON key USING gin (ids);
+CREATE INDEX key_n_id ON key (n, id DESC);
+CREATE INDEX key_made ON key (made);
+CREATE INDEX key_day ON key ((date_trunc('day', ulid_extract_timestamp(id) AT TIME ZONE 'UTC')));
+CREATE INDEX key_window ON key (id) WHERE id <@ tstzrange('2025-03-01 00:00+00', '2025-06-01 00:00+00');
+CREATE UNIQUE INDEX key_window_n ON key (n, made) WHERE id <@ tstzrange('2025-03-01 00:00+00', NULL);
+SELECT format('CREATE INDEX key_brin_%s ON key USING brin (id %s)', opcname, opcname) FROM pg_opclass
+WHERE opcname IN ('ulid_minmax_multi_ops', 'ulid_bloom_ops') \gexec
+CREATE TABLE child (id uuid REFERENCES key (id), PRIMARY KEY (id));
+CREATE TABLE part (id ulid PRIMARY KEY, CHECK (id <@ tstzrange('2025-01-01 00:00+00', NULL))) PARTITION BY RANGE (id);
 CREATE TABLE part_2026 PARTITION OF part FOR VALUES FROM (ulid_lower_bound('2026-01-01')) TO (ulid_lower_bound('2027-01-01'));
 CREATE TABLE part_rest PARTITION OF part DEFAULT;
-INSERT INTO key (ids, n) SELECT ARRAY[gen_ulid(), NULL], n % 10 FROM generate_series(1, 10000) AS n;
-INSERT INTO part SELECT gen_ulid('2025-07-01'::timestamptz + n * interval '1 hour') FROM generate_series(1, 10000) AS n;
+CREATE TABLE shared (id ulid PRIMARY KEY) PARTITION BY HASH (id);
+SELECT format('CREATE TABLE shared_%s PARTITION OF shared FOR VALUES WITH (MODULUS 4, REMAINDER %s)', n, n) FROM generate_series(0, 3) AS n \gexec
+CREATE TYPE pair AS (a ulid, w ulid_window);
+CREATE TABLE composed (p pair, d tstzrange);
+CREATE VIEW recent AS SELECT id, n FROM key WHERE id <@ tstzrange('2025-03-01 00:00+00', '2025-06-01 00:00+00');
+CREATE MATERIALIZED VIEW days AS SELECT made::date AS day, count(*), min(id), max(id) FROM key GROUP BY 1;
+INSERT INTO key (id, ids, n) SELECT id, ARRAY[id, NULL], n FROM (
+    SELECT gen_ulid('2025-01-01 00:00+00'::timestamptz + n * interval '1 hour') AS id, n FROM generate_series(1, 10000) AS n) AS s;
+INSERT INTO child SELECT id FROM key WHERE n <= 1000;
+INSERT INTO part SELECT gen_ulid('2025-07-01 00:00+00'::timestamptz + n * interval '1 hour') FROM generate_series(1, 10000) AS n;
+INSERT INTO shared SELECT id FROM key;
+INSERT INTO composed SELECT ROW(id, tstzrange(made, NULL))::pair, tstzrange(NULL, made) FROM key WHERE n <= 100;
+REFRESH MATERIALIZED VIEW days;
+ANALYZE;
 SQL
 # a database that stays at the first release, without later additions
 createdb first
-psql -q -d first -v ON_ERROR_STOP=1 -c "CREATE EXTENSION ulid VERSION '1.0.0'" -c 'CREATE TABLE key AS SELECT gen_ulid() AS id'
-rows="SELECT id, ids FROM key ORDER BY id; SELECT tableoid::regclass, id FROM part ORDER BY id"
-psql -A -t -c "$rows" > before
-checksums=$(psql -A -t -c 'SHOW data_checksums')
+run -d first -c "CREATE EXTENSION ulid VERSION '1.0.0'" -c 'CREATE TABLE key AS SELECT gen_ulid() AS id'
+rows="SELECT id, ids, n, made FROM key ORDER BY id; SELECT * FROM child ORDER BY id; SELECT tableoid::regclass, id FROM part ORDER BY id;
+  SELECT tableoid::regclass, id FROM shared ORDER BY id; SELECT * FROM composed ORDER BY (p).a; SELECT * FROM recent ORDER BY id; SELECT * FROM days ORDER BY day"
+run -c "$rows" > before
+[ "$(wc -l < before)" -gt 33000 ]
+"$new/pg_dump" -Fc -f dump
+checksums=$(run -c 'SHOW data_checksums')
 BIN=$old stop_server old
 
 # an empty cluster of the new version: with checksums, the default since 18, if the old one has them
@@ -63,35 +96,75 @@ server_directory "$SERVERS/work"
   cd "$SERVERS/work"
   unset PGHOST PGPORT PGUSER PGDATABASE
   SERVERS=$SERVERS/work as_postgres "$new/pg_upgrade" -b "$old" -B "$new" -d "${SERVERS%/work}/old/data" -D "${SERVERS%/work}/new/data" \
-    -U postgres -s "$SERVERS/work"
+    -U postgres -s "$SERVERS/work" > log
 ) || { find "$SERVERS" -name '*.log' -exec tail -n 20 {} +; exit 1; }
 
 start_server new
-psql -A -t -c "$rows" > after
+run -c "$rows" > after
 diff before after
-psql -q -v ON_ERROR_STOP=1 -c 'ALTER EXTENSION amcheck UPDATE'
+createdb restored
+pg_restore --exit-on-error -d restored dump
+run -d restored -c "$rows" > after
+diff before after
+echo "the rows are those that were there before pg_upgrade, and before dump and restore"
 
 # what the new server offers for uuid is added for ulid: by the next version, or through the recheck version
 gained="SELECT string_agg(format('%s %s', amname, amprocnum), ', ' ORDER BY amname, amprocnum) FROM pg_amproc
   JOIN pg_opfamily AS f ON f.oid = amprocfamily JOIN pg_am AS am ON am.oid = opfmethod WHERE amproclefttype = "
-psql -q -d first -v ON_ERROR_STOP=1 -c 'ALTER EXTENSION ulid UPDATE'
-version=$(psql -A -t -c "SELECT extversion FROM pg_extension WHERE extname = 'ulid'")
-psql -q -v ON_ERROR_STOP=1 -c "ALTER EXTENSION ulid UPDATE TO '$version-recheck'" -c 'ALTER EXTENSION ulid UPDATE'
-for database in first postgres; do
-  [ "$(psql -A -t -d "$database" -c "$gained 'ulid'::regtype" | tee gained)" = "$(psql -A -t -c "$gained 'uuid'::regtype")" ]
+run -d first -c 'ALTER EXTENSION ulid UPDATE'
+version=$(run -c "SELECT extversion FROM pg_extension WHERE extname = 'ulid'")
+run -c "ALTER EXTENSION ulid UPDATE TO '$version-recheck'" -c 'ALTER EXTENSION ulid UPDATE'
+for database in first postgres restored; do
+  [ "$(run -d "$database" -c "$gained 'ulid'::regtype" | tee gained)" = "$(run -c "$gained 'uuid'::regtype")" ]
 done
 cat gained
-psql -A -t -v ON_ERROR_STOP=1 << 'SQL' | tee result
-SELECT count(bt_index_parent_check(c.oid, true)) FROM pg_class AS c JOIN pg_index ON indexrelid = c.oid
-WHERE relam = (SELECT oid FROM pg_am WHERE amname = 'btree') AND relkind = 'i' AND c.relnamespace = 'public'::regnamespace;
-SET enable_indexscan = off; SET enable_bitmapscan = off; SET enable_seqscan = on;
-SELECT id AS some FROM key LIMIT 1 OFFSET 77 \gset
-SET enable_indexscan = on; SET enable_bitmapscan = on; SET enable_seqscan = off;
-SELECT count(*) FROM key WHERE id = :'some';
-DROP INDEX key_n_id;
+
+# Every index gives what the table has. The others are dropped, so that the planner takes it.
+by_index() {
+  run -d "$1" -v name="$2" << SQL > counts
+SELECT format('SELECT count(*), bit_xor(hashtextextended(s::text, 0)) FROM (%s) AS s', \$\$$3\$\$) AS query \\gset
+:query;
+BEGIN;
+ALTER TABLE child DROP CONSTRAINT child_id_fkey;
 ALTER TABLE key DROP CONSTRAINT key_pkey;
-SELECT count(*) FROM key WHERE id = :'some';
-INSERT INTO key DEFAULT VALUES;
+SELECT format('DROP INDEX %s', indexrelid::regclass) FROM pg_index WHERE indrelid = 'key'::regclass AND indexrelid <> :'name'::regclass \\gexec
+SET LOCAL enable_seqscan = off;
+SET LOCAL enable_hashjoin = off;
+SET LOCAL enable_mergejoin = off;
+:query;
+EXPLAIN :query;
 SQL
-grep -qx 4 result
-[ "$(grep -cx 1 result)" = 2 ]
+  if [ "$(sed -n 1p counts)" != "$(sed -n 2p counts)" ] || ! grep -q "$2" counts || [ "$(sed 's/|.*//; 1q' counts)" -lt 20 ]; then
+    echo "the index $2 of the database $1:"
+    cat counts
+    exit 1
+  fi
+}
+for database in postgres restored; do
+  by_index "$database" key_hash "SELECT key.id FROM child JOIN key USING (id)"
+  by_index "$database" key_brin "SELECT id FROM key WHERE id <@ tstzrange('2025-03-01 00:00+00', '2025-04-01 00:00+00')"
+  by_index "$database" key_gin "SELECT k.id FROM child JOIN key AS k ON k.ids @> ARRAY[child.id::ulid]"
+  by_index "$database" key_n_id "SELECT id FROM key WHERE n < 100"
+  by_index "$database" key_made "SELECT id FROM key WHERE made < '2025-02-01 00:00+00'"
+  by_index "$database" key_day "SELECT id FROM key WHERE date_trunc('day', ulid_extract_timestamp(id) AT TIME ZONE 'UTC') < '2025-02-01'"
+  by_index "$database" key_window "SELECT id FROM key WHERE id <@ tstzrange('2025-03-01 00:00+00', '2025-06-01 00:00+00')"
+  for index in $(run -d "$database" -c "SELECT relname FROM pg_class WHERE relname LIKE 'key_brin_%'"); do
+    by_index "$database" "$index" "SELECT k.id FROM child JOIN key AS k ON k.id = child.id::ulid WHERE child.id::ulid <@ tstzrange('2025-01-01 00:00+00', '2025-01-03 00:00+00')"
+  done
+  # what is there already is found, and what is new goes where it belongs
+  [ "$(run -d "$database" -c "INSERT INTO shared SELECT id FROM key ON CONFLICT DO NOTHING" -c "INSERT INTO key SELECT id FROM shared ON CONFLICT DO NOTHING" \
+    -c "INSERT INTO part SELECT gen_ulid('2026-05-05')" -c "SELECT (SELECT count(*) FROM shared) + (SELECT count(*) FROM key), (SELECT count(*) FROM part)")" = '20000|10001' ]
+  run -d "$database" -c "INSERT INTO key (n) VALUES (0)" -c "REFRESH MATERIALIZED VIEW days"
+done
+
+[ -e "$("$new/pg_config" --sharedir)/extension/amcheck.control" ] || { echo "ran without amcheck"; exit 77; }
+for database in postgres restored; do
+  run -d "$database" -c "CREATE EXTENSION amcheck"
+  run -d "$database" << 'SQL' | tee checked
+SELECT count(bt_index_parent_check(c.oid, true)) FROM pg_class AS c
+WHERE relam = (SELECT oid FROM pg_am WHERE amname = 'btree') AND relkind = 'i' AND c.relnamespace = 'public'::regnamespace;
+SELECT format('SELECT * FROM verify_heapam(%L)', oid::regclass) FROM pg_class
+WHERE relkind IN ('r', 'm') AND relnamespace = 'public'::regnamespace AND to_regproc('verify_heapam') IS NOT NULL \gexec
+SQL
+  [ "$(cat checked)" = 13 ]
+done
