@@ -14,6 +14,10 @@ export FULL
 # After this many seconds `make test PG=all` starts no further optional version.
 export TIME_LIMIT
 
+# How often `make soak` kills the server, and how often `make fuzz-input` sends something; empty: 100 and 100,000 times.
+export ROUNDS
+export CASES
+
 # How long `make fuzz-planner` runs, in seconds, and its seed; empty: a minute, any seed.
 export FUZZ_SECONDS = $(SECONDS)
 export FUZZ_SEED = $(SEED)
@@ -34,7 +38,7 @@ library = $(target)/pg$(major)/ulid.so
 scripts = $(wildcard sql/install/ulid--*.sql sql/ulid--*--*.sql)
 tests = $(basename $(notdir $(wildcard tests/pg_regress/sql/*.sql)))
 
-.PHONY: all build install uninstall installcheck run test test-rust test-build test-sql test-pgrx test-server test-docs test-clients test-foreign fuzz-planner test-deb test-image bench dist deb image clean help
+.PHONY: all build install uninstall installcheck run test test-rust test-build test-sql test-pgrx test-server test-docs test-clients test-foreign test-upgrade fuzz-planner fuzz-input soak flood test-deb test-image bench dist deb image clean help
 
 all: build # pgxn runs this target
 
@@ -97,8 +101,20 @@ test-deb: ## the Debian package: installed, used, upgraded and purged in a bare 
 test-image: ## the images: loaded by a PostgreSQL 18 that has nothing else, and packaging/Dockerfile, built and used
 	PG=$(or $(PG),18) scripts/test.sh image
 
+test-upgrade: ## pg_upgrade, and dump and restore, from each PostgreSQL that can be had to each newer one (PG=19: to that)
+	PG='$(or $(PG),all)' scripts/test.sh upgrade
+
 fuzz-planner: ## search for queries that the planner's hooks break (SECONDS=60; SEED=1; PG=18)
 	scripts/test.sh fuzz-planner
+
+fuzz-input: ## send random bytes to servers in six encodings (CASES=100000 for each; SEED=1)
+	scripts/test.sh fuzz-input
+
+soak: ## kill a server while clients write, and compare what they were told with what is there (ROUNDS=100)
+	scripts/test.sh soak
+
+flood: ## generate 8 x 10^7 ids of each kind at once, call functions 10^8 times, fill tables of 10^8 rows (10 GB of disk)
+	scripts/test.sh flood
 
 bench: ## measure: cargo bench --bench core, then kinds of ids in a private server (a few minutes; FULL=1: half an hour)
 	scripts/bench.sh

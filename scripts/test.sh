@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Run all tests or the named stages: rust build sql pgrx server docs; deb, which otherwise runs on PostgreSQL 15 alone; and
-# those that run only if they are named: clients foreign fuzz-planner image sqlsmith valgrind. A failure does not stop the later ones.
+# those that run only if they are named: clients flood foreign fuzz-input fuzz-planner image soak sqlsmith upgrade
+# valgrind. A failure does not stop the later ones.
 # shellcheck source=scripts/setup.sh
 . "$(dirname "$0")/setup.sh"
 
@@ -129,6 +130,69 @@ stage_server() {
         ;;
     esac
     (SERVERS=$SERVERS/$name; close_servers "$SERVERS")
+  done
+  count "$passed" "$failures" "$skipped"
+}
+
+# Run one of these scripts by itself, showing what it prints; its variables say how much it does. Sets status.
+run_script() {
+  status=0
+  dropdb --if-exists "$1" 2> /dev/null
+  createdb "$1"
+  server_directory "$SERVERS/$1"
+  (
+    cd "$SERVERS/$1"
+    PGDATABASE=$1 SERVERS=$SERVERS/$1 exec "$ROOT/tests/server/$1.sh" < /dev/null
+  ) || status=$?
+  (SERVERS=$SERVERS/$1; close_servers "$SERVERS")
+}
+
+# A stage of one script. If something that it needs is not there, its last line says what.
+check_script() {
+  local status
+  install_extension
+  start_server common
+  run_script "$1"
+  [ "$status" != 77 ] || exit 77
+  [ "$status" = 0 ] || failed=1
+}
+
+# Kill a server many times while clients write.
+stage_soak() {
+  export ROUNDS=${ROUNDS:-100}
+  check_script crash
+}
+
+# Send random bytes to a server in six encodings.
+stage_fuzz-input() {
+  export CASES=${CASES:-100000} SEED=${FUZZ_SEED:-$RANDOM}
+  say "seed $SEED"
+  check_script hostile
+}
+
+# Very many ids, calls and rows. The largest table and its index take 10 GB, in TMPDIR.
+stage_flood() {
+  export EACH=${EACH:-10000000} CALLS=${CALLS:-100000000} KEYS=${KEYS:-100000000}
+  check_script flood
+}
+
+# pg_upgrade to this server from each older one that can be had.
+stage_upgrade() {
+  local status passed=0 failures=0 skipped=0
+  install_extension
+  start_server common
+  for FROM in $MAJORS; do
+    [ "$FROM" -lt "$major" ] || continue
+    say "from $FROM to $major"
+    (prepare_postgres "$FROM") || continue   # not to be had
+    (prepare_postgres "$FROM"; install_extension)
+    export FROM
+    run_script pg_upgrade
+    case $status in
+      0) passed=$((passed + 1)) ;;
+      77) skipped=$((skipped + 1)) ;;
+      *) failures=$((failures + 1)) ;;
+    esac
   done
   count "$passed" "$failures" "$skipped"
 }
