@@ -285,6 +285,27 @@ mod tests {
         assert_decodes_as(b"FFFFFFFF-FFFF-FFFF-FFFF-FFFFFFFFFFFF", decode_uuid_plainly);
     }
 
+    /// The faults are bits that are combined, so they might cancel each other.
+    #[test]
+    fn several_faults_are_as_wrong_as_one() {
+        fn assert_refused(valid: &[u8]) {
+            for first in 0..valid.len() {
+                for second in (first + 1..valid.len()).step_by(STEP) {
+                    for faults in [[b'*', b'*'], [b'*', 0xff], [b'Z', b'*'], [b'*', b'Z']] {
+                        let mut text = valid.to_vec();
+                        (text[first], text[second]) = (faults[0], faults[1]);
+                        assert!(decode(&text).is_err(), "{}", text.escape_ascii());
+                    }
+                }
+            }
+            for byte in [b'*', b'-', 0, 0xff] {
+                assert!(decode(&vec![byte; valid.len()]).is_err(), "{byte:#04x}");
+            }
+        }
+        assert_refused(b"01ARYZ6S41TSV4RRFFQ69G5FAV");
+        assert_refused(b"01563df3-6481-d676-4c61-efb99302bd5b");
+    }
+
     #[test]
     fn the_leftmost_fault_is_named() {
         let parse = |text: &str| decode(text.as_bytes()).unwrap_err();

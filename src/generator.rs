@@ -167,14 +167,20 @@ mod tests {
     #[test]
     fn all_eighty_bits_are_random() {
         let mut generator = seeded();
-        let (mut ones, mut zeros) = (0, 0);
-        for _ in 0..1000 {
-            let id = generator.random(MS).unwrap();
-            assert_eq!(id.unix_ms(), MS);
-            ones |= id.randomness();
-            zeros |= !id.randomness() & Ulid::MAX_RANDOMNESS;
+        let ids: Vec<_> = (0..400).map(|_| generator.random(MS).unwrap()).collect();
+        assert!(ids.iter().all(|id| id.unix_ms() == MS));
+        for bit in 0..80 {
+            let ones = ids.iter().filter(|id| id.randomness() >> bit & 1 == 1).count();
+            // Five standard deviations.
+            assert!((150..=250).contains(&ones), "bit {bit}: {ones}");
         }
-        assert_eq!((ones, zeros), (Ulid::MAX_RANDOMNESS, Ulid::MAX_RANDOMNESS));
+    }
+
+    #[test]
+    fn a_missing_seed_is_explained() {
+        let error = SeedError(SysError::UNSUPPORTED);
+        assert_eq!(error.to_string(), "could not generate random values");
+        assert!(std::error::Error::source(&error).is_some());
     }
 
     #[test]

@@ -82,11 +82,13 @@ mod tests {
         let ulid = server_type("ulid", Kind::Simple);
         let domain = server_type("order_id", Kind::Domain(ulid.clone()));
         for ty in [ulid, domain, Type::UUID] {
+            assert!(<Ulid as FromSql>::accepts(&ty));
             assert_eq!(written(&id, &ty), id.to_bytes());
             assert_eq!(Ulid::from_sql(&ty, id.as_ref()).unwrap(), id);
             assert!(Ulid::from_sql(&ty, b"01ARYZ6S41TSV4RRFFQ69G5FAV").is_err());
         }
         for ty in [Type::TEXT, Type::VARCHAR, Type::BPCHAR] {
+            assert!(<Ulid as FromSql>::accepts(&ty));
             assert_eq!(written(&id, &ty), b"01ARYZ6S41TSV4RRFFQ69G5FAV");
             assert_eq!(Ulid::from_sql(&ty, b"01aryz6s41tsv4rrffq69g5fav").unwrap(), id);
             assert!(Ulid::from_sql(&ty, id.as_ref()).is_err());
