@@ -38,7 +38,7 @@ library = $(target)/pg$(major)/ulid.so
 scripts = $(wildcard sql/install/ulid--*.sql sql/ulid--*--*.sql)
 tests = $(basename $(notdir $(wildcard tests/pg_regress/sql/*.sql)))
 
-.PHONY: all build install uninstall installcheck run test test-rust test-build test-sql test-pgrx test-server test-docs test-clients test-foreign test-upgrade fuzz-planner fuzz-input soak flood test-deb test-image bench dist deb image clean help
+.PHONY: all build install uninstall installcheck run test test-rust test-build test-sql test-pgrx test-server test-docs test-clients test-foreign test-upgrade test-minimal fuzz-planner fuzz-input soak flood test-deb test-image bench dist deb image clean help
 
 all: build # pgxn runs this target
 
@@ -103,6 +103,9 @@ test-image: ## the images: loaded by a PostgreSQL 18 that has nothing else, and 
 
 test-upgrade: ## pg_upgrade, and dump and restore, from each PostgreSQL that can be had to each newer one (PG=19: to that)
 	PG='$(or $(PG),all)' scripts/test.sh upgrade
+
+test-minimal: ## the Rust code with the oldest versions of the crates that Cargo.toml permits
+	scripts/test.sh minimal
 
 fuzz-planner: ## search for queries that the planner's hooks break (SECONDS=60; SEED=1; PG=18)
 	scripts/test.sh fuzz-planner

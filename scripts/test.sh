@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Run all tests or the named stages: rust build sql pgrx server docs; deb, which otherwise runs on PostgreSQL 15 alone; and
-# those that run only if they are named: clients flood foreign fuzz-input fuzz-planner image soak sqlsmith upgrade
-# valgrind. A failure does not stop the later ones.
+# those that run only if they are named: clients flood foreign fuzz-input fuzz-planner image minimal soak sqlsmith
+# upgrade valgrind. A failure does not stop the later ones.
 # shellcheck source=scripts/setup.sh
 . "$(dirname "$0")/setup.sh"
 
@@ -52,6 +52,21 @@ stage_foreign() {
     echo "$machine: $(sed -n 's/^test result: .* \([0-9]*\) passed; \([0-9]*\) failed.*/\1 \2/p' "$log" |
       awk '{ passed += $1; failed += $2 } END { print passed + 0, "passed,", failed + 0, "failed" }')"
   done
+}
+
+# The oldest versions of the crates that Cargo.toml permits, without those that it pins.
+stage_minimal() {
+  local copy
+  copy=$(mktemp -d)
+  # shellcheck disable=SC2064
+  trap "rm -rf '$copy'" EXIT
+  cp -a Cargo.toml src tests benches docs "$copy"
+  sed -i -e '/^pgrx/d' -e '/^pg[0-9_]/d' -e 's/^postgres = .*/postgres = []\npg_test = []/' "$copy/Cargo.toml"
+  cd "$copy"
+  # the option is unstable, and nothing else is
+  RUSTC_BOOTSTRAP=1 check cargo update --quiet -Z direct-minimal-versions
+  check cargo test --target-dir "$ROOT/target/minimal" --features "diesel postgres-types sqlx" \
+    --lib --test={convert,properties,serde,vectors}
 }
 
 # The extension compiles without a warning, and a server starts with it.
@@ -335,7 +350,7 @@ if is_pinned_rust; then lints=(-D warnings); else lints=(--cap-lints warn); fi
 for stage in "${stages[@]}"; do
   declare -F "stage_$stage" > /dev/null || die "no stage is called $stage"
   case $stage in
-    rust | foreign) run_stage "$stage" ;;
+    rust | foreign | minimal) run_stage "$stage" ;;
     *) on_server+=("$stage") ;;
   esac
 done

@@ -1,6 +1,7 @@
 //! What a release says of itself is the same everywhere, and complete.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
@@ -55,4 +56,36 @@ fn meta_json_is_complete() {
     );
     let oldest = text("/prereqs/runtime/requires/PostgreSQL").strip_suffix(".0.0").unwrap();
     assert!(read("Cargo.toml").contains(&format!("\npg{oldest} = ")));
+}
+
+// What `docs/reliability.md` says of unsafe code: each file that has any, and the number of its blocks.
+#[test]
+fn unsafe_blocks_are_counted() {
+    let page = read("docs/reliability.md");
+    let shown: BTreeMap<String, usize> = page
+        .lines()
+        .filter_map(|line| line.strip_prefix("| `src/")?.split_once("` | "))
+        .map(|(file, rest)| (format!("src/{file}"), rest.split_once(' ').unwrap().0.parse().unwrap()))
+        .collect();
+    let mut found = BTreeMap::new();
+    let mut paths = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src")];
+    while let Some(path) = paths.pop() {
+        if path.is_dir() {
+            paths.extend(fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()));
+            continue;
+        }
+        let blocks = fs::read_to_string(&path).unwrap().matches("unsafe {").count();
+        if blocks > 0 {
+            let file = path.strip_prefix(env!("CARGO_MANIFEST_DIR")).unwrap();
+            found.insert(file.to_str().unwrap().to_owned(), blocks);
+        }
+    }
+    assert_eq!(shown, found);
+    assert!(page.contains(&format!("**{}** blocks", found.values().sum::<usize>())));
+}
+
+#[test]
+fn no_script_runs_when_the_crate_is_built() {
+    assert!(!Path::new(env!("CARGO_MANIFEST_DIR")).join("build.rs").exists());
+    assert!(!read("Cargo.toml").lines().any(|line| line.starts_with("build =")));
 }
