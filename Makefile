@@ -18,7 +18,7 @@ export TIME_LIMIT
 export ROUNDS
 export CASES
 
-# How long `make fuzz-planner` runs, in seconds, and its seed; empty: a minute, any seed.
+# How long `make fuzz` and `make fuzz-planner` run, in seconds, and their seed; empty: a minute, any seed.
 export FUZZ_SECONDS = $(SECONDS)
 export FUZZ_SEED = $(SEED)
 unexport SECONDS
@@ -38,7 +38,7 @@ library = $(target)/pg$(major)/ulid.so
 scripts = $(wildcard sql/install/ulid--*.sql sql/ulid--*--*.sql)
 tests = $(basename $(notdir $(wildcard tests/pg_regress/sql/*.sql)))
 
-.PHONY: all build install uninstall installcheck run test test-rust test-build test-sql test-pgrx test-server test-docs test-clients test-foreign test-upgrade test-minimal fuzz-planner fuzz-input soak flood test-deb test-image bench dist deb image clean help
+.PHONY: all build install uninstall installcheck run test test-rust test-build test-sql test-pgrx test-server test-docs test-clients test-foreign test-upgrade test-minimal fuzz fuzz-planner fuzz-input soak flood test-deb test-image bench dist deb image clean help
 
 all: build # pgxn runs this target
 
@@ -106,6 +106,9 @@ test-upgrade: ## pg_upgrade, and dump and restore, from each PostgreSQL that can
 
 test-minimal: ## the Rust code with the oldest versions of the crates that Cargo.toml permits
 	scripts/test.sh minimal
+
+fuzz: ## search for inputs that the Rust code reads or converts otherwise than a plain reader (SECONDS=60; SEED=1)
+	scripts/test.sh fuzz
 
 fuzz-planner: ## search for queries that the planner's hooks break (SECONDS=60; SEED=1; PG=18)
 	scripts/test.sh fuzz-planner

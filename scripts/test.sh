@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Run all tests or the named stages: rust build sql pgrx server docs; deb, which otherwise runs on PostgreSQL 15 alone; and
-# those that run only if they are named: clients flood foreign fuzz-input fuzz-planner image minimal soak sqlsmith
-# upgrade valgrind. A failure does not stop the later ones.
+# those that run only if they are named: clients flood foreign fuzz fuzz-input fuzz-planner image minimal soak
+# sqlsmith upgrade valgrind. A failure does not stop the later ones.
 # shellcheck source=scripts/setup.sh
 . "$(dirname "$0")/setup.sh"
 
@@ -19,13 +19,16 @@ is_pinned_rust() {
 # The Rust code, without PostgreSQL.
 stage_rust() {
   local drivers=(--features "diesel postgres-types sqlx")
+  local fuzz=(--locked --manifest-path fuzz/Cargo.toml --target-dir target/fuzz)
   check sha256sum --check --quiet sql/SHA256SUMS  # released files do not change
   if is_pinned_rust; then
     check cargo fmt --check
+    check cargo fmt --check --manifest-path fuzz/Cargo.toml
   else
     echo "skipped: cargo fmt --check, as another $(rustfmt --version) may format otherwise"
   fi
   check cargo clippy --quiet --all-targets "${drivers[@]}" -- "${lints[@]}"
+  check cargo clippy --quiet --all-targets "${fuzz[@]}" -- "${lints[@]}"
   check cargo test "${drivers[@]}"
   RUSTDOCFLAGS=${lints[*]} check cargo doc --quiet --no-deps "${drivers[@]}"
   check cargo package --quiet --allow-dirty  # what is published builds, without drivers
@@ -51,6 +54,31 @@ stage_foreign() {
     CARGO_TARGET_DIR=target/foreign cargo test --target "$target" > "$log" 2>&1 || { cat "$log"; failed=1; }
     echo "$machine: $(sed -n 's/^test result: .* \([0-9]*\) passed; \([0-9]*\) failed.*/\1 \2/p' "$log" |
       awk '{ passed += $1; failed += $2 } END { print passed + 0, "passed,", failed + 0, "failed" }')"
+  done
+}
+
+# Random inputs for the Rust code. Half of the time they are made as fast as possible, the other half coverage guides them.
+stage_fuzz() {
+  local random=target/fuzz/release/examples/random nightly=(rustup run nightly) name names share seed=${FUZZ_SEED:-$(date +%s)}
+  cargo build --quiet --release --example random --locked --manifest-path fuzz/Cargo.toml --target-dir target/fuzz
+  names=$("$random" --list)
+  share=$((${FUZZ_SECONDS:-60} / 2 / $(wc -w <<< "$names") + 1))
+  check "$random" --seconds="$share" --seed="$seed"
+  if ! RUSTUP_AUTO_INSTALL=0 "${nightly[@]}" scripts/check-rust.sh 2> /dev/null || ! command -v c++ > /dev/null; then
+    echo "skipped: libFuzzer, which takes a nightly compiler (rustup toolchain install nightly) and g++"
+    return
+  fi
+  prepare_cargo_tool cargo-fuzz 0.13.2
+  # there is no unsafe code here, for which the address sanitizer would be needed
+  for name in $names; do
+    "$random" --write="target/fuzz/corpus/$name" --seed="$seed" "$name"
+    if "${nightly[@]}" cargo fuzz run --fuzz-dir fuzz --target-dir target/fuzz --sanitizer none --features libfuzzer "$name" \
+      "target/fuzz/corpus/$name" -- -seed="$((seed % 2147483647))" -max_total_time="$share" > target/fuzz.log 2>&1; then
+      echo "$name: $(sed -n 's/^#\([0-9]*\).*DONE *cov: \([0-9]*\) .*corp: \([0-9]*\).*/\1 inputs by libFuzzer, \2 branches covered, \3 inputs kept/p' target/fuzz.log)"
+    else
+      cat target/fuzz.log
+      failed=1
+    fi
   done
 }
 
@@ -350,7 +378,7 @@ if is_pinned_rust; then lints=(-D warnings); else lints=(--cap-lints warn); fi
 for stage in "${stages[@]}"; do
   declare -F "stage_$stage" > /dev/null || die "no stage is called $stage"
   case $stage in
-    rust | foreign | minimal) run_stage "$stage" ;;
+    rust | foreign | fuzz | minimal) run_stage "$stage" ;;
     *) on_server+=("$stage") ;;
   esac
 done

@@ -1,0 +1,35 @@
+//! The times that all generators of a server share, by any clock.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use ulid::ordered::SharedTime;
+use ulid::{RangeError, ordered};
+
+use crate::input::Numbers;
+
+/// In numbers that cannot overflow.
+fn plain(last: u64, clock: Duration) -> Result<u64, RangeError> {
+    let now = clock.as_nanos() * 65_536 / 1_000_000;
+    let now = u64::try_from(now).map_err(|_| RangeError)?;
+    u64::try_from(u128::from(now).max(u128::from(last) + 1)).map_err(|_| RangeError)
+}
+
+/// A sequence in a shared word.
+pub fn check(input: &[u8]) -> bool {
+    let mut numbers = Numbers(input);
+    let shared = AtomicU64::new(if numbers.byte() % 4 == 0 { numbers.u64() } else { 0 });
+    let mut accepted = true;
+    while !numbers.is_empty() {
+        let (clock, last) = (numbers.clock(), shared.load(Ordering::Relaxed));
+        let expected = plain(last, clock);
+        assert_eq!(ordered::next(last, clock), expected, "{last:x} {clock:?}");
+        assert_eq!(shared.advance(|last| ordered::next(last, clock)), expected);
+        assert_eq!(shared.load(Ordering::Relaxed), expected.unwrap_or(last));
+        match expected {
+            Ok(time) => assert!(time > last),
+            Err(_) => accepted = false,
+        }
+    }
+    accepted
+}

@@ -1,0 +1,49 @@
+//! Version 7 UUIDs generated one after another by any clock.
+
+use std::time::Duration;
+
+use ulid::{RangeError, Ulid, uuid_v7};
+
+use crate::input::Numbers;
+
+/// Milliseconds and fraction of a UUID as one number.
+fn time(uuid: [u8; 16]) -> u128 {
+    let value = u128::from_be_bytes(uuid);
+    value >> 80 << 12 | value >> 64 & 0xfff
+}
+
+/// The UUID of a time in 4096ths of a millisecond.
+fn plain(time: u128, randomness: u64) -> Result<[u8; 16], RangeError> {
+    if time >= 1 << 60 {
+        return Err(RangeError);
+    }
+    let head = (time >> 12) << 80 | 7 << 76 | (time & 0xfff) << 64;
+    Ok((head | 0b10 << 62 | u128::from(randomness << 2 >> 2)).to_be_bytes())
+}
+
+/// A sequence, and the UUID of each moment outside of it.
+pub fn check(input: &[u8]) -> bool {
+    let mut numbers = Numbers(input);
+    let mut last = match numbers.byte() % 4 {
+        0 => Ulid::from(numbers.number(128)).to_uuid_v7(),
+        _ => [0; 16],
+    };
+    let mut accepted = true;
+    while !numbers.is_empty() {
+        let (clock, randomness): (Duration, _) = (numbers.clock(), numbers.u64());
+        let now = clock.as_nanos() * 4096 / 1_000_000;
+        assert_eq!(uuid_v7::at(clock, randomness), plain(now, randomness));
+        let next = uuid_v7::next(last, clock, randomness);
+        // A clock that does not fit is an error, also if it is not needed.
+        let expected = plain(now, 0).and_then(|_| plain(now.max(time(last) + 1), randomness));
+        assert_eq!(next, expected, "{last:x?} {clock:?}");
+        match next {
+            Ok(next) => {
+                assert!(next > last);
+                last = next;
+            }
+            Err(_) => accepted = false,
+        }
+    }
+    accepted
+}
