@@ -38,7 +38,7 @@ library = $(target)/pg$(major)/ulid.so
 scripts = $(wildcard sql/install/ulid--*.sql sql/ulid--*--*.sql)
 tests = $(basename $(notdir $(wildcard tests/pg_regress/sql/*.sql)))
 
-.PHONY: all build install uninstall installcheck run test test-rust test-build test-sql test-pgrx test-server test-docs test-clients test-foreign test-upgrade test-minimal fuzz fuzz-planner fuzz-input soak flood test-deb test-image bench dist deb image clean help
+.PHONY: all build install uninstall installcheck run test test-rust test-build test-sql test-pgrx test-server test-docs test-clients test-foreign test-upgrade test-minimal fuzz fuzz-planner fuzz-input soak flood test-deb test-rpm test-image bench dist deb rpm image clean help
 
 all: build # pgxn runs this target
 
@@ -98,6 +98,9 @@ test-foreign: ## the Rust code without PostgreSQL on emulated machines: s390x (b
 test-deb: ## the Debian package: installed, used, upgraded and purged in a bare Debian (PG=15, 17 or 18)
 	scripts/test.sh deb
 
+test-rpm: ## the RPM package: checked with rpm's own tools, and its files used in a server (PG=NN)
+	scripts/test.sh rpm
+
 test-image: ## the images: loaded by a PostgreSQL 18 that has nothing else, and packaging/Dockerfile, built and used
 	PG=$(or $(PG),18) scripts/test.sh image
 
@@ -130,6 +133,9 @@ dist: ## make the source archives in target/packages: PGXN's, and the crates tha
 
 deb: ## make the Debian package there, and its source (PG=NN chooses the PostgreSQL)
 	packaging/deb.sh
+
+rpm: ## make the RPM package there, and its source (PG=NN)
+	packaging/rpm.sh
 
 image: ## make the extension image there, from the Debian package: for PostgreSQL 18 and newer (PG=NN; 18)
 	packaging/image.sh

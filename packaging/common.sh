@@ -7,6 +7,7 @@ VERSION=$(sed -n "s/^default_version = '\(.*\)'/\1/p" ulid.control)
 NAME=ulid-$VERSION
 PACKAGES=$ROOT/target/packages
 ARCHITECTURE=$(dpkg --print-architecture)
+MAINTAINER="${DEBFULLNAME:-The ulid developers} <${DEBEMAIL:-ulid@localhost.example}>"
 # The time of everything in the packages is that of the commit.
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct) || die "packages are made in a checkout of git"
 export SOURCE_DATE_EPOCH TZ=UTC

@@ -20,9 +20,8 @@ tar xf "${package}_$VERSION.orig.tar.xz"
 cd "$package-$VERSION"
 tar xf "$PACKAGES/$NAME-vendor.tar.xz"
 cp -R packaging/debian debian
-maintainer="${DEBFULLNAME:-The ulid developers} <${DEBEMAIL:-ulid@localhost.example}>"
 rust=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
-sed "s/@PG@/$major/g; s/@RUST@/$rust/; s/@MAINTAINER@/$maintainer/" debian/control.in > debian/control
+sed "s/@PG@/$major/g; s/@RUST@/$rust/; s/@MAINTAINER@/$MAINTAINER/" debian/control.in > debian/control
 rm debian/control.in
 cp vendor/COPYRIGHT debian/copyright
 cat > debian/changelog << END
@@ -30,7 +29,7 @@ $package ($VERSION-1) unstable; urgency=medium
 
   * Version $VERSION, see changelog.gz.
 
- -- $maintainer  $(date -R -d "@$SOURCE_DATE_EPOCH")
+ -- $MAINTAINER  $(date -R -d "@$SOURCE_DATE_EPOCH")
 END
 # Neither Rust nor the server's headers need to be those of Debian's packages.
 profiles=pkg.ulid.rustup,pkg.ulid.elsewhere

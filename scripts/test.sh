@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Run all tests or the named stages: rust build sql pgrx server docs; deb, which otherwise runs on PostgreSQL 15 alone; and
-# those that run only if they are named: clients flood foreign fuzz fuzz-input fuzz-planner image minimal soak
-# sqlsmith upgrade valgrind. A failure does not stop the later ones.
+# those that run only if they are named: clients flood foreign fuzz fuzz-input fuzz-planner image minimal rpm
+# soak sqlsmith upgrade valgrind. A failure does not stop the later ones.
 # shellcheck source=scripts/setup.sh
 . "$(dirname "$0")/setup.sh"
 
@@ -310,6 +310,7 @@ stage_clients() {
 
 # Packages: made as they are published, then installed and used where there is nothing else.
 stage_deb() { check_package deb; }
+stage_rpm() { check_package rpm; }
 stage_image() { check_package image; }
 
 check_package() {

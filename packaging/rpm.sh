@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# Make the RPM package for a PostgreSQL major version (PG=NN; the machine's own by default) and its source package, in the
+# layout of the PostgreSQL project's yum repository, from the archives of dist.sh, without network, in target/packages.
+#
+# DEBFULLNAME and DEBEMAIL name who makes it. The same commit makes the same bytes with the same tools.
+# shellcheck source=packaging/common.sh
+. "$(dirname "$0")/common.sh"
+
+major=${PG:-$(default_major)}
+prepare_postgres "$major"
+prepare_tools rpm unzip
+make_sources
+build=$(mktemp -d "${TMPDIR:-/tmp}/ulid-rpm.XXXXXX")
+trap 'rm -rf "$build"' EXIT
+mkdir "$build/SOURCES"
+cp "$PACKAGES/$NAME.zip" "$PACKAGES/$NAME-vendor.tar.xz" "$build/SOURCES"
+rust=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
+sed "s/@PG@/$major/g; s/@VERSION@/$VERSION/g; s/@RUST@/$rust/g; s/@MAINTAINER@/$MAINTAINER/
+  s/@DATE@/$(date -d "@$SOURCE_DATE_EPOCH" '+%a %b %d %Y')/" packaging/ulid.spec.in > "$build/ulid_$major.spec"
+definitions=(
+  "_topdir $build"
+  "pg_config $PGRX_PG_CONFIG_PATH"
+  "packager $MAINTAINER"
+  "_buildhost localhost"
+  "use_source_date_epoch_as_buildtime 1"
+  "clamp_mtime_to_source_date_epoch 1"
+)
+say "rpmbuild for PostgreSQL $major (a few minutes)"
+# --nodeps: what it is built with is not installed here as RPM packages
+quiet without_network rpmbuild -ba --nodeps "${definitions[@]/#/--define=}" "$build/ulid_$major.spec"
+mv "$build"/RPMS/*/*.rpm "$build"/SRPMS/*.rpm "$PACKAGES"
+say "made $(cd "$PACKAGES" && printf "%s " "ulid_$major-$VERSION"-*.rpm)in $PACKAGES"
