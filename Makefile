@@ -38,7 +38,7 @@ library = $(target)/pg$(major)/ulid.so
 scripts = $(wildcard sql/install/ulid--*.sql sql/ulid--*--*.sql)
 tests = $(basename $(notdir $(wildcard tests/pg_regress/sql/*.sql)))
 
-.PHONY: all build install uninstall installcheck run test test-rust test-build test-sql test-pgrx test-server test-docs test-clients test-foreign test-upgrade test-minimal fuzz fuzz-planner fuzz-input soak flood test-deb test-rpm test-image test-workflows bench dist deb rpm image clean help
+.PHONY: all build install uninstall installcheck run test test-rust test-build test-sql test-pgrx test-server test-docs test-clients test-foreign test-upgrade test-minimal fuzz mutants fuzz-planner fuzz-input soak flood test-deb test-rpm test-image test-workflows bench dist deb rpm image clean help
 
 all: build # pgxn runs this target
 
@@ -109,6 +109,9 @@ test-upgrade: ## pg_upgrade, and dump and restore, from each PostgreSQL that can
 
 test-minimal: ## the Rust code with the oldest versions of the crates that Cargo.toml permits
 	scripts/test.sh minimal
+
+mutants: ## change the Rust code in hundreds of small ways, each of which a test has to notice (takes long)
+	scripts/test.sh mutants
 
 fuzz: ## search for inputs that the Rust code reads or converts otherwise than a plain reader (SECONDS=60; SEED=1)
 	scripts/test.sh fuzz

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Run all tests or the named stages: rust build sql pgrx server docs; deb, which otherwise runs on PostgreSQL 15 alone; and
-# those that run only if they are named: clients flood foreign fuzz fuzz-input fuzz-planner image minimal rpm
-# soak sqlsmith upgrade valgrind workflows. A failure does not stop the later ones.
+# those that run only if they are named: clients flood foreign fuzz fuzz-input fuzz-planner image minimal mutants
+# rpm soak sqlsmith upgrade valgrind workflows. A failure does not stop the later ones.
 # shellcheck source=scripts/setup.sh
 . "$(dirname "$0")/setup.sh"
 
@@ -80,6 +80,17 @@ stage_fuzz() {
       failed=1
     fi
   done
+}
+
+# Whether a test notices each small change of the Rust code. First the unit tests alone, which find most of them in a second
+# or two each, then all tests for those that are left.
+stage_mutants() {
+  local all=(--config tests/mutants.toml --output target --colors never --cargo-arg=--lib)
+  prepare_cargo_tool cargo-mutants 27.1.0
+  rm -rf target/mutants.out
+  cargo mutants "${all[@]}" || case $? in 2 | 3) ;; *) failed=1; return ;; esac
+  cargo mutants "${all[@]}" --iterate --cargo-arg=--test={convert,properties,serde,vectors} ||
+    [ $? = 3 ] || failed=1                 # 3: some made a test run on and on, which is noticed too
 }
 
 # The oldest versions of the crates that Cargo.toml permits, without those that it pins.
@@ -389,7 +400,7 @@ if is_pinned_rust; then lints=(-D warnings); else lints=(--cap-lints warn); fi
 for stage in "${stages[@]}"; do
   declare -F "stage_$stage" > /dev/null || die "no stage is called $stage"
   case $stage in
-    rust | foreign | fuzz | minimal | workflows) run_stage "$stage" ;;
+    rust | foreign | fuzz | minimal | workflows | mutants) run_stage "$stage" ;;
     *) on_server+=("$stage") ;;
   esac
 done

@@ -58,6 +58,7 @@ mod tests {
 
     fn bounds(prefix: &str) -> (String, String) {
         let window = Window::starting_with(prefix.as_bytes()).unwrap();
+        assert!(!window.is_empty(), "{prefix}");
         (window.lower().to_string(), window.upper().to_string())
     }
 

@@ -176,6 +176,16 @@ mod tests {
     }
 
     #[test]
+    fn each_conversion_has_the_same_bytes() {
+        let bytes = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16];
+        let ulid = Ulid::from_bytes(bytes);
+        assert_eq!(<[u8; 16]>::from(ulid), bytes);
+        assert_eq!((ulid.to_bytes(), ulid.as_ref()), (bytes, bytes.as_slice()));
+        assert_eq!(u128::from(ulid), 0x0102_0304_0506_0708_090a_0b0c_0d0e_0f10);
+        assert_eq!((Ulid::from(bytes), Ulid::from(u128::from(ulid))), (ulid, ulid));
+    }
+
+    #[test]
     fn a_slice_of_another_length_is_refused() {
         assert_eq!(Ulid::try_from([1; 16].as_slice()), Ok(Ulid::from([1; 16])));
         assert_eq!(Ulid::try_from([1; 15].as_slice()), Err(LengthError { found: 15 }));

@@ -209,6 +209,8 @@ mod tests {
             assert!((fraction(from, to) - expected).abs() < 1e-6, "{from} {to} {}", fraction(from, to));
         }
         assert_eq!(Window::EMPTY.fraction(&histogram, |bound| *bound), Some(0.0));
-        assert_eq!(Window::new(Unbounded, Unbounded).fraction(&histogram[..1], |bound| *bound), None);
+        let all = Window::new(Unbounded, Unbounded);
+        assert_eq!(all.fraction(&histogram[..2], |bound| *bound), Some(1.0));
+        assert_eq!(all.fraction(&histogram[..1], |bound| *bound), None);
     }
 }

@@ -32,6 +32,7 @@ pub fn check(prefix: &[u8]) -> bool {
     let found = Window::starting_with(prefix);
     assert_eq!(found.map(|window| (window.lower().into(), window.upper().into())), plain(prefix));
     let Ok(window) = found else { return false };
+    assert!(!window.is_empty());
     let (lower, upper) = (u128::from(window.lower()), u128::from(window.upper()));
     let start = &plain_text(lower)[..prefix.len()];
     for value in
