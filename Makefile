@@ -5,6 +5,9 @@ DESTDIR ?=
 # The major version that `make run` and `make test` use; empty: that of the machine. For tests also a list, or all.
 PG ?=
 export PG
+# arm64: test-sql builds for that machine, and its server runs in an emulator.
+ARCH ?=
+export ARCH
 # The pages and tools of docs/clients that `make test-clients` runs.
 CLIENTS ?=
 export CLIENTS
@@ -31,14 +34,14 @@ libdir = $(DESTDIR)$(shell '$(pg_config)' --pkglibdir)
 extdir = $(DESTDIR)$(shell '$(pg_config)' --sharedir)/extension
 pg_regress = $(dir $(shell '$(pg_config)' --pgxs))../test/regress/pg_regress
 version = $(shell sed -n "s/^default_version = '\(.*\)'/\1/p" ulid.control)
-target = $(or $(CARGO_TARGET_DIR),target)
+target = $(or $(CARGO_TARGET_DIR),target)$(CARGO_BUILD_TARGET:%=/%)
 # Where the release's archive of crates is unpacked, nothing is fetched.
 vendored = $(if $(wildcard vendor/config.toml),--locked --offline --config vendor/config.toml)
 library = $(target)/pg$(major)/ulid.so
 scripts = $(wildcard sql/install/ulid--*.sql sql/ulid--*--*.sql)
 tests = $(basename $(notdir $(wildcard tests/pg_regress/sql/*.sql)))
 
-.PHONY: all build install uninstall installcheck run test test-rust test-build test-sql test-pgrx test-server test-docs test-clients test-foreign test-upgrade test-minimal fuzz mutants fuzz-planner fuzz-input soak flood test-deb test-rpm test-image test-workflows bench dist deb rpm image clean help
+.PHONY: all build install uninstall installcheck run test test-rust test-build test-sql test-pgrx test-server test-docs test-clients test-foreign test-aarch64 test-upgrade test-minimal fuzz mutants fuzz-planner fuzz-input soak flood test-deb test-rpm test-image test-workflows bench dist deb rpm image clean help
 
 all: build # pgxn runs this target
 
@@ -94,6 +97,9 @@ test-clients: ## the drivers and ORMs of docs/clients (CLIENTS="python nodejs#pr
 
 test-foreign: ## the Rust code without PostgreSQL on emulated machines: s390x (big-endian), i686 and aarch64
 	scripts/test.sh foreign
+
+test-aarch64: ## cross-build the extension for ARM, and run tests/pg_regress in an emulated server
+	scripts/test.sh aarch64
 
 test-deb: ## the Debian package: installed, used, upgraded and purged in a bare Debian (PG=15, 17 or 18)
 	scripts/test.sh deb
@@ -151,4 +157,4 @@ clean: ## remove everything built here (cargo-pgrx stays, in the user's cache di
 	if [ -n '$(CARGO_TARGET_DIR)' ]; then cargo clean; fi
 
 help: ## print this list
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 22
+	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 22

@@ -6,6 +6,7 @@
 VERSION=$(sed -n "s/^default_version = '\(.*\)'/\1/p" ulid.control)
 NAME=ulid-$VERSION
 PACKAGES=$ROOT/target/packages
+[ -z "$CROSS" ] || die "packages are made for this machine alone"
 ARCHITECTURE=$(dpkg --print-architecture)
 MAINTAINER="${DEBFULLNAME:-The ulid developers} <${DEBEMAIL:-ulid@localhost.example}>"
 # The time of everything in the packages is that of the commit.

@@ -24,6 +24,16 @@ open_archive() {
   apt-get "${APT[@]}" update
 }
 
+# Print Debian's name for a machine of Rust's.
+debian_architecture() {
+  case $1 in
+    aarch64) echo arm64 ;;
+    i686) echo i386 ;;
+    x86_64) echo amd64 ;;
+    *) echo "$1" ;;
+  esac
+}
+
 # Unpack packages into the directory $1.
 unpack() {
   local root=$1 file

@@ -3,7 +3,8 @@
 # fetch-postgres.sh MAJOR DIRECTORY [PACKAGE...]; or MAJOR is "assert"
 #
 # Its programs are then in DIRECTORY/bin. The directory cannot be moved: its path is written into them. Needs apt,
-# dpkg-deb and patchelf, and for 16 pip. Further Debian packages (postgresql-17-partman) are unpacked too.
+# dpkg-deb and patchelf, and for 16 pip. Further Debian packages (postgresql-17-partman) are unpacked too. They are for
+# the machine ARCHITECTURE, by default this one; of another machine, only pg_config runs as it is, with qemu-user-static.
 #
 # 13, 15, 17 and 18 are Debian's (bullseye, bookworm, trixie, forky), and so is 19 (experimental until forky has it).
 # Debian never had 16: it comes in a wheel from PyPI, without contrib modules. The headers of 14 are in neither.
@@ -49,7 +50,7 @@ fetch_debian() {
   done
   unpack "$root" "${packages[@]}"
 
-  triplet=$(gcc -dumpmachine)
+  triplet=$(basename "$root"/usr/lib/*-linux-gnu)
   lib=$root/usr/lib/postgresql/$major
   loader=$(loader_of "$root")
   if [ "$suite" = bullseye ]; then         # its libc is older than the machine's: use the machine's
@@ -60,6 +61,12 @@ fetch_debian() {
   fi
   find "$lib/bin" "$lib/lib/pgxs" -type f -perm -100 |
     patch_programs "$loader" "$root/usr/lib/$triplet:$root/lib/$triplet:$lib/lib"
+  if [ -n "${ARCHITECTURE:-}" ]; then
+    rm -f "$lib/lib/llvmjit.so"            # its libraries would be looked for where the machine's own are
+    mv "$lib/bin/pg_config" "$lib/bin/pg_config.$ARCHITECTURE"
+    printf '#!/bin/sh\nexec qemu-%s-static %s/pg_config.%s "$@"\n' "${triplet%%-*}" "$lib/bin" "$ARCHITECTURE" > "$lib/bin/pg_config"
+    chmod 755 "$lib/bin/pg_config"
+  fi
   if [ "$("$lib/bin/pg_config" --bindir)" != "$lib/bin" ]; then  # that of 13 does not look at its own location
     mv "$lib/bin/pg_config" "$lib/bin/pg_config.debian"
     printf '#!/bin/sh\n%s/pg_config.debian "$@" | sed "s#/usr/\\(lib/postgresql\\|share\\|include\\)#%s&#g"\n' \
@@ -99,4 +106,4 @@ case $major in
   assert) fetch_source forky postgresql-18 ;;
   *) echo "error: nobody has PostgreSQL $major with its headers"; exit 1 ;;
 esac
-"$root/bin/postgres" --version >&3
+"$root/bin/pg_config" --version >&3

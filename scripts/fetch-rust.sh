@@ -36,21 +36,11 @@ fetch_debian() {
     patch_programs "$(loader_of "$root")" "$root/usr/lib/$triplet:$root/lib/$triplet"
   for target in "${targets[@]}"; do
     mkdir "$download/$target"
-    ARCHITECTURE=$(debian_architecture "$target") open_archive "$download/$target" deb forky
+    ARCHITECTURE=$(debian_architecture "${target%%-*}") open_archive "$download/$target" deb forky
     (cd "$download/$target" && apt-get "${APT[@]}" download libstd-rust-dev)
     unpack "$root" "$download/$target"/*.deb
   done
   ln -s "$root/usr/bin" "$root/bin"
-}
-
-# Print Debian's name for the machine of a target.
-debian_architecture() {
-  case $1 in
-    aarch64-*) echo arm64 ;;
-    i686-*) echo i386 ;;
-    x86_64-*) echo amd64 ;;
-    *) echo "${1%%-*}" ;;
-  esac
 }
 
 fetched=""

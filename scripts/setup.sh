@@ -13,6 +13,10 @@ for name in $(compgen -e PG); do
   case $name in PG | PGRX_*) ;; *) unset "$name" ;; esac
 done
 . scripts/server.sh
+. scripts/debian.sh
+# With ARCH=arm64 the extension is built for that machine, and its server runs in an emulator.
+CROSS=${ARCH:-}
+[ "$CROSS" != "$(dpkg --print-architecture 2> /dev/null)" ] || CROSS=""
 
 # Saves half of the compile time and most of the space.
 export CARGO_PGRX_DISABLE_GC_SECTIONS_WORKAROUND=1 CARGO_PROFILE_DEV_DEBUG=0
@@ -58,9 +62,10 @@ install_packages() {
   ) || die "could not install packages, $ask"
 }
 
-# Make sure that the Rust in PATH is new enough; if necessary, use a private one.
+# Make sure that the Rust in PATH is new enough; if necessary, use a private one. For another machine, it is always one.
 prepare_rust() {
   local tree=$ROOT/target/rust before="" missing
+  [ -z "$CROSS" ] || { prepare_cross; return; }
   ! scripts/check-rust.sh 2> /dev/null || return 0
   if ! PATH=$tree/bin:$PATH scripts/check-rust.sh 2> /dev/null; then
     say "$(scripts/check-rust.sh 2>&1 | sed -n '1s/^error: //p'): get one into $tree (half a minute, once)"
@@ -77,12 +82,12 @@ prepare_rust() {
   PATH=$tree/bin:$PATH
 }
 
-# Use a Rust that also compiles for the machines FOREIGN, and install their linkers and emulators.
+# Use a Rust that also compiles for the machines FOREIGN; install linkers and an emulator for those that are named.
 FOREIGN=(s390x i686 aarch64)
 prepare_foreign_rust() {
-  local tree=$ROOT/target/rust-foreign
-  prepare_tools gcc libc6-dev patchelf qemu-user-static gcc-s390x-linux-gnu libc6-dev-s390x-cross \
-    gcc-i686-linux-gnu libc6-dev-i386-cross gcc-aarch64-linux-gnu libc6-dev-arm64-cross
+  local tree=$ROOT/target/rust-foreign machine tools=(gcc libc6-dev patchelf qemu-user-static)
+  for machine; do tools+=("gcc-$machine-linux-gnu" "libc6-dev-$(debian_architecture "$machine")-cross"); done
+  prepare_tools "${tools[@]}"
   if [ ! -x "$tree/bin/rustc" ] || ! PATH=$tree/bin:$PATH scripts/check-rust.sh 2> /dev/null; then
     say "get a Rust for ${FOREIGN[*]} into $tree (a minute or two, once)"
     scripts/fetch-rust.sh "$tree" "" "${FOREIGN[@]/%/-unknown-linux-gnu}"
@@ -93,6 +98,14 @@ prepare_foreign_rust() {
 # Print the command that runs the programs of a machine.
 emulator() {
   echo "qemu-${1/i686/i386}-static -L /usr/$1-linux-gnu"
+}
+
+# Make cargo build for the machine CROSS.
+prepare_cross() {
+  [ "$CROSS" = arm64 ] || die "ARCH=$CROSS is not known; arm64 is"
+  prepare_foreign_rust aarch64
+  export CARGO_BUILD_TARGET=aarch64-unknown-linux-gnu CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc
+  export BINDGEN_EXTRA_CLANG_ARGS_aarch64_unknown_linux_gnu=-I/usr/aarch64-linux-gnu/include
 }
 
 # Install what is missing of some packages of Debian; leave the stage out if only root can.
@@ -161,6 +174,7 @@ missing_packages() {
 
 # Whether PostgreSQL $1 is installed on the machine, or is the one that its apt would install.
 is_own() {
+  [ -z "$CROSS" ] || return
   [ -x "/usr/lib/postgresql/$1/bin/postgres" ] || [ "$1" = "$(apt_major)" ]
 }
 
@@ -198,8 +212,8 @@ prepare_postgres() {
     install_packages $missing
   done
   choose_server_user
-  case $1 in 17 | 18) packages=("postgresql-$1-partman" "postgresql-$1-timescaledb") ;; esac  # the documentation uses them
-  tree=$WORK/$1 version="unpacked${packages[*]:+ ${packages[*]}}"
+  case $1$CROSS in 17 | 18) packages=("postgresql-$1-partman" "postgresql-$1-timescaledb") ;; esac  # the documentation uses them
+  tree=$WORK/$1${CROSS:+-$CROSS} version="unpacked${packages[*]:+ ${packages[*]}}"
   ! is_own "$1" || version=$("/usr/lib/postgresql/$1/bin/postgres" --version)
   if [ ! -x "$tree/bin/postgres" ] || [ "$version" != "$(cat "$tree/version" 2> /dev/null)" ]; then
     if is_own "$1"; then
@@ -210,7 +224,7 @@ prepare_postgres() {
       else
         say "unpack PostgreSQL $1 into $tree (up to a minute, once)"
       fi
-      scripts/fetch-postgres.sh "$1" "$tree" "${packages[@]}" || return
+      ARCHITECTURE=$CROSS scripts/fetch-postgres.sh "$1" "$tree" "${packages[@]}" || return
     fi
   fi
   BIN=$(readlink -f "$tree/bin")
@@ -285,7 +299,7 @@ prepare_cargo_tool() {
   local home=${XDG_CACHE_HOME:-~/.cache}/ulid/$1-$2
   if [ ! -x "$home/bin/$1" ]; then
     say "install $1 $2 into $home (about a minute, once)"
-    cargo install --quiet --locked --debug --root "$home" --version "$2" "$1"
+    env -u CARGO_BUILD_TARGET cargo install --quiet --locked --debug --root "$home" --version "$2" "$1"
   fi
   PATH=$home/bin:$PATH
 }

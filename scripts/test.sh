@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Run all tests or the named stages: rust build sql pgrx server docs; deb, which otherwise runs on PostgreSQL 15 alone; and
-# those that run only if they are named: clients flood foreign fuzz fuzz-input fuzz-planner image minimal mutants
-# rpm soak sqlsmith upgrade valgrind workflows. A failure does not stop the later ones.
+# those that run only if they are named: aarch64 clients flood foreign fuzz fuzz-input fuzz-planner image minimal
+# mutants rpm soak sqlsmith upgrade valgrind workflows. A failure does not stop the later ones.
 # shellcheck source=scripts/setup.sh
 . "$(dirname "$0")/setup.sh"
 
@@ -46,7 +46,7 @@ stage_rust() {
 # The Rust code on other machines: of other byte order, with shorter pointers, and the most common one beside this.
 stage_foreign() {
   local machine target variable log
-  prepare_foreign_rust
+  prepare_foreign_rust "${FOREIGN[@]}"
   for machine in "${FOREIGN[@]}"; do
     target=$machine-unknown-linux-gnu variable=CARGO_TARGET_${machine^^}_UNKNOWN_LINUX_GNU log=target/foreign-$machine.log
     export "${variable}_LINKER=$machine-linux-gnu-gcc" "${variable}_RUNNER=$(emulator "$machine")"
@@ -106,6 +106,16 @@ stage_minimal() {
   RUSTC_BOOTSTRAP=1 check cargo update --quiet -Z direct-minimal-versions
   check cargo test --target-dir "$ROOT/target/minimal" --features "diesel postgres-types sqlx" \
     --lib --test={convert,properties,serde,vectors}
+}
+
+# The extension for aarch64, in an emulated server.
+stage_aarch64() {
+  local status=0
+  [ "$(uname -m)" != aarch64 ] || { echo "this machine is one: all other stages test it"; exit 77; }
+  ARCH=arm64 PG=$major scripts/test.sh sql || status=$?
+  [ "$status" != 77 ] || exit 77
+  [ "$status" = 0 ] || failed=1
+  check scripts/check-library.sh "target/aarch64-unknown-linux-gnu/pg$major/ulid.so"
 }
 
 # The extension compiles without a warning, and a server starts with it.
@@ -405,6 +415,16 @@ for stage in "${stages[@]}"; do
   esac
 done
 [ ${#on_server[@]} = 0 ] || majors=$(requested_majors)
+# The programs of another machine start each other, which the kernel must know how to do.
+if [ -n "$CROSS" ] && ! grep -qs enabled "/proc/sys/fs/binfmt_misc/qemu-${CARGO_BUILD_TARGET%%-*}"; then
+  for major in ${majors:-}; do (prepare_postgres "${major%\?}"); done
+  # shellcheck disable=SC2016
+  exec unshare --user --map-root-user --mount sh -c '
+    mount -t binfmt_misc none /proc/sys/fs/binfmt_misc && cat "$0" > /proc/sys/fs/binfmt_misc/register && exec "$@" || {
+      echo "takes Linux 6.7 with user namespaces, or the emulator registered with binfmt_misc"
+      exit 77
+    }' "/usr/lib/binfmt.d/qemu-${CARGO_BUILD_TARGET%%-*}.conf" "$ROOT/scripts/test.sh" "$@"
+fi
 for major in ${majors:-}; do
   optional="" in_time=yes
   [[ $major != *\? ]] || optional=yes
