@@ -175,12 +175,16 @@ missing_packages() {
 # Whether PostgreSQL $1 is installed on the machine, or is the one that its apt would install.
 is_own() {
   [ -z "$CROSS" ] || return
-  [ -x "/usr/lib/postgresql/$1/bin/postgres" ] || [ "$1" = "$(apt_major)" ]
+  [ ! -x "/usr/lib/postgresql/$1/bin/postgres" ] || return 0
+  ask_apt_major
+  [ "$1" = "$APT_MAJOR" ]
 }
 
-# Print the major version that apt calls postgresql.
-apt_major() {
-  apt-cache depends postgresql 2> /dev/null | sed -n 's/.*Depends: postgresql-\([0-9]*\)$/\1/p' | head -n 1
+# Set APT_MAJOR, the major version that apt calls postgresql. It may take apt seconds to answer, so it is asked once.
+ask_apt_major() {
+  [ -z "${APT_MAJOR:-}" ] || return 0
+  APT_MAJOR=$(apt-cache depends postgresql 2> /dev/null | sed -n 's/.*Depends: postgresql-\([0-9]*\)$/\1/p' | head -n 1) || true
+  export APT_MAJOR
 }
 
 # Print the machine's own major version: the newest that is installed with its headers, otherwise that of apt.
@@ -192,12 +196,12 @@ default_major() {
       return
     fi
   done
-  major=$(apt_major)
-  if [ -z "$major" ]; then
+  ask_apt_major
+  if [ -z "$APT_MAJOR" ]; then
     apt_get update || die "could not ask apt for its PostgreSQL"
-    major=$(apt_major)
+    ask_apt_major
   fi
-  echo "$major"
+  echo "$APT_MAJOR"
 }
 
 # Prepare PostgreSQL $1 (a major version, or assert) in a private directory; sets BIN, the directory of its programs.

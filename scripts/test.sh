@@ -414,7 +414,10 @@ for stage in "${stages[@]}"; do
     *) on_server+=("$stage") ;;
   esac
 done
-[ ${#on_server[@]} = 0 ] || majors=$(requested_majors)
+if [ ${#on_server[@]} != 0 ]; then
+  majors=$(requested_majors)
+  ask_apt_major                            # for all stages
+fi
 # The programs of another machine start each other, which the kernel must know how to do.
 if [ -n "$CROSS" ] && ! grep -qs enabled "/proc/sys/fs/binfmt_misc/qemu-${CARGO_BUILD_TARGET%%-*}"; then
   for major in ${majors:-}; do (prepare_postgres "${major%\?}"); done
