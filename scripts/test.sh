@@ -229,7 +229,7 @@ stage_soak() {
 
 # Send random bytes to a server in six encodings.
 stage_fuzz-input() {
-  export CASES=${CASES:-100000} SEED=${FUZZ_SEED:-$RANDOM}
+  export CASES=${CASES:-100000} SEED=${FUZZ_SEED:-$RANDOM} HUGE=yes
   say "seed $SEED"
   check_script hostile
 }

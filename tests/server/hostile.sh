@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Hostile input in databases of six encodings: random bytes as text, in binary and by COPY, wrong lengths, texts of 100
-# MB, values that are stored compressed or out of line, and damaged statistics. There are only sensible errors, and no
-# session ends. SEED (1) and CASES (1000 for each encoding) choose the random part.
+# Hostile input in databases of six encodings: random bytes as text, in binary and by COPY, wrong lengths, large texts,
+# values that are stored compressed or out of line, and damaged statistics. There are only sensible errors, and no
+# session ends. SEED (1) and CASES (1000 for each encoding) choose the random part; with HUGE, texts have
+# 100 MB instead of 10.
 set -euo pipefail
 run() {
   psql -X -q -A -t -v ON_ERROR_STOP=1 "$@"
@@ -30,11 +31,11 @@ SQL
   done
 }
 
-echo "texts and bytes of 100 MB"
+echo "texts and bytes of 10${HUGE:+0} MB"
 cat > expected << 'END'
 22P02 ulid(repeat('0', 100000000))
 22P02 repeat('0', 100000000)::varchar::ulid
-22P02 (repeat(' ', 99999974) || '01ARYZ6S41TSV4RRFFQ69G5FAV')::bpchar::ulid
+22P02 (repeat(' ', 100000000) || '01ARYZ6S41TSV4RRFFQ69G5FAV')::bpchar::ulid
 22P02 ulid(repeat('é', 50000000))
 22P02 ulid(repeat('01563df3-6481-d676-4c61-efb99302bd5b', 2800000))
 00000 ulid_is_valid(repeat('0', 100000000))
@@ -55,9 +56,10 @@ cat > expected << 'END'
 00000 ('{' || repeat('01ARYZ6S41TSV4RRFFQ69G5FAV,', 3700000) || 'NULL}')::ulid[]
 22P02 repeat('[', 100000000)::ulid_window
 END
+[ -n "${HUGE:-}" ] || sed -i 's/0)/)/g' expected  # a message of 100 MB takes five seconds
 cut -c 7- expected | states | diff expected -
 for format in text csv; do
-  head -c 100000000 /dev/zero | tr '\0' 0 |
+  head -c "1${HUGE:+0}0000000" /dev/zero | tr '\0' 0 |
     (psql -X -q -d hostile_utf8 -v VERBOSITY=sqlstate -c "COPY kept (id) FROM STDIN (FORMAT $format)" 2>&1 || true) | grep -x 'ERROR:  22P02'
 done
 
