@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Many ids and many calls. Eight sessions generate ids at once: none comes twice, and those that promise an order have it.
 # The memory of a session does not grow with its calls. EACH (100,000) says how many ids a session generates, CALLS
-# (1,000,000) how many calls it makes; with KEYS, tables of so many rows are filled with several kinds of key. `make flood`
-# does it with large numbers.
+# (1,000,000) how many calls it makes; with KEYS, tables of so many rows are filled with several kinds of key, which
+# BUFFERS (2GB) of shared memory should hold. `make flood` does it with large numbers.
 set -euo pipefail
 # shellcheck source=scripts/server.sh
 . "$ROOT/scripts/server.sh"
@@ -11,7 +11,7 @@ run() {
   psql -X -q -A -t -v ON_ERROR_STOP=1 "$@"
 }
 # With unlogged tables: what is tested is not the log.
-start_server flood "shared_buffers = 2GB" "maintenance_work_mem = 2GB" "max_wal_size = 8GB" "checkpoint_timeout = 1h" "autovacuum = off"
+start_server flood "shared_buffers = ${BUFFERS:-2GB}" "maintenance_work_mem = 2GB" "max_wal_size = 8GB" "checkpoint_timeout = 1h" "autovacuum = off"
 run -c 'CREATE EXTENSION ulid'
 
 echo "eight sessions generate $each ids each at once"
@@ -89,12 +89,20 @@ for kind in RssAnon contexts; do
 done
 grep -c RssAnon memory | grep -qx 2
 
-# Print how long the INSERT takes, and how large the table and the index are.
+# Print the processor time of the session that makes the rows, and how large the table and the index are.
 fill() {
-  local name=$1 type=$2 value=$3 start=$SECONDS
-  run -c "CREATE UNLOGGED TABLE keyed (id $type PRIMARY KEY)" -c "INSERT INTO keyed SELECT $value FROM (SELECT generate_series(1, $keys)) AS s"
-  run -c "SELECT format('%s: %s s, %s bytes per row in the table, %s in the index', '$name', $((SECONDS - start)), round(pg_relation_size('keyed') / $keys.0, 1), round(pg_relation_size('keyed_pkey') / $keys.0, 1))"
-  run -c 'DROP TABLE keyed'
+  local name=$1 type=$2 value=$3
+  run << SQL
+CREATE UNLOGGED TABLE keyed (id $type PRIMARY KEY);
+SELECT pg_backend_pid() AS pid \\gset
+\\setenv PID :pid
+INSERT INTO keyed SELECT $value FROM (SELECT generate_series(1, $keys)) AS s;
+SELECT '$name: ' || round(pg_relation_size('keyed') / $keys.0, 1) || ' bytes per row in the table, '
+    || round(pg_relation_size('keyed_pkey') / $keys.0, 1) || ' in the index, seconds of processor time: ' AS filled \\gset
+\\echo -n :filled
+\\! awk -v ticks="\$(getconf CLK_TCK)" '{ print (\$14 + \$15) / ticks }' /proc/\$PID/stat
+DROP TABLE keyed;
+SQL
 }
 if [ "$keys" != 0 ]; then
   echo "$keys rows in an unlogged table with a primary key, one INSERT"
