@@ -21,6 +21,7 @@ accepted=(
   debian-watch-file-is-missing             # it is made from a checkout, not from what is published elsewhere
   no-homepage-field                        # the project has no address yet
   hardening-no-fortify-functions           # these are for C
+  package-does-not-install-examples        # fuzz/examples is a program of the tests
   repeated-path-segment                    # PostgreSQL looks in /usr/lib/postgresql/NN/lib
 )
 lintian --allow-root --display-info --pedantic --fail-on error,warning,info,pedantic \
