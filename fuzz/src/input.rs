@@ -80,6 +80,14 @@ impl Numbers<'_> {
     }
 }
 
+/// Goes on to the next value of a sequence, which must be greater than the last. Returns whether there is one.
+pub fn advance<T: PartialOrd, E>(last: &mut T, next: Result<T, E>) -> bool {
+    let Ok(next) = next else { return false };
+    assert!(next > *last);
+    *last = next;
+    true
+}
+
 /// Bytes by chance.
 pub fn bytes<const N: usize>(rng: &mut SmallRng, input: &mut Vec<u8>) {
     input.resize(N, 0);
