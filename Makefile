@@ -41,7 +41,7 @@ library = $(target)/pg$(major)/ulid.so
 scripts = $(wildcard sql/install/ulid--*.sql sql/ulid--*--*.sql)
 tests = $(basename $(notdir $(wildcard tests/pg_regress/sql/*.sql)))
 
-.PHONY: all build install uninstall installcheck run test test-rust test-build test-sql test-pgrx test-server test-docs test-clients test-foreign test-aarch64 test-upgrade test-minimal fuzz mutants fuzz-planner fuzz-input soak flood test-deb test-rpm test-image test-workflows bench dist deb rpm image clean help
+.PHONY: all build install uninstall installcheck run test test-rust test-build test-sql test-pgrx test-server test-docs test-clients test-foreign test-aarch64 test-upgrade test-minimal fuzz mutants fuzz-planner fuzz-input soak flood test-deb test-rpm test-image test-workflows bench dist deb rpm image sums clean help
 
 all: build # pgxn runs this target
 
@@ -140,7 +140,7 @@ test-workflows: ## .github/workflows, by actionlint
 bench: ## measure: cargo bench --bench core, then kinds of ids in a private server (a few minutes; FULL=1: half an hour)
 	scripts/bench.sh
 
-dist: ## make the source archives in target/packages: PGXN's, and the crates that it is built from
+dist: ## make the source archives in target/packages: PGXN's, the crates that it is built from, and the SBOM
 	packaging/dist.sh
 
 deb: ## make the Debian package there, and its source (PG=NN chooses the PostgreSQL)
@@ -151,6 +151,9 @@ rpm: ## make the RPM package there, and its source (PG=NN)
 
 image: ## make the extension image there, from the Debian package: for PostgreSQL 18 and newer (PG=NN; 18)
 	packaging/image.sh
+
+sums: ## write SHA256SUMS of all that is there
+	cd target/packages && rm -f SHA256SUMS && sha256sum -- * > .sums && mv .sums SHA256SUMS
 
 clean: ## remove everything built here (cargo-pgrx stays, in the user's cache directory)
 	scripts/clean.sh

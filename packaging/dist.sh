@@ -3,6 +3,7 @@
 #
 #   ulid-VERSION.zip              the source, as PGXN takes it
 #   ulid-VERSION-vendor.tar.xz    the crates it is built from, to be unpacked in it: then it is built without network
+#   ulid-VERSION.cdx.json         the SBOM, in the format of CycloneDX: the crates that are linked into the library
 #
 # The same commit gives the same bytes. Needs git and xz, and the network for crates that cargo has not fetched yet.
 # shellcheck source=packaging/common.sh
@@ -39,6 +40,7 @@ crates() {
 crates normal,build > compiled
 crates normal,no-proc-macro > linked
 packaging/copyright.pl compiled linked > vendor/COPYRIGHT
+packaging/sbom.pl "$VERSION" linked Cargo.lock > "$PACKAGES/$NAME.cdx.json"
 # Of the crates for tests and for other systems, cargo only wants to read the manifest.
 sed -i 's/^\([^ ]*\) v\([^ |]*\).*/\1-\2/' compiled
 for crate in vendor/*/; do
@@ -62,4 +64,4 @@ make_tar vendor | xz -3 -T 1 > "$PACKAGES/$NAME-vendor.tar.xz"
 cd "$ROOT"
 rm -rf "$source"
 git rev-parse HEAD > "$PACKAGES/.commit"
-say "made $PACKAGES/$NAME.zip and $NAME-vendor.tar.xz"
+say "made $PACKAGES/$NAME.zip, $NAME-vendor.tar.xz and $NAME.cdx.json"
