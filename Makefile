@@ -41,7 +41,7 @@ library = $(target)/pg$(major)/ulid.so
 scripts = $(wildcard sql/install/ulid--*.sql sql/ulid--*--*.sql)
 tests = $(basename $(notdir $(wildcard tests/pg_regress/sql/*.sql)))
 
-.PHONY: all build install uninstall installcheck run test test-rust test-build test-sql test-pgrx test-server test-docs test-clients test-foreign test-aarch64 test-upgrade test-minimal fuzz mutants fuzz-planner fuzz-input soak flood test-deb test-rpm test-image test-workflows bench dist deb rpm image sums clean help
+.PHONY: all build install uninstall installcheck run test test-rust test-build test-sql test-pgrx test-server test-docs test-clients test-foreign test-aarch64 test-dist test-upgrade test-minimal test-crates fuzz mutants fuzz-planner fuzz-input soak flood test-deb test-rpm test-image test-workflows bench dist deb rpm image sums clean help
 
 all: build # pgxn runs this target
 
@@ -101,6 +101,9 @@ test-foreign: ## the Rust code without PostgreSQL on emulated machines: s390x (b
 test-aarch64: ## cross-build the extension for ARM, and run tests/pg_regress in an emulated server
 	scripts/test.sh aarch64
 
+test-dist: ## the source archives and the SBOM: built without network; installed, tested and removed by PGXN's client
+	scripts/test.sh dist
+
 test-deb: ## the Debian package: installed, used, upgraded and purged in a bare Debian (PG=15, 17 or 18)
 	scripts/test.sh deb
 
@@ -115,6 +118,9 @@ test-upgrade: ## pg_upgrade, and dump and restore, from each PostgreSQL that can
 
 test-minimal: ## the Rust code with the oldest versions of the crates that Cargo.toml permits
 	scripts/test.sh minimal
+
+test-crates: ## licences and sources of the crates, and advisories if their database can be reached, by cargo-deny
+	scripts/test.sh crates
 
 mutants: ## change the Rust code in hundreds of small ways, each of which a test has to notice (takes long)
 	scripts/test.sh mutants

@@ -8,7 +8,9 @@ NAME=ulid-$VERSION
 PACKAGES=$ROOT/target/packages
 [ -z "$CROSS" ] || die "packages are made for this machine alone"
 ARCHITECTURE=$(dpkg --print-architecture)
+# Who makes them, and where the project is to be found, if anywhere: an address without a slash at its end.
 MAINTAINER="${DEBFULLNAME:-The ulid developers} <${DEBEMAIL:-ulid@localhost.example}>"
+REPOSITORY=${REPOSITORY:-}
 # The time of everything in the packages is that of the commit.
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct) || die "packages are made in a checkout of git"
 export SOURCE_DATE_EPOCH TZ=UTC
@@ -32,9 +34,19 @@ make_tar() {
   tar c --sort=name --format=gnu --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner --mode=u+w,go+rX,go-w "$@"
 }
 
-# Make the source archives, if those that are here are not of the commit that is checked out.
+# Print the META.json of the archive, which also says where the project is.
+print_meta() {
+  git show HEAD:META.json | REPOSITORY=$REPOSITORY perl -MJSON::PP -0777 -ne '
+    my ($meta, $address) = (decode_json($_), $ENV{REPOSITORY});
+    $meta->{resources} = {homepage => $address, bugtracker => {web => "$address/issues"},
+      repository => {url => "$address.git", web => $address, type => "git"}} if $address;
+    print JSON::PP->new->canonical->pretty->encode($meta)'
+}
+
+# Make the source archives, if those that are here were made of something else.
+MADE_OF="$(git rev-parse HEAD) $REPOSITORY"
 make_sources() {
-  [ "$(cat "$PACKAGES/.commit" 2> /dev/null)" = "$(git rev-parse HEAD)" ] || packaging/dist.sh
+  [ "$(cat "$PACKAGES/.commit" 2> /dev/null)" = "$MADE_OF" ] || packaging/dist.sh
 }
 
 # Run buildah with images and containers in the directory $1 alone.

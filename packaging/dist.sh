@@ -5,7 +5,8 @@
 #   ulid-VERSION-vendor.tar.xz    the crates it is built from, to be unpacked in it: then it is built without network
 #   ulid-VERSION.cdx.json         the SBOM, in the format of CycloneDX: the crates that are linked into the library
 #
-# The same commit gives the same bytes. Needs git and xz, and the network for crates that cargo has not fetched yet.
+# REPOSITORY=https://... is the project's address, which META.json and the packages name then. The same commit gives the
+# same bytes. Needs git and xz, and the network for crates that cargo has not fetched yet.
 # shellcheck source=packaging/common.sh
 . "$(dirname "$0")/common.sh"
 
@@ -13,7 +14,8 @@ source=$PACKAGES/source
 rm -rf "$PACKAGES"                         # its contents come from a single commit
 mkdir -p "$source"
 [ -z "$(git status --porcelain)" ] || say "what is not committed does not go into the archives"
-git archive --format=zip --prefix="$NAME/" --output="$PACKAGES/$NAME.zip" HEAD
+print_meta > "$source/META.json"
+git archive --format=zip --prefix="$NAME/" --add-file="$source/META.json" --output="$PACKAGES/$NAME.zip" HEAD -- . ':!META.json'
 git archive HEAD | tar x -C "$source"
 
 prepare_rust
@@ -63,5 +65,5 @@ say "$(wc -l < compiled) crates are compiled, $(wc -l < linked) are linked in"
 make_tar vendor | xz -3 -T 1 > "$PACKAGES/$NAME-vendor.tar.xz"
 cd "$ROOT"
 rm -rf "$source"
-git rev-parse HEAD > "$PACKAGES/.commit"
+echo "$MADE_OF" > "$PACKAGES/.commit"
 say "made $PACKAGES/$NAME.zip, $NAME-vendor.tar.xz and $NAME.cdx.json"

@@ -26,7 +26,8 @@ container=$(buildah_in "$work" from scratch)
 quiet buildah_in "$work" copy "$container" "$work/image" /
 buildah_in "$work" config --os linux --arch "$ARCHITECTURE" --label org.opencontainers.image.title=ulid \
   --label org.opencontainers.image.description="$(sed -n "s/^comment = '\(.*\)'/\1/p" ulid.control)" \
-  --label org.opencontainers.image.version="$VERSION" --label org.opencontainers.image.licenses=MIT "$container"
+  --label org.opencontainers.image.version="$VERSION" --label org.opencontainers.image.licenses=MIT \
+  ${REPOSITORY:+--label "org.opencontainers.image.source=$REPOSITORY"} "$container"
 quiet buildah_in "$work" commit --timestamp "$SOURCE_DATE_EPOCH" "$container" "oci:$work/oci:$VERSION-pg$major"
 make_tar -C "$work/oci" . > "$archive"     # in an archive of buildah's own, files have the time of writing
 say "made $archive"

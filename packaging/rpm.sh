@@ -16,6 +16,7 @@ mkdir "$build/SOURCES"
 cp "$PACKAGES/$NAME.zip" "$PACKAGES/$NAME-vendor.tar.xz" "$build/SOURCES"
 rust=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 sed "s/@PG@/$major/g; s/@VERSION@/$VERSION/g; s/@RUST@/$rust/g; s/@MAINTAINER@/$MAINTAINER/
+  s#@REPOSITORY@#$REPOSITORY#; /^URL: *$/d
   s/@DATE@/$(date -d "@$SOURCE_DATE_EPOCH" '+%a %b %d %Y')/" packaging/ulid.spec.in > "$build/ulid_$major.spec"
 definitions=(
   "_topdir $build"

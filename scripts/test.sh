@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Run all tests or the named stages: rust build sql pgrx server docs; deb, which otherwise runs on PostgreSQL 15 alone; and
-# those that run only if they are named: aarch64 clients flood foreign fuzz fuzz-input fuzz-planner image minimal
-# mutants rpm soak sqlsmith upgrade valgrind workflows. A failure does not stop the later ones.
+# those that run only if they are named: aarch64 clients crates dist flood foreign fuzz fuzz-input fuzz-planner image
+# minimal mutants rpm soak sqlsmith upgrade valgrind workflows. A failure does not stop the later ones.
 # shellcheck source=scripts/setup.sh
 . "$(dirname "$0")/setup.sh"
 
@@ -106,6 +106,19 @@ stage_minimal() {
   RUSTC_BOOTSTRAP=1 check cargo update --quiet -Z direct-minimal-versions
   check cargo test --target-dir "$ROOT/target/minimal" --features "diesel postgres-types sqlx" \
     --lib --test={convert,properties,serde,vectors}
+}
+
+# The crates that the extension is built and tested from: licences, sources, and what is known against them.
+stage_crates() {
+  local deny=(cargo deny --config tests/deny.toml)
+  prepare_cargo_tool cargo-deny 0.20.2
+  cargo fetch --quiet --locked
+  check "${deny[@]}" --locked --offline check licenses bans sources
+  if "${deny[@]}" fetch db > /dev/null 2>&1; then
+    check "${deny[@]}" --locked --offline check advisories
+  else
+    echo "skipped: advisories, as their database on GitHub cannot be reached"
+  fi
 }
 
 # The extension for aarch64, in an emulated server.
@@ -330,6 +343,7 @@ stage_clients() {
 }
 
 # Packages: made as they are published, then installed and used where there is nothing else.
+stage_dist() { check_package dist; }
 stage_deb() { check_package deb; }
 stage_rpm() { check_package rpm; }
 stage_image() { check_package image; }
@@ -410,7 +424,7 @@ if is_pinned_rust; then lints=(-D warnings); else lints=(--cap-lints warn); fi
 for stage in "${stages[@]}"; do
   declare -F "stage_$stage" > /dev/null || die "no stage is called $stage"
   case $stage in
-    rust | foreign | fuzz | minimal | workflows | mutants) run_stage "$stage" ;;
+    rust | crates | foreign | fuzz | minimal | workflows | mutants) run_stage "$stage" ;;
     *) on_server+=("$stage") ;;
   esac
 done

@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# The source archives: what PGXN asks of them, a build from them that reaches no network, and PGXN's client, which
+# installs, loads, tests and removes the extension.
+set -euo pipefail
+cd "$ROOT"
+. packaging/common.sh
+
+prepare_tools pgxnclient python3-venv unzip
+make_sources
+say "the archive, and its META.json"
+unzip -q "$PACKAGES/$NAME.zip" -d "$SERVERS/archive"
+test "$(ls -A "$SERVERS/archive")" = "$NAME"
+source=$SERVERS/archive/$NAME
+test -z "$(cd "$source" && ls -Ad .[!.]* 2> /dev/null)"
+prepare_cargo_tool pgxn_meta 0.7.0
+pgxn_meta "$source/META.json"
+REPOSITORY=https://example.com/ulid print_meta > "$SERVERS/META.json"
+pgxn_meta "$SERVERS/META.json"
+grep -q '"url" : "https://example.com/ulid.git"' "$SERVERS/META.json"
+
+say "the SBOM, by the schema of CycloneDX 1.5"
+python3 -m venv "$SERVERS/python"
+"$SERVERS/python/bin/pip" --quiet --disable-pip-version-check install 'cyclonedx-python-lib[json-validation]==11.6.0'
+"$SERVERS/python/bin/python" - "$PACKAGES/$NAME.cdx.json" << 'END'
+import sys
+from cyclonedx.schema import SchemaVersion
+from cyclonedx.validation.json import JsonStrictValidator
+fault = JsonStrictValidator(SchemaVersion.V1_5).validate_str(open(sys.argv[1]).read())
+sys.exit(fault and str(fault))
+END
+
+say "build without network, and without any crate that cargo has fetched"
+tar x -C "$source" -f "$PACKAGES/$NAME-vendor.tar.xz"
+export CARGO_HOME=$SERVERS/cargo CARGO_TARGET_DIR=$SERVERS/target CARGO_TERM_QUIET=true
+without_network make -s -C "$source" build PG_CONFIG="$BIN/pg_config"
+scripts/check-library.sh "$CARGO_TARGET_DIR/pg$MAJOR/ulid.so"
+
+# PGXN's archive alone takes crates from the network; here from those above, which are compiled already.
+sed "s#^directory = .*#directory = \"$source/vendor\"#" "$source/vendor/config.toml" > "$CARGO_HOME/config.toml"
+make -s --no-print-directory uninstall PG_CONFIG="$BIN/pg_config"
+start_server dist
+cd "$SERVERS"
+client() {
+  say "pgxn $*"
+  without_network pgxn "$1" --pg_config "$BIN/pg_config" "${@:2}" "$PACKAGES/$NAME.zip"
+}
+client install --nosudo
+client load --yes
+test "$(psql -XAtc "SELECT extversion FROM pg_extension WHERE extname = 'ulid'")" = "$VERSION"
+client check
+client unload --yes
+test -z "$(psql -XAtc "SELECT extversion FROM pg_extension WHERE extname = 'ulid'")"
+client uninstall --nosudo
+test -z "$(find "$(pg_config --sharedir)/extension" "$(pg_config --pkglibdir)" -name '*ulid*')"
