@@ -204,10 +204,11 @@ default_major() {
   echo "$APT_MAJOR"
 }
 
-# Prepare PostgreSQL $1 (a major version, or assert) in a private directory; sets BIN, the directory of its programs.
+# Prepare PostgreSQL $1 in a private directory: a major version, assert, or 15-main, which is the one that Debian 12 has
+# without its updates. Sets BIN, the directory of its programs.
 prepare_postgres() {
   local missing before="" tree version packages=()
-  case " $MAJORS assert " in *" $1 "*) ;; *) die "PostgreSQL \"$1\" is not one of $MAJORS" ;; esac
+  case " $MAJORS assert 15-main " in *" $1 "*) ;; *) die "PostgreSQL \"$1\" is not one of $MAJORS" ;; esac
   prepare_rust
   while missing=$(missing_packages "$1"); [ -n "$missing" ]; do
     [ "$missing" != "$before" ] || die "installed, but not found: $missing"
@@ -228,7 +229,7 @@ prepare_postgres() {
       else
         say "unpack PostgreSQL $1 into $tree (up to a minute, once)"
       fi
-      ARCHITECTURE=$CROSS scripts/fetch-postgres.sh "$1" "$tree" "${packages[@]}" || return
+      ARCHITECTURE=$CROSS scripts/fetch-postgres.sh "${1%-main}" "$tree" "${packages[@]}" || return
     fi
   fi
   BIN=$(readlink -f "$tree/bin")
@@ -236,7 +237,7 @@ prepare_postgres() {
   if [ ! -e "$PGRX_HOME/config.toml" ]; then
     # what cargo pgrx init would write; written once, because pgrx is compiled again whenever this file changes
     mkdir -p "$PGRX_HOME"
-    printf '[configs]\npg%s = "%s"\n' "${1/assert/18}" "$PGRX_PG_CONFIG_PATH" > "$PGRX_HOME/config.toml"
+    printf '[configs]\npg%s = "%s"\n' "$(sed 's/assert/18/; s/-main//' <<< "$1")" "$PGRX_PG_CONFIG_PATH" > "$PGRX_HOME/config.toml"
   fi
   echo "$version" > "$tree/version"        # last: what was interrupted is made again
 }

@@ -258,8 +258,8 @@ stage_upgrade() {
   local status passed=0 failures=0 skipped=0
   install_extension
   start_server common
-  for FROM in $MAJORS; do
-    [ "$FROM" -lt "$major" ] || continue
+  for FROM in ${MAJORS/15/15 15-main}; do
+    [ "${FROM%-main}" -lt "$major" ] || continue
     say "from $FROM to $major"
     (prepare_postgres "$FROM") || continue   # not to be had
     (prepare_postgres "$FROM"; install_extension)

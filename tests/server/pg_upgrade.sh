@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # pg_upgrade, and dump and restore, from an older server: rows, all kinds of index, partitions, generated columns, views
-# and arrays are kept, and nothing has to be indexed again. FROM names the older major; without it, it is the newest one
+# and arrays are kept, and nothing has to be indexed again. FROM names the older one; without it, it is the newest
 # that is available. `make test-upgrade` runs every pair.
 set -euo pipefail
 # shellcheck source=scripts/server.sh
@@ -11,14 +11,14 @@ run() {
 new=$BIN
 major=$("$new/postgres" --version | sed 's/[^0-9]*\([0-9]*\).*/\1/')
 old="" upgrade=yes databases=(postgres restored) left_out=()
-for candidate in ${FROM:-18 17 16 15 14 13}; do
+for candidate in ${FROM:-18 17 16 15 15-main 13}; do
   # with the extension
-  [ "$candidate" -lt "$major" ] && [ -e "$WORK/$candidate/bin/postgres" ] || continue
+  [ "${candidate%-main}" -lt "$major" ] && [ -e "$WORK/$candidate/bin/postgres" ] || continue
   candidate=$(readlink -f "$WORK/$candidate/bin")
   [ -e "$("$candidate/pg_config" --pkglibdir)/ulid.so" ] || continue
   BIN=$candidate start_server old
-  # Debian's 15.20 gives every column of every table an option that no other server can read, so nothing can be upgraded,
-  # and a dump is restored without it
+  # Debian's 15.20 gives every column of every table an option that no other server can read, so it cannot be upgraded
+  # (but its 15.18 can, which is 15-main), and its dump is restored without the option
   options=$(run -c 'CREATE TEMP TABLE plain (n int); SELECT attoptions FROM pg_attribute WHERE attrelid = $$plain$$::regclass AND attnum = 1')
   if [ -z "$options" ] || [ -n "${FROM:-}" ]; then
     old=$candidate
