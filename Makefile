@@ -5,7 +5,7 @@ DESTDIR ?=
 # The major version that `make run` and `make test` use; empty: that of the machine. For tests also a list, or all.
 PG ?=
 export PG
-# arm64: test-sql builds for that machine, and its server runs in an emulator.
+# arm64: packages are made for that machine; what test-sql, test-deb and test-rpm make runs in an emulator.
 ARCH ?=
 export ARCH
 # The pages and tools of docs/clients that `make test-clients` runs.
@@ -149,10 +149,10 @@ bench: ## measure: cargo bench --bench core, then kinds of ids in a private serv
 dist: ## make the source archives in target/packages: PGXN's, the crates that it is built from, and the SBOM
 	packaging/dist.sh
 
-deb: ## make the Debian package there, and its source (PG=NN chooses the PostgreSQL)
+deb: ## make the Debian package there, and its source (PG=NN chooses the PostgreSQL, ARCH=arm64 the machine)
 	packaging/deb.sh
 
-rpm: ## make the RPM package there, and its source (PG=NN)
+rpm: ## make the RPM package there, and its source (PG=NN; ARCH=arm64)
 	packaging/rpm.sh
 
 image: ## make the extension image there, from the Debian package: for PostgreSQL 18 and newer (PG=NN; 18)

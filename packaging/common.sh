@@ -6,8 +6,7 @@
 VERSION=$(sed -n "s/^default_version = '\(.*\)'/\1/p" ulid.control)
 NAME=ulid-$VERSION
 PACKAGES=$ROOT/target/packages
-[ -z "$CROSS" ] || die "packages are made for this machine alone"
-ARCHITECTURE=$(dpkg --print-architecture)
+ARCHITECTURE=${CROSS:-$(dpkg --print-architecture)}  # that packages are made for, by Debian's name
 # Who makes them, and where the project is to be found, if anywhere: an address without a slash at its end.
 MAINTAINER="${DEBFULLNAME:-The ulid developers} <${DEBEMAIL:-ulid@localhost.example}>"
 REPOSITORY=${REPOSITORY:-}

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Make the Debian package for a PostgreSQL major version (PG=NN; the machine's own by default) and its source package from
-# the archives of dist.sh, without network, in target/packages.
+# the archives of dist.sh, without network, in target/packages. With ARCH=arm64, the package is for that machine; the source
+# package is the same.
 #
 # DEBFULLNAME and DEBEMAIL name who makes it. The same commit makes the same bytes with the same tools.
 # shellcheck source=packaging/common.sh
@@ -34,6 +35,6 @@ END
 # Neither Rust nor the server's headers need to be those of Debian's packages.
 profiles=pkg.ulid.rustup,pkg.ulid.elsewhere
 say "dpkg-buildpackage for PostgreSQL $major (a few minutes)"
-PG_CONFIG=$PGRX_PG_CONFIG_PATH quiet without_network dpkg-buildpackage -us -uc -P"$profiles"
+PG_CONFIG=$PGRX_PG_CONFIG_PATH quiet without_network dpkg-buildpackage -us -uc --host-arch "$ARCHITECTURE" -P"$profiles"
 mv "$build"/*.deb "$build"/*.dsc "$build"/*.tar.xz "$build"/*.buildinfo "$build"/*.changes "$PACKAGES"
 say "made $(cd "$PACKAGES" && ls "$package"_"$VERSION"-1_*.deb) in $PACKAGES"

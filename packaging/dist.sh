@@ -22,6 +22,7 @@ prepare_rust
 cd "$source"
 say "cargo vendor"
 cargo vendor --locked --quiet --versioned-dirs vendor
+sed -i 's/^{"$comment":"[^"]*",/{/' vendor/*/.cargo-checksum.json  # which cargo writes from 1.97 on
 cat > vendor/config.toml << 'END'
 [source.crates-io]
 replace-with = "vendor"

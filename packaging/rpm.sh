@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Make the RPM package for a PostgreSQL major version (PG=NN; the machine's own by default) and its source package, in the
 # layout of the PostgreSQL project's yum repository, from the archives of dist.sh, without network, in target/packages.
+# With ARCH=arm64, the package is for that machine.
 #
 # DEBFULLNAME and DEBEMAIL name who makes it. The same commit makes the same bytes with the same tools.
 # shellcheck source=packaging/common.sh
@@ -26,8 +27,9 @@ definitions=(
   "use_source_date_epoch_as_buildtime 1"
   "clamp_mtime_to_source_date_epoch 1"
 )
+[ -z "$CROSS" ] || definitions+=("__strip $MACHINE-linux-gnu-strip")
 say "rpmbuild for PostgreSQL $major (a few minutes)"
 # --nodeps: what it is built with is not installed here as RPM packages
-quiet without_network rpmbuild -ba --nodeps "${definitions[@]/#/--define=}" "$build/ulid_$major.spec"
+quiet without_network rpmbuild -ba --target "$MACHINE-linux" --nodeps "${definitions[@]/#/--define=}" "$build/ulid_$major.spec"
 mv "$build"/RPMS/*/*.rpm "$build"/SRPMS/*.rpm "$PACKAGES"
 say "made $(cd "$PACKAGES" && printf "%s " "ulid_$major-$VERSION"-*.rpm)in $PACKAGES"

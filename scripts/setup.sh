@@ -14,9 +14,10 @@ for name in $(compgen -e PG); do
 done
 . scripts/server.sh
 . scripts/debian.sh
-# With ARCH=arm64 the extension is built for that machine, and its server runs in an emulator.
-CROSS=${ARCH:-}
+# The machine that the extension is built for. With ARCH=arm64 it is another one, whose server runs in an emulator.
+CROSS=${ARCH:-} MACHINE=$(uname -m)
 [ "$CROSS" != "$(dpkg --print-architecture 2> /dev/null)" ] || CROSS=""
+[ -z "$CROSS" ] || MACHINE=aarch64
 
 # Saves half of the compile time and most of the space.
 export CARGO_PGRX_DISABLE_GC_SECTIONS_WORKAROUND=1 CARGO_PROFILE_DEV_DEBUG=0
@@ -103,9 +104,31 @@ emulator() {
 # Make cargo build for the machine CROSS.
 prepare_cross() {
   [ "$CROSS" = arm64 ] || die "ARCH=$CROSS is not known; arm64 is"
-  prepare_foreign_rust aarch64
-  export CARGO_BUILD_TARGET=aarch64-unknown-linux-gnu CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc
-  export BINDGEN_EXTRA_CLANG_ARGS_aarch64_unknown_linux_gnu=-I/usr/aarch64-linux-gnu/include
+  prepare_foreign_rust "$MACHINE"
+  export CARGO_BUILD_TARGET=$MACHINE-unknown-linux-gnu CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc
+  export BINDGEN_EXTRA_CLANG_ARGS_aarch64_unknown_linux_gnu=-I/usr/$MACHINE-linux-gnu/include
+}
+
+# Whether the kernel starts programs of the machine CROSS, which start each other, in the emulator.
+is_emulated() {
+  grep -qs enabled "/proc/sys/fs/binfmt_misc/qemu-$MACHINE"
+}
+
+# Become a command for which that is so. It is so in a namespace alone: the machine's kernel is told nothing.
+enter_emulator() {
+  local namespace=(unshare --user --map-root-user --mount) why="takes Linux 6.7 with user namespaces"
+  if [ "$(id -u)" = 0 ]; then              # all users, whom packages need; unshare would take them from /etc/subuid
+    coproc unshare --user sh -c 'echo && exec cat'
+    read -r <&"${COPROC[0]}" && echo 0 0 65536 > "/proc/$COPROC_PID/uid_map" && echo 0 0 65536 > "/proc/$COPROC_PID/gid_map" ||
+      { echo "$why"; exit 77; }
+    exec {alive}>&"${COPROC[1]}"           # as long as anything has this open, so is the namespace
+    namespace=(nsenter --target "$COPROC_PID" --user --setuid 0 --setgid 0 unshare --mount)
+  fi
+  # shellcheck disable=SC2016
+  exec "${namespace[@]}" sh -c '
+    mount -t binfmt_misc none /proc/sys/fs/binfmt_misc && cat "$0" > /proc/sys/fs/binfmt_misc/register || { echo "$1"; exit 77; }
+    shift
+    exec "$@"' "/usr/lib/binfmt.d/qemu-$MACHINE.conf" "$why" "$@"
 }
 
 # Install what is missing of some packages of Debian; leave the stage out if only root can.

@@ -432,15 +432,9 @@ if [ ${#on_server[@]} != 0 ]; then
   majors=$(requested_majors)
   ask_apt_major                            # for all stages
 fi
-# The programs of another machine start each other, which the kernel must know how to do.
-if [ -n "$CROSS" ] && ! grep -qs enabled "/proc/sys/fs/binfmt_misc/qemu-${CARGO_BUILD_TARGET%%-*}"; then
+if [ -n "$CROSS" ] && ! is_emulated; then
   for major in ${majors:-}; do (prepare_postgres "${major%\?}"); done
-  # shellcheck disable=SC2016
-  exec unshare --user --map-root-user --mount sh -c '
-    mount -t binfmt_misc none /proc/sys/fs/binfmt_misc && cat "$0" > /proc/sys/fs/binfmt_misc/register && exec "$@" || {
-      echo "takes Linux 6.7 with user namespaces, or the emulator registered with binfmt_misc"
-      exit 77
-    }' "/usr/lib/binfmt.d/qemu-${CARGO_BUILD_TARGET%%-*}.conf" "$ROOT/scripts/test.sh" "$@"
+  enter_emulator "$ROOT/scripts/test.sh" "$@"
 fi
 for major in ${majors:-}; do
   optional="" in_time=yes

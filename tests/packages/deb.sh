@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The Debian package: made, judged by lintian, and installed, used, upgraded and purged in a Debian that has nothing else.
-# The major version MAJOR decides which Debian that is.
+# The major version MAJOR decides which Debian that is; with ARCH=arm64, it runs in an emulator.
 set -euo pipefail
 cd "$ROOT"
 . packaging/common.sh
@@ -11,8 +11,7 @@ suite=$(suite_of "$MAJOR") || skip "no Debian has PostgreSQL $MAJOR"
 make_debian "$root" "$suite"
 
 prepare_tools lintian
-architecture=$(dpkg --print-architecture)
-new=postgresql-$MAJOR-ulid_$VERSION-1_$architecture.deb
+new=postgresql-$MAJOR-ulid_$VERSION-1_$ARCHITECTURE.deb
 make_sources
 [ -e "$PACKAGES/$new" ] || PG=$MAJOR packaging/deb.sh
 say "lintian"
@@ -32,9 +31,25 @@ echo "create_main_cluster = false" > "$root/etc/postgresql-common/createcluster.
 cp -R tests/data "$root/test/tests"
 cp scripts/demo.sql "$PACKAGES/$new" "$root/test"
 
+say "its architecture, dependencies, files and library"
+dpkg-deb -R "$PACKAGES/$new" "$SERVERS/old"
+field() { dpkg-deb -f "$PACKAGES/$new" "$1"; }
+equal() { diff <(printf '%s\n' "$1") <(printf '%s\n' "$2"); }
+equal "$(field Package) $(field Version) $(field Architecture)" "postgresql-$MAJOR-ulid $VERSION-1 $ARCHITECTURE"
+equal "$(field Depends | sed 's/ (>= [0-9.]*)//g')" "postgresql-$MAJOR, libc6, libgcc-s1"
+libc=$(field Depends | sed 's/.*libc6 (>= \([0-9.]*\)).*/\1/')
+equal "$(printf '%s\n' "$libc" 2.34 | sort -V | tail -n 1)" 2.34
+files=$(
+  echo "lib/postgresql/$MAJOR/lib/ulid.so"
+  for file in ulid.control "ulid--$VERSION.sql" sql/install/*.sql sql/ulid--*--*.sql; do
+    echo "share/postgresql/$MAJOR/extension/${file##*/}"
+  done
+)
+equal "$(cd "$SERVERS/old/usr" && find . -type f ! -path './share/doc/*' | sed 's/^..//' | sort)" "$(sort <<< "$files")"
+scripts/check-library.sh "$SERVERS/old/usr/lib/postgresql/$MAJOR/lib/ulid.so"
+
 # The package as it was at the version before: the same, without what came later.
 previous=$(printf '%s\n' sql/install/*.sql | sed 's/.*--\(.*\)\.sql$/\1/' | sort -V | tail -n 1)
-dpkg-deb -R "$PACKAGES/$new" "$SERVERS/old"
 sed -i "s/^Version: .*/Version: $previous-1/" "$SERVERS/old/DEBIAN/control"
 files=$SERVERS/old/usr/share/postgresql/$MAJOR/extension
 sed -i "s/^default_version = .*/default_version = '$previous'/" "$files/ulid.control"

@@ -19,7 +19,7 @@ suite_of() {
 
 # Make the directory $1 such a system, of the suite $2; it is kept as an archive for the next time.
 make_debian() {
-  local root=$1 suite=$2 archive=$WORK/$2.tar mirror script=/usr/share/debootstrap/scripts
+  local root=$1 suite=$2 archive=$WORK/$2${CROSS:+-$CROSS}.tar mirror script=/usr/share/debootstrap/scripts
   [ "$(id -u)" = 0 ] || skip "takes root"
   command -v apt-get > /dev/null || skip "takes Debian"
   unshare --mount --pid --fork --mount-proc true 2> /dev/null || skip "takes namespaces for mounts and processes"
@@ -32,7 +32,10 @@ make_debian() {
     mirror=$(apt-get indextargets --format "\$(REPO_URI)" 'Created-By: Packages' | grep -v security | grep -m 1 debian) ||
       skip "takes a mirror of Debian"
     script=$script/$([ -e "$script/$suite" ] && echo "$suite" || echo sid)  # it may be newer than debootstrap
-    quiet debootstrap --variant=minbase "$suite" "$root" "$mirror" "$script" || skip "debootstrap failed"
+    mkdir "$root/dev"
+    # container: it finds the devices that it may be unable to make
+    container=lxc quiet with_devices "$root" debootstrap --arch="$ARCHITECTURE" --variant=minbase "$suite" "$root" "$mirror" "$script" ||
+      skip "debootstrap failed"
     rm -f "$root"/var/cache/apt/archives/*.deb
     tar c -C "$root" --one-file-system . > "$archive.new"
     mv "$archive.new" "$archive"
@@ -42,9 +45,20 @@ make_debian() {
   echo force-unsafe-io > "$root/etc/dpkg/dpkg.cfg.d/unsafe-io"
 }
 
-# Run a command in such a system; whatever it starts ends with it.
+# Run a command that finds this machine's devices in the directory $1, where it may have no right to make them; whatever it
+# starts ends with it.
+with_devices() {
+  # shellcheck disable=SC2016
+  unshare --mount --pid --fork --kill-child --mount-proc sh -c '
+    mount -t tmpfs -o mode=755 tmpfs "$0/dev" && mkdir -m 1777 "$0/dev/shm" && ln -s /proc/self/fd "$0/dev" || exit
+    for device in full null random tty urandom zero; do
+      : > "$0/dev/$device" && mount --bind "/dev/$device" "$0/dev/$device" || exit
+    done
+    exec "$@"' "$@"
+}
+
+# Run a command in such a system.
 in_debian() {
   # shellcheck disable=SC2016
-  unshare --mount --pid --fork --kill-child sh -c '
-    mount -t proc proc "$0/proc" && mkdir -p "$0/dev/shm" && mount -t tmpfs tmpfs "$0/dev/shm" && exec env -u TMPDIR chroot "$0" "$@"' "$@"
+  with_devices "$1" sh -c 'mount -t proc proc "$0/proc" && exec env -u TMPDIR chroot "$0" "$@"' "$@"
 }
