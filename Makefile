@@ -41,7 +41,7 @@ library = $(target)/pg$(major)/ulid.so
 scripts = $(wildcard sql/install/ulid--*.sql sql/ulid--*--*.sql)
 tests = $(basename $(notdir $(wildcard tests/pg_regress/sql/*.sql)))
 
-.PHONY: all build install uninstall installcheck run test test-rust test-build test-sql test-pgrx test-server test-docs test-clients test-foreign test-aarch64 test-dist test-upgrade test-minimal test-crates fuzz mutants fuzz-planner fuzz-input soak flood test-deb test-rpm test-image test-workflows bench dist deb rpm image sums clean help
+.PHONY: all build install uninstall installcheck run test test-rust test-build test-sql test-pgrx test-server test-docs test-clients test-foreign test-aarch64 test-dist test-upgrade test-minimal test-crates fuzz mutants fuzz-planner fuzz-input soak flood test-deb test-rpm test-image test-workflows bench dist deb rpm image sums release-check clean help
 
 all: build # pgxn runs this target
 
@@ -160,6 +160,9 @@ image: ## make the extension image there, from the Debian package: for PostgreSQ
 
 sums: ## write SHA256SUMS of all that is there
 	cd target/packages && rm -f SHA256SUMS && sha256sum -- * > .sums && mv .sums SHA256SUMS
+
+release-check: ## whether the commit can be released: versions, sums, every package made and tried (more than an hour)
+	packaging/release-check.sh
 
 clean: ## remove everything built here (cargo-pgrx stays, in the user's cache directory)
 	scripts/clean.sh

@@ -1,5 +1,5 @@
 # Sourced by what makes packages: names, places, and what several of them do.
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034
 # shellcheck source=scripts/setup.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../scripts/setup.sh"
 
@@ -7,6 +7,8 @@ VERSION=$(sed -n "s/^default_version = '\(.*\)'/\1/p" ulid.control)
 NAME=ulid-$VERSION
 PACKAGES=$ROOT/target/packages
 ARCHITECTURE=${CROSS:-$(dpkg --print-architecture)}  # that packages are made for, by Debian's name
+# The major versions that packages are published for: those that some Debian has, to try them in.
+PUBLISHED="15 17 18"
 # Who makes them, and where the project is to be found, if anywhere: an address without a slash at its end.
 MAINTAINER="${DEBFULLNAME:-The ulid developers} <${DEBEMAIL:-ulid@localhost.example}>"
 REPOSITORY=${REPOSITORY:-}

@@ -1,0 +1,93 @@
+#!/usr/bin/env bash
+# Whether the commit that is checked out can be released: what it says of itself, what it is made of, and every package, made
+# and tried. What is published is then in target/packages, with its sums. A failure does not stop the later checks. It takes
+# more than an hour, and root.
+# shellcheck source=packaging/common.sh
+. "$(dirname "$0")/common.sh"
+
+summary=() failed=""
+check() {
+  local title=$1 status
+  shift
+  printf '\n=== %s\n' "$title"
+  set +e                                   # in a condition, -e would have no effect inside
+  (set -e; "$@")
+  status=$?
+  set -e
+  if [ $status = 0 ]; then summary+=("passed: $title"); else summary+=("FAILED: $title") failed=yes; fi
+}
+
+everything_is_committed() {
+  local changed
+  changed=$(git status --porcelain)
+  [ -z "$changed" ] || { echo "$changed"; return 1; }
+}
+
+# The tests accept "unreleased".
+changelog_has_the_date() {
+  grep "^## $VERSION - [0-9]" CHANGELOG.md || { echo "CHANGELOG.md has no date for $VERSION"; return 1; }
+}
+
+scripts_have_sums() {
+  local file
+  sha256sum --check --quiet sql/SHA256SUMS
+  for file in sql/ulid.sql sql/ulid--*--"$VERSION".sql; do
+    [[ $file = *-recheck* ]] || grep -q " $file\$" sql/SHA256SUMS || { echo "sql/SHA256SUMS has no sum of $file"; return 1; }
+  done
+}
+
+# Run stages of the tests, for each major version of PG; a skipped one has checked nothing.
+stages() {
+  scripts/test.sh "$@" | tee "$log"
+  ! grep '^skipped: .* s)$' "$log"
+}
+
+# Those of the first major version are also used, in an emulator.
+packages_for_arm() {
+  local major
+  export ARCH=arm64
+  PG=${PUBLISHED%% *} stages deb rpm
+  for major in ${PUBLISHED#* }; do
+    PG=$major packaging/deb.sh
+    PG=$major packaging/rpm.sh
+  done
+  PG=18 packaging/image.sh
+}
+
+# The archives and Debian's package have the same bytes if they are made in another directory at another time.
+build_is_reproducible() {
+  local major=${PUBLISHED%% *} elsewhere
+  elsewhere=$(mktemp -d "${TMPDIR:-/tmp}/ulid-elsewhere.XXXXXX")
+  git clone --quiet . "$elsewhere/ulid"
+  # shellcheck disable=SC2064
+  trap "'$elsewhere/ulid/scripts/clean.sh'; rm -rf '$elsewhere'" EXIT
+  cd "$elsewhere/ulid"
+  mkdir target
+  [ ! -e "$ROOT/target/rust" ] || ln -s "$(readlink -f "$ROOT/target/rust")" target/rust
+  PG=$major packaging/deb.sh
+  cd target/packages
+  # the two others say what the machine was
+  sha256sum -- ulid-* postgresql-* | grep -v -e '\.buildinfo$' -e '\.changes$' > "$elsewhere/sums"
+  cd "$PACKAGES"
+  sha256sum --check "$elsewhere/sums"
+}
+
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+prepare_rust
+rm -rf "$PACKAGES"
+check "everything is committed" everything_is_committed
+check "date in the changelog" changelog_has_the_date
+check "sums of the scripts" scripts_have_sums
+check "versions" cargo test --quiet --test release
+check "crates and workflows" stages crates workflows
+PG=${PUBLISHED%% *} check "source archives" stages dist
+PG=$PUBLISHED check "Debian and RPM packages" stages deb rpm
+PG=18 check "images" stages image
+check "packages and image for ARM" packages_for_arm
+check "the same bytes again" build_is_reproducible
+check "sums" make -s --no-print-directory sums
+
+printf '\n=== summary\n'
+printf '%s\n' "${summary[@]}"
+[ -z "$failed" ]
