@@ -38,6 +38,7 @@ scripts/check-library.sh "$CARGO_TARGET_DIR/pg$MAJOR/ulid.so"
 # PGXN's archive alone takes crates from the network; here from those above, which are compiled already.
 sed "s#^directory = .*#directory = \"$source/vendor\"#" "$source/vendor/config.toml" > "$CARGO_HOME/config.toml"
 make -s --no-print-directory uninstall PG_CONFIG="$BIN/pg_config"
+mkdir -p "$(pg_config --libdir)"           # where pgxn wants to be able to write, and a copy of PostgreSQL has nothing
 start_server dist
 cd "$SERVERS"
 client() {
