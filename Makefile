@@ -5,7 +5,8 @@ DESTDIR ?=
 # The major version that `make run` and `make test` use; empty: that of the machine. For tests also a list, or all.
 PG ?=
 export PG
-# arm64: packages are made for that machine; what test-sql, test-deb and test-rpm make runs in an emulator.
+# arm64: packages and images are made for that machine; what test-sql, test-deb, test-rpm and test-image make runs in an
+# emulator.
 ARCH ?=
 export ARCH
 # The pages and tools of docs/clients that `make test-clients` runs.
@@ -155,7 +156,7 @@ deb: ## make the Debian package there, and its source (PG=NN chooses the Postgre
 rpm: ## make the RPM package there, and its source (PG=NN; ARCH=arm64)
 	packaging/rpm.sh
 
-image: ## make the extension image there, from the Debian package: for PostgreSQL 18 and newer (PG=NN; 18)
+image: ## make the extension image there, from the Debian package: for PostgreSQL 18 and newer (PG=18; ARCH=arm64)
 	packaging/image.sh
 
 sums: ## write SHA256SUMS of all that is there

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Make the extension image for a PostgreSQL major version (PG=NN; 18 by default) out of Debian's package, in
-# target/packages as an OCI archive: /lib, /share/extension and /licenses, to be mounted into a server of any image.
+# target/packages as an OCI archive: /lib, /share/extension and /licenses, to be mounted into a server of any image. With
+# ARCH=arm64, it is for that machine.
 #
 # The same commit makes the same bytes with the same tools.
 # shellcheck source=packaging/common.sh

@@ -42,7 +42,7 @@ stages() {
   ! grep '^skipped: .* s)$' "$log"
 }
 
-# Those of the first major version are also used, in an emulator.
+# Those of the first major version, and the image, are also used, in an emulator.
 packages_for_arm() {
   local major
   export ARCH=arm64
@@ -51,7 +51,7 @@ packages_for_arm() {
     PG=$major packaging/deb.sh
     PG=$major packaging/rpm.sh
   done
-  PG=18 packaging/image.sh
+  PG=18 stages image
 }
 
 # The archives and Debian's package have the same bytes if they are made in another directory at another time.

@@ -107,6 +107,8 @@ prepare_cross() {
   prepare_foreign_rust "$MACHINE"
   export CARGO_BUILD_TARGET=$MACHINE-unknown-linux-gnu CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc
   export BINDGEN_EXTRA_CLANG_ARGS_aarch64_unknown_linux_gnu=-I/usr/$MACHINE-linux-gnu/include
+  # newer Debians sign pointers, which takes an emulator ten times longer than all else; this processor cannot
+  export QEMU_CPU=cortex-a72
 }
 
 # Whether the kernel starts programs of the machine CROSS, which start each other, in the emulator.
@@ -119,9 +121,11 @@ enter_emulator() {
   local namespace=(unshare --user --map-root-user --mount) why="takes Linux 6.7 with user namespaces"
   if [ "$(id -u)" = 0 ]; then              # all users, whom packages need; unshare would take them from /etc/subuid
     coproc unshare --user sh -c 'echo && exec cat'
-    read -r <&"${COPROC[0]}" && echo 0 0 65536 > "/proc/$COPROC_PID/uid_map" && echo 0 0 65536 > "/proc/$COPROC_PID/gid_map" ||
-      { echo "$why"; exit 77; }
-    exec {alive}>&"${COPROC[1]}"           # as long as anything has this open, so is the namespace
+    if ! read -r <&"${COPROC[0]}" || ! tee "/proc/$COPROC_PID/uid_map" "/proc/$COPROC_PID/gid_map" <<< "0 0 65536" > /dev/null; then
+      echo "$why"
+      exit 77
+    fi
+    exec 9>&"${COPROC[1]}"                 # as long as anything has this open, so is the namespace
     namespace=(nsenter --target "$COPROC_PID" --user --setuid 0 --setgid 0 unshare --mount)
   fi
   # shellcheck disable=SC2016
