@@ -162,7 +162,7 @@ image: ## make the extension image there, from the Debian package: for PostgreSQ
 sums: ## write SHA256SUMS of all that is there
 	cd target/packages && rm -f SHA256SUMS && sha256sum -- * > .sums && mv .sums SHA256SUMS
 
-release-check: ## whether the commit can be released: versions, sums, every package made and tried (more than an hour)
+release-check: ## whether the commit can be released: versions, sums, every package made and tried (an hour)
 	packaging/release-check.sh
 
 clean: ## remove everything built here (cargo-pgrx stays, in the user's cache directory)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Whether the commit that is checked out can be released: what it says of itself, what it is made of, and every package, made
 # and tried. What is published is then in target/packages, with its sums. A failure does not stop the later checks. It takes
-# more than an hour, and root.
+# an hour, and root.
 # shellcheck source=packaging/common.sh
 . "$(dirname "$0")/common.sh"
 
