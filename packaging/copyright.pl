@@ -24,7 +24,7 @@ sub field_text {
 # The lines of a text that claim copyright, without the form that Apache's licence shows.
 sub claims {
     my %seen;
-    return grep { !/[\[{<]yyyy|name of copyright owner|copyright notice|copyright license|copyright holder|copyright owner|and permission notice|assignment is/i && !$seen{$_}++ }
+    return grep { !/[\[{<]yyyy|name of copyright owner|copyright notice|copyright license|copyright statement|copyright holder|copyright owner|and permission notice|assignment is/i && !$seen{$_}++ }
         map { s/^[\s\/#*]*(?:LICENSE )?//r =~ s/\s+$//r }
         grep { /^[\s\/#*]*(?:LICENSE )?(?:Portions )?Copyright (?:\(c\) |\N{U+A9} |\xc2\xa9 )?[0-9A-Z]/i } map { split /\n/ } @_;
 }

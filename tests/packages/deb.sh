@@ -34,18 +34,12 @@ cp scripts/demo.sql "$PACKAGES/$new" "$root/test"
 say "its architecture, dependencies, files and library"
 dpkg-deb -R "$PACKAGES/$new" "$SERVERS/old"
 field() { dpkg-deb -f "$PACKAGES/$new" "$1"; }
-equal() { diff <(printf '%s\n' "$1") <(printf '%s\n' "$2"); }
 equal "$(field Package) $(field Version) $(field Architecture)" "postgresql-$MAJOR-ulid $VERSION-1 $ARCHITECTURE"
 equal "$(field Depends | sed 's/ (>= [0-9.]*)//g')" "postgresql-$MAJOR, libc6, libgcc-s1"
 libc=$(field Depends | sed 's/.*libc6 (>= \([0-9.]*\)).*/\1/')
 equal "$(printf '%s\n' "$libc" 2.34 | sort -V | tail -n 1)" 2.34
-files=$(
-  echo "lib/postgresql/$MAJOR/lib/ulid.so"
-  for file in ulid.control "ulid--$VERSION.sql" sql/install/*.sql sql/ulid--*--*.sql; do
-    echo "share/postgresql/$MAJOR/extension/${file##*/}"
-  done
-)
-equal "$(cd "$SERVERS/old/usr" && find . -type f ! -path './share/doc/*' | sed 's/^..//' | sort)" "$(sort <<< "$files")"
+equal "$(cd "$SERVERS/old" && find usr -type f ! -path 'usr/share/doc/*' | sort)" \
+  "$(extension_files "usr/lib/postgresql/$MAJOR/lib" "usr/share/postgresql/$MAJOR/extension")"
 scripts/check-library.sh "$SERVERS/old/usr/lib/postgresql/$MAJOR/lib/ulid.so"
 
 # The package as it was at the version before: the same, without what came later.

@@ -1,10 +1,24 @@
-# Sourced: a Debian that has nothing else, in a directory.
+# Sourced by the tests of packages: what they share, and a Debian that has nothing else, in a directory.
 # shellcheck shell=bash
 
 # What is left undone, and why.
 skip() {
   echo "$1"
   exit 77
+}
+
+# Compare what is found with what should be, and show the difference.
+equal() {
+  diff <(printf '%s\n' "$1") <(printf '%s\n' "$2")
+}
+
+# Print, in order, the files that a package installs into the server's directories of libraries ($1) and extensions ($2).
+extension_files() {
+  local file
+  {
+    echo "$1/ulid.so"
+    for file in ulid.control "ulid--$VERSION.sql" sql/install/*.sql sql/ulid--*--*.sql; do echo "$2/${file##*/}"; done
+  } | sort
 }
 
 # Print the suite of Debian that has PostgreSQL $1.

@@ -12,17 +12,11 @@ package=$PACKAGES/ulid_$MAJOR-$VERSION-1PGDG.$MACHINE.rpm
 make_sources
 [ -e "$package" ] || PG=$MAJOR packaging/rpm.sh
 query() { rpm --query --package "$@" "$package"; }
-equal() { diff <(printf '%s\n' "$1") <(printf '%s\n' "$2"); }
 
 say "rpm --query: files, dependencies, scripts"
 equal "$(query --queryformat '%{NAME} %{VERSION} %{RELEASE} %{ARCH}')" "ulid_$MAJOR $VERSION 1PGDG $MACHINE"
-files=$(
-  echo "/usr/pgsql-$MAJOR/lib/ulid.so"
-  for file in ulid.control "ulid--$VERSION.sql" sql/install/*.sql sql/ulid--*--*.sql; do
-    echo "/usr/pgsql-$MAJOR/share/extension/${file##*/}"
-  done
-)
-equal "$(query --list | grep -v -e ^/usr/share/doc/ -e ^/usr/share/licenses/ | sort)" "$(sort <<< "$files")"
+equal "$(query --list | grep -v -e ^/usr/share/doc/ -e ^/usr/share/licenses/ | sort)" \
+  "$(extension_files "/usr/pgsql-$MAJOR/lib" "/usr/pgsql-$MAJOR/share/extension")"
 equal "$(query --licensefiles | sed 's/.*\///')" $'COPYRIGHT\nLICENSE'
 # beside the server only what libc and libgcc are
 equal "$(query --requires | grep -vE '^(rpmlib|rtld|libc\.so\.6|libm\.so\.6|libgcc_s\.so\.1|ld-linux-[^(]*)\(.*\)')" "postgresql$MAJOR-server"

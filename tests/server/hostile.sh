@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Hostile input in databases of six encodings: random bytes as text, in binary and by COPY, wrong lengths, large texts,
 # values that are stored compressed or out of line, and damaged statistics. There are only sensible errors, and no
-# session ends. SEED (1) and CASES (1000 for each encoding) choose the random part; with HUGE, texts have
-# 100 MB instead of 10.
+# session ends. SEED (1) and CASES (1000 for each encoding) choose the random part; with HUGE, texts have 100 MB
+# instead of 10.
 set -euo pipefail
 run() {
   psql -X -q -A -t -v ON_ERROR_STOP=1 "$@"
