@@ -215,6 +215,8 @@ start_server standby "unix_socket_directories = '$SERVERS/standby'"
 start_server subscriber
 create_table
 run -c "CREATE SUBSCRIPTION event CONNECTION 'host=$SERVERS/primary user=postgres dbname=postgres' PUBLICATION event" 2> /dev/null
+# until then it stores nothing, and a server that is killed interrupts it
+await query_gives "SELECT srsubstate FROM pg_subscription_rel" r
 
 : > acknowledged
 for ((round = 1; round <= rounds; round++)); do

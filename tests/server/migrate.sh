@@ -25,10 +25,10 @@ session() {
 tell() {
   printf '%s\n' "$2" >&"${input[$1]}"
 }
-# Check again in a moment. The limit of a minute asserts nothing, but a test that hangs reports nothing.
+# Check again in a moment. The limit of five minutes asserts nothing, but a test that hangs reports nothing.
 again() {
   sleep 0.02
-  ((++tries < 3000)) || { echo "nothing happens: $*"; tail ./*.out; exit 1; }
+  ((++tries < 15000)) || { echo "nothing happens: $*"; tail ./*.out; exit 1; }
 }
 # Wait until the session has finished its commands.
 done_by() {
