@@ -203,6 +203,7 @@ stage_server() {
       *)
         echo "FAILED  $name"
         cat "target/server-$name.log"
+        tail -n 20 "$SERVERS"/{common,"$name/"*}/log 2> /dev/null || true
         failures=$((failures + 1))
         ;;
     esac
