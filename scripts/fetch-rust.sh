@@ -43,7 +43,7 @@ fetch_debian() {
   ln -s "$root/usr/bin" "$root/bin"
 }
 
-fetched=""
+fetched="" failed=""
 for source in ${2:-rustup debian}; do
   [ "$source" != rustup ] || command -v rustup > /dev/null || continue
   rm -rf "$root" "$download"
@@ -56,7 +56,7 @@ for source in ${2:-rustup debian}; do
     fetched=yes
     break
   fi
-  cat "$download/log" >&2
+  failed+="$(cat "$download/log")"$'\n'
 done
-[ -n "$fetched" ] || { rm -rf "$root"; exit 1; }
+[ -n "$fetched" ] || { rm -rf "$root"; printf '%s' "$failed" >&2; exit 1; }
 "$root/bin/rustc" --version
