@@ -54,9 +54,10 @@ packages_for_arm() {
   PG=18 stages image
 }
 
-# The archives and Debian's package have the same bytes if they are made in another directory at another time.
+# The archives and packages have the same bytes if they are made in another directory at another time.
 build_is_reproducible() {
-  local major=${PUBLISHED%% *} elsewhere
+  local elsewhere
+  export PG=${PUBLISHED%% *}
   elsewhere=$(mktemp -d "${TMPDIR:-/tmp}/ulid-elsewhere.XXXXXX")
   git clone --quiet . "$elsewhere/ulid"
   # shellcheck disable=SC2064
@@ -64,10 +65,13 @@ build_is_reproducible() {
   cd "$elsewhere/ulid"
   mkdir target
   [ ! -e "$ROOT/target/rust" ] || ln -s "$(readlink -f "$ROOT/target/rust")" target/rust
-  PG=$major packaging/deb.sh
+  packaging/deb.sh
+  packaging/rpm.sh
+  ARCH=arm64 packaging/deb.sh
+  ARCH=arm64 packaging/rpm.sh
   cd target/packages
   # the two others say what the machine was
-  sha256sum -- ulid-* postgresql-* | grep -v -e '\.buildinfo$' -e '\.changes$' > "$elsewhere/sums"
+  sha256sum -- * | grep -v -e '\.buildinfo$' -e '\.changes$' > "$elsewhere/sums"
   cd "$PACKAGES"
   sha256sum --check "$elsewhere/sums"
 }

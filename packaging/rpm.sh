@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Make the RPM package for a PostgreSQL major version (PG=NN; the machine's own by default) and its source package, in the
 # layout of the PostgreSQL project's yum repository, from the archives of dist.sh, without network, in target/packages.
-# With ARCH=arm64, the package is for that machine.
+# With ARCH=arm64, the package is for that machine; the source package is the same.
 #
 # DEBFULLNAME and DEBEMAIL name who makes it. The same commit makes the same bytes with the same tools.
 # shellcheck source=packaging/common.sh
@@ -19,17 +19,27 @@ rust=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 sed "s/@PG@/$major/g; s/@VERSION@/$VERSION/g; s/@RUST@/$rust/g; s/@MAINTAINER@/$MAINTAINER/
   s#@REPOSITORY@#$REPOSITORY#; /^URL: *$/d
   s/@DATE@/$(date -d "@$SOURCE_DATE_EPOCH" '+%a %b %d %Y')/" packaging/ulid.spec.in > "$build/ulid_$major.spec"
+# The source package says where it is made: that place has one name, if namespaces are available.
+topdir=$build place=()
+if unshare --map-root-user --mount mount --bind "$build" /var/opt 2> /dev/null; then
+  # shellcheck disable=SC2016
+  topdir=/var/opt place=(unshare --map-root-user --mount sh -c 'mount --bind "$0" /var/opt && exec "$@"' "$build")
+fi
 definitions=(
-  "_topdir $build"
-  "pg_config $PGRX_PG_CONFIG_PATH"
+  "_topdir $topdir"
   "packager $MAINTAINER"
   "_buildhost localhost"
   "use_source_date_epoch_as_buildtime 1"
   "clamp_mtime_to_source_date_epoch 1"
 )
-[ -z "$CROSS" ] || definitions+=("__strip $MACHINE-linux-gnu-strip")
+make_rpm() {
+  # --nodeps: what it is built with is not installed here as RPM packages
+  PG_CONFIG=$PGRX_PG_CONFIG_PATH quiet without_network "${place[@]}" rpmbuild --nodeps "${definitions[@]/#/--define=}" "$@" \
+    "$topdir/ulid_$major.spec"
+}
 say "rpmbuild for PostgreSQL $major (a few minutes)"
-# --nodeps: what it is built with is not installed here as RPM packages
-quiet without_network rpmbuild -ba --target "$MACHINE-linux" --nodeps "${definitions[@]/#/--define=}" "$build/ulid_$major.spec"
+make_rpm -bs --target noarch-linux
+[ -z "$CROSS" ] || definitions+=("__strip $MACHINE-linux-gnu-strip")
+make_rpm -bb --target "$MACHINE-linux"
 mv "$build"/RPMS/*/*.rpm "$build"/SRPMS/*.rpm "$PACKAGES"
 say "made $(cd "$PACKAGES" && printf "%s " "ulid_$major-$VERSION"-*.rpm)in $PACKAGES"
