@@ -39,6 +39,7 @@ make_rpm() {
 }
 say "rpmbuild for PostgreSQL $major (a few minutes)"
 make_rpm -bs --target noarch-linux
+# what is for one machine comes after the source package, which has the definitions in it
 [ -z "$CROSS" ] || definitions+=("__strip $MACHINE-linux-gnu-strip")
 make_rpm -bb --target "$MACHINE-linux"
 mv "$build"/RPMS/*/*.rpm "$build"/SRPMS/*.rpm "$PACKAGES"

@@ -184,13 +184,7 @@ stage_server() {
   for script in tests/server/*.sh; do
     [ -x "$script" ] || continue
     name=$(basename "$script" .sh)
-    createdb "$name"
-    server_directory "$SERVERS/$name"
-    status=0
-    (
-      cd "$SERVERS/$name"
-      PGDATABASE=$name SERVERS=$SERVERS/$name exec "$ROOT/$script" < /dev/null > "$ROOT/target/server-$name.log" 2>&1
-    ) || status=$?
+    run_script "$name" > "target/server-$name.log" 2>&1
     case $status in
       0)
         echo "ok      $name"
@@ -203,16 +197,14 @@ stage_server() {
       *)
         echo "FAILED  $name"
         cat "target/server-$name.log"
-        tail -n 20 "$SERVERS"/{common,"$name/"*}/log 2> /dev/null || true
         failures=$((failures + 1))
         ;;
     esac
-    (SERVERS=$SERVERS/$name; close_servers "$SERVERS")
   done
   count "$passed" "$failures" "$skipped"
 }
 
-# Run one of these scripts by itself, showing what it prints; its variables say how much it does. Sets status.
+# Run one of these scripts; its variables say how much it does. Sets status. If it fails, its servers' last words follow.
 run_script() {
   status=0
   dropdb --if-exists "$1" 2> /dev/null
@@ -222,6 +214,7 @@ run_script() {
     cd "$SERVERS/$1"
     PGDATABASE=$1 SERVERS=$SERVERS/$1 exec "$ROOT/tests/server/$1.sh" < /dev/null
   ) || status=$?
+  case $status in 0 | 77) ;; *) tail -n 20 "$SERVERS"/{common,"$1/"*}/log 2> /dev/null || true ;; esac
   (SERVERS=$SERVERS/$1; close_servers "$SERVERS")
 }
 

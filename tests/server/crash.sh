@@ -215,7 +215,7 @@ start_server standby "unix_socket_directories = '$SERVERS/standby'"
 start_server subscriber
 create_table
 run -c "CREATE SUBSCRIPTION event CONNECTION 'host=$SERVERS/primary user=postgres dbname=postgres' PUBLICATION event" 2> /dev/null
-# until then it stores nothing, and a server that is killed interrupts it
+# before its first copy is complete it stores nothing else, and each kill would interrupt that copy
 await query_gives "SELECT srsubstate FROM pg_subscription_rel" r
 
 : > acknowledged
