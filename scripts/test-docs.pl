@@ -4,7 +4,9 @@
 # Each file has a fresh database and one psql session, in which its ```sql blocks run in order; a block that fails stops
 # the file. A ```text block directly below a ```sql block is exactly what psql prints for it. If it contains ERROR, the
 # error is expected, and its LINE, DETAIL and HINT are compared if they are shown. If a file does not contain CREATE
-# EXTENSION ulid, the extension is created before. A line above a ```sql block can exclude it, which is reported:
+# EXTENSION ulid, the extension is created before. What only the test needs, such as rows and checks, is a block that
+# readers do not see: the comment <!-- sql ... -->, whose output can be in a comment <!-- text ... --> below it. A line
+# above an sql block can exclude it, which is reported:
 #   <!-- not executed: REASON -->
 #   <!-- needs NAME VERSION -->   if the server (PostgreSQL) is older, or does not offer that version of the extension
 # Examples on large tables contain \set rows NUMBER; the environment variable ROWS replaces that number, for a quick run.
@@ -33,11 +35,11 @@ sub offered {
 sub blocks {
     my ($file) = @_;
     open my $in, '<', $file or die "$file: $!\n";
-    my (@blocks, $language, @body, $line_before);
+    my (@blocks, $language, $end, @body, $line_before);
     my ($start, $above_is_sql) = (0, 0);
     while (my $line = <$in>) {
         if (defined $language) {
-            if ($line !~ /^\s*```\s*$/) { push @body, $line; next }
+            if ($line !~ /^\s*$end\s*$/) { push @body, $line; next }
             my $body = join '', @body;
             $body =~ s/^\\set rows \K\d+$/$ENV{ROWS}/mg if $ENV{ROWS};
             my $runs = $language eq 'sql' && $line_before !~ /^\s*<!-- not executed: .+ -->\s*$/;
@@ -54,8 +56,8 @@ sub blocks {
                 $above_is_sql = 0;
             }
             ($language, $line_before) = (undef, '');
-        } elsif ($line =~ /^\s*```(\S*)/) {
-            ($language, $start, @body) = ($1, $.);
+        } elsif ($line =~ /^\s*(```)(\S*)/ or $line =~ /^\s*(<!--) (sql|text)\s*$/) {
+            ($language, $end, $start, @body) = ($2, $1 eq '```' ? '```' : '-->', $.);
             $line_before //= '';
         } elsif ($line =~ /\S/) {
             ($line_before, $above_is_sql) = ($line, 0);

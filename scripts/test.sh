@@ -323,7 +323,7 @@ stage_docs() {
   install_extension
   prepare_companions "$major"
   start_server docs
-  check perl scripts/test-docs.pl README.md docs/*.md docs/clients/README.md docs/clients/others.md
+  check perl scripts/test-docs.pl README.md docs/*.md docs/migrating/*.md docs/clients/README.md docs/clients/others.md
 }
 
 # The programs of docs/clients, or of those pages or tools that CLIENTS names ("python nodejs#prisma").

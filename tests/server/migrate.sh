@@ -1,16 +1,17 @@
 #!/usr/bin/env bash
-# uuid to ulid without a rebuild, using the blocks of docs/migrating.md: while a step holds its locks, other sessions
+# uuid to ulid without a rebuild, using the blocks of docs/migrating/uuid.md: while a step holds its locks, other sessions
 # read and write. They wait only for the last transaction, and continue when it has ended. No step is judged by its
 # duration: each is stopped while it holds its locks, and a session that cannot continue then would wait until
 # lock_timeout expires.
 set -euo pipefail
 
-# Print SQL block number $2 below the heading $1 of the guide.
+# Print SQL block number $2 below the heading $1 of the guide, counting those that readers do not see.
 block() {
-  awk -v heading="## $1" -v number="$2" '
-    /^## / { here = $0 == heading }
-    /^```/ { if (!inside && here && $0 == "```sql") { n++; inside = 1 } else { inside = 0 } next }
-    inside && n == number' "$ROOT/docs/migrating.md"
+  awk -v heading="$1" -v number="$2" '
+    /^#/ { here = $0 == heading }
+    /^(```|-->$)/ && inside { inside = 0; next }
+    here && /^(```|<!-- )sql$/ { n++; inside = 1; next }
+    inside && n == number' "$ROOT/docs/migrating/uuid.md"
 }
 
 # Start a session $1 that runs the commands sent to it.
@@ -69,11 +70,8 @@ SQL
 }
 
 marks=0
-guide='uuid, without a rebuild'
 session migration
-tell migration "$(block 'Before you begin' 1 | sed "s/^\\\\set rows .*/\\\\set rows ${ROWS:-1000000}/")"
-tell migration "$(block 'Before you begin' 2)"
-tell migration "$(block 'uuid, plain' 1)"
+tell migration "$(block '# From uuid' 1 | sed "/watch/d; s/^\\\\set rows .*/\\\\set rows ${ROWS:-1000000}/")"
 done_by migration
 others_work
 
@@ -81,7 +79,7 @@ others_work
 for other in before_build before_validation snapshot prepared; do session "$other"; done
 tell before_build "BEGIN; UPDATE account SET name = name WHERE name = 'account 2';"
 done_by before_build
-tell migration "$(block "$guide" 1)"
+tell migration "$(block '### 1. Build the indexes' 1)"
 await_phase 'waiting for writers before build'
 others_work
 tell before_validation "BEGIN; UPDATE account SET name = name WHERE name = 'account 3';"
@@ -96,15 +94,15 @@ await_phase 'waiting for old snapshots'
 others_work
 tell snapshot 'COMMIT;'
 done_by migration
-[ "$(psql -X -A -t -c "SELECT count(*) FROM pg_index WHERE indisvalid AND indexrelid::regclass::text LIKE '%\_ulid'")" = 2 ]
+[ "$(psql -X -A -t -c "SELECT count(*) FROM pg_index WHERE indisvalid AND indexrelid::regclass::text LIKE '%\_ulid'")" = 3 ]
 kept="SELECT string_agg(relname || pg_relation_filenode(oid), ' ' ORDER BY pg_relation_filenode(oid))
-  FROM pg_class WHERE relname IN ('account', 'posting', 'account_id_ulid', 'posting_account_id_ulid')"
+  FROM pg_class WHERE relname IN ('account', 'posting', 'account_id_ulid', 'account_name_id_ulid', 'posting_account_id_ulid')"
 psql -X -A -t -c "$kept" > files
 
 # The last transaction gives up if it does not get its locks, and nothing is changed.
 tell before_build "BEGIN; UPDATE account SET name = name WHERE name = 'account 2';"
 done_by before_build
-if block "$guide" 3 | psql -X -q -v ON_ERROR_STOP=1 2> refused; then exit 1; fi
+if block '### 2. Convert the columns' 1 | psql -X -q -v ON_ERROR_STOP=1 2> refused; then exit 1; fi
 cat refused
 grep -q 'canceling statement due to lock timeout' refused
 others_work
@@ -114,7 +112,7 @@ done_by before_build
 # It gets them, and stops before its COMMIT: readers and writers wait for it, and for nobody else.
 tell prepared "PREPARE ids AS SELECT id FROM account LIMIT 1; EXECUTE ids;"
 done_by prepared
-tell migration "$(block "$guide" 3 | sed '/^COMMIT/d')"
+tell migration "$(block '### 2. Convert the columns' 1 | sed '/^COMMIT/d')"
 done_by migration
 for other in reader writer; do session "$other"; done
 tell reader "SELECT 'read', name FROM account WHERE name = 'account 1';"
@@ -142,8 +140,7 @@ tail -n 1 prepared.out | grep -qx t
 grep 'cached plan must not change result type' prepared.out
 
 # The foreign key, before the COMMIT of its validation.
-tell migration 'BEGIN;'
-tell migration "$(block "$guide" 4)"
+tell migration "$(block '### 3. Validate the foreign keys' 1 | sed '/^COMMIT/d')"
 done_by migration
 others_work
 tell migration 'COMMIT;'
@@ -151,9 +148,9 @@ done_by migration
 psql -X -A -t -v ON_ERROR_STOP=1 << SQL | tee result
 SELECT convalidated FROM pg_constraint WHERE conname = 'posting_account_id_fkey';
 SELECT count(DISTINCT account_id) = ${ROWS:-1000000} FROM posting JOIN account ON account_id = account.id;
-SELECT string_agg(relname || pg_relation_filenode(oid), ' ' ORDER BY pg_relation_filenode(oid)) = replace(replace('$(cat files)',
-  'account_id_ulid', 'account_pkey'), 'posting_account_pkey', 'posting_account_id_idx')
-FROM pg_class WHERE relname IN ('account', 'posting', 'account_pkey', 'posting_account_id_idx');
+SELECT string_agg(relname || pg_relation_filenode(oid), ' ' ORDER BY pg_relation_filenode(oid)) = replace(replace(replace('$(cat files)',
+  'account_id_ulid', 'account_pkey'), 'posting_account_pkey', 'posting_account_id_idx'), 'name_id_ulid', 'name_id_idx')
+FROM pg_class WHERE relname IN ('account', 'posting', 'account_pkey', 'account_name_id_idx', 'posting_account_id_idx');
 SQL
 diff - result << 'END'
 t
