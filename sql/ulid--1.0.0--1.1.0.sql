@@ -26,6 +26,22 @@ BEGIN
 END $$;
 
 --
+-- Type
+--
+
+-- The casts by name, for views and tools that write calls more easily than casts, and for queries that also run where
+-- only functions on uuid are installed.
+CREATE FUNCTION ulid_to_text(ulid) RETURNS text
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'ulid_to_text';
+COMMENT ON FUNCTION ulid_to_text(ulid) IS 'text of the ulid, 26 characters';
+
+CREATE FUNCTION ulid_from_text(text) RETURNS ulid
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'ulid_from_text';
+COMMENT ON FUNCTION ulid_from_text(text) IS 'ulid of a text that the input function accepts';
+
+--
 -- Generators
 --
 

@@ -27,7 +27,8 @@ pub(crate) mod pg_test;
 use std::ffi::CStr;
 
 use datum::{
-    Bytea, ByteaArg, Internal, ShortText, SnowflakeParts, Text, TextArg, Timestamp, TimestampTz, Uuid,
+    Bytea, ByteaArg, Internal, ShortText, SnowflakeParts, Text, TextArg, TextString, Timestamp, TimestampTz,
+    Uuid,
 };
 use pgrx::pg_sys::Oid;
 use range::{TstzRange, UlidWindow};
@@ -43,6 +44,8 @@ pgrx::extension_sql_file!("../sql/ulid.sql", name = "ulid", bootstrap);
 frame::export! {
     ulid_in(&CStr) -> u128 = io::input;
     ulid_out(&Ulid) -> Text = io::output;
+    ulid_to_text(&Ulid) -> ShortText = io::to_text;
+    ulid_from_text(TextString) -> u128 = io::from_text;
     ulid_is_valid(TextArg) -> bool = io::is_valid;
 
     ulid_smaller(&Ulid, &Ulid) -> &Ulid = order::smaller;

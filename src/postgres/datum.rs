@@ -137,6 +137,18 @@ impl Returned for Text {
     }
 }
 
+/// A text as the input function takes it: a copy that ends with a zero.
+pub(super) struct TextString<'call>(pub &'call CStr);
+
+impl<'call> Argument<'call> for TextString<'call> {
+    const SQL: &'static str = "text";
+
+    unsafe fn from_datum(datum: Datum) -> Self {
+        // SAFETY: a text is a varlena; the copy is palloc'ed, ends with a zero and lives as long as the call.
+        Self(unsafe { CStr::from_ptr(server::text_to_cstring(datum.cast_mut_ptr())) })
+    }
+}
+
 /// A text in the server's encoding, which need not be UTF-8.
 pub(super) struct TextArg<'call>(pub &'call [u8]);
 

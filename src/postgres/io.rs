@@ -2,7 +2,7 @@
 
 use std::ffi::CStr;
 
-use super::datum::{Text, TextArg};
+use super::datum::{ShortText, Text, TextArg, TextString};
 use super::error::Error;
 use crate::codec;
 use crate::value::Ulid;
@@ -13,6 +13,14 @@ pub(super) fn input(text: &CStr) -> Result<u128, Error<'_>> {
 
 pub(super) fn output(ulid: &Ulid) -> Text {
     Text(*ulid)
+}
+
+pub(super) fn to_text(ulid: &Ulid) -> ShortText {
+    ShortText::new(&ulid.to_text())
+}
+
+pub(super) fn from_text(text: TextString<'_>) -> Result<u128, Error<'_>> {
+    input(text.0)
 }
 
 pub(super) fn is_valid(text: TextArg<'_>) -> bool {

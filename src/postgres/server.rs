@@ -43,6 +43,7 @@ unsafe extern "C-unwind" {
     pub(super) fn MemoryContextAlloc(context: MemoryContext, size: usize) -> *mut c_void;
     pub(super) fn pg_detoast_datum(datum: *mut varlena) -> *mut varlena;
     pub(super) fn pg_detoast_datum_packed(datum: *mut varlena) -> *mut varlena;
+    pub(super) fn text_to_cstring(text: *const varlena) -> *mut c_char;
     pub(super) fn lookup_type_cache(kind: Oid, flags: c_int) -> *mut TypeCacheEntry;
     pub(super) fn range_deserialize(
         cache: *mut TypeCacheEntry,
