@@ -9,6 +9,9 @@ export PG
 # emulator.
 ARCH ?=
 export ARCH
+# The tests that `make test-server` and `make installcheck` run, by the names of their files without numbers; empty: all.
+TESTS ?=
+export TESTS
 # The pages and tools of docs/clients that `make test-clients` runs.
 CLIENTS ?=
 export CLIENTS
@@ -40,7 +43,7 @@ target = $(or $(CARGO_TARGET_DIR),target)$(CARGO_BUILD_TARGET:%=/%)
 vendored = $(if $(wildcard vendor/config.toml),--locked --offline --config vendor/config.toml)
 library = $(target)/pg$(major)/ulid.so
 scripts = $(wildcard sql/install/ulid--*.sql sql/ulid--*--*.sql)
-tests = $(basename $(notdir $(wildcard tests/pg_regress/sql/*.sql)))
+tests = $(or $(TESTS),$(basename $(notdir $(wildcard tests/pg_regress/sql/*.sql))))
 
 .PHONY: all build install uninstall installcheck run test test-rust test-build test-sql test-pgrx test-server test-docs test-clients test-foreign test-aarch64 test-dist test-upgrade test-minimal test-crates fuzz mutants fuzz-planner fuzz-input soak flood test-deb test-rpm test-image test-workflows bench dist deb rpm image sums release-check clean help
 
@@ -64,7 +67,7 @@ uninstall: ## remove the files that install has installed
 	@scripts/check-installed.sh '$(libdir)' '$(extdir)'
 	rm -f '$(libdir)/ulid.so' '$(extdir)/ulid.control' '$(extdir)'/ulid--*.sql
 
-installcheck: ## test the installed extension in the running server that PGHOST, PGPORT and PGUSER name
+installcheck: ## test the installed extension in the running server that PGHOST, PGPORT and PGUSER name (TESTS=io)
 	mkdir -p target/regress
 	'$(pg_regress)' --bindir='$(bindir)' --inputdir=tests/pg_regress --outputdir=target/regress \
 		--load-extension=ulid --dbname=ulid_regression $(tests)
@@ -87,7 +90,7 @@ test-sql: ## tests/pg_regress
 test-pgrx: ## the Rust tests that run inside a server
 	scripts/test.sh pgrx
 
-test-server: ## tests/server: scripts that start, stop, restore and upgrade real servers
+test-server: ## tests/t, by prove: servers that are started, killed, replicated, upgraded (TESTS="update crash" chooses)
 	scripts/test.sh server
 
 test-docs: ## the SQL examples of README.md and docs/ (ROWS=10000: on smaller tables instead of a million rows)

@@ -309,6 +309,32 @@ unpack_companions() {
   rm -rf "$archives"
 }
 
+# Prepare PostgreSQL's framework for tests with servers: sets PERL5LIB and PG_REGRESS. Not every source of a server has its
+# modules; those of another serve as well, because they know versions.
+prepare_prove() {
+  local pgxs
+  { command -v prove && perl -MIPC::Run -e 1; } > /dev/null 2>&1 || prepare_tools libipc-run-perl
+  pgxs=$(find_framework)
+  if [ -z "$pgxs" ]; then
+    (prepare_postgres 18)
+    pgxs=$(find_framework)
+    [ -n "$pgxs" ] || die "no server here has PostgreSQL::Test::Cluster"
+  fi
+  export PERL5LIB=$pgxs/test/perl${PERL5LIB:+:$PERL5LIB} PG_REGRESS=$pgxs/test/regress/pg_regress
+}
+
+# Print a directory that has the framework: that of the server in PATH, or of another.
+find_framework() {
+  local pgxs
+  pgxs=$(readlink -f "$(dirname "$(pg_config --pgxs)")/..")
+  for pgxs in "$pgxs" "$WORK"/*/usr/lib/postgresql/*/lib/pgxs/src /usr/lib/postgresql/*/lib/pgxs/src; do
+    if [ -e "$pgxs/test/perl/PostgreSQL/Test/Cluster.pm" ] && [ -x "$pgxs/test/regress/pg_regress" ]; then
+      echo "$pgxs"
+      return
+    fi
+  done
+}
+
 # Copy the machine's PostgreSQL $1, which finds its files wherever it is, to the directory $2.
 copy_postgres() {
   say "copy PostgreSQL $1 to $2"

@@ -173,17 +173,58 @@ EOF
   check "$CARGO_PGRX" pgrx test "pg$major" --pgdata "$SERVERS/pgrx" "${runas[@]}"
 }
 
-# Scripts that need real servers. Each finds a fresh directory, an empty database, and the functions of server.sh.
+# What needs servers of its own: tests/t, or what TESTS names of it.
 stage_server() {
-  local script name status passed=0 failures=0 skipped=0
   install_extension
   prepare_companions "$major"
   prepare_clients
-  offer_packages bzip2                     # for the source in core_uuid.sh
+  # shellcheck disable=SC2086
+  run_scripts ${TESTS:-}
+  # shellcheck disable=SC2086
+  prove_tests ${TESTS:-}
+}
+
+# Run tests of tests/t by prove, as the user of the servers: all, or those with these names, which are those of the files
+# without the numbers. Their logs stay in target/prove.
+prove_tests() {
+  local name log directory=$ROOT files=() options=(--jobs=2 --timer --directives)
+  prepare_prove
+  for name; do
+    [ ! -e "tests/server/$name.sh" ] || continue
+    compgen -G "tests/t/[0-9]*_$name.pl" > /dev/null || die "no test is called $name:" \
+      "$(cd tests/t && printf '%s\n' [0-9]*.pl | sed 's/^[0-9]*_\(.*\)\.pl$/\1/' | sort | paste -sd ' ')"
+    files+=(tests/t/[0-9]*_"$name".pl)
+    options=(--verbose)
+  done
+  [ $# != 0 ] || files=(tests/t/[0-9]*.pl)
+  server_directory "$SERVERS/prove"
+  if ! as_postgres test -r "$ROOT/tests/t/ULID.pm"; then
+    directory=$SERVERS/checkout
+    tar c --exclude=./target --exclude=./.git . | as_postgres tar x --one-top-level="$directory"
+  fi
+  # older versions of the framework know TESTDIR alone
+  as_postgres env --chdir="$directory" TESTDIR="$SERVERS/prove" TESTDATADIR="$SERVERS/prove/tmp_check" \
+    TESTLOGDIR="$SERVERS/prove/tmp_check/log" prove "${options[@]}" -I tests/t "${files[@]}" < /dev/null 2>&1 |
+    tee "target/prove-$major.log" || failed=1
+  rm -rf target/prove
+  cp -r "$SERVERS/prove/tmp_check/log" target/prove
+  # what the failed ones did at last, and their servers
+  for name in $(sed -n 's/^[^ ]*\/\([^ ]*\)\.pl *(Wstat: .*/\1/p' "target/prove-$major.log"); do
+    for log in "target/prove/regress_log_$name" "target/prove/${name}"_*; do
+      [ -e "$log" ] || continue
+      say "the end of $log"
+      tail -n 30 "$log"
+    done
+  done
+}
+
+# The scripts that are not there yet. Each finds a fresh directory, an empty database, and the functions of server.sh.
+run_scripts() {
+  local script name status passed=0 failures=0 skipped=0
   start_server common
   for script in tests/server/*.sh; do
-    [ -x "$script" ] || continue
     name=$(basename "$script" .sh)
+    [ $# = 0 ] || [[ " $* " = *" $name "* ]] || continue
     run_script "$name" > "target/server-$name.log" 2>&1
     case $status in
       0)
