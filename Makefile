@@ -21,11 +21,11 @@ export FULL
 # After this many seconds `make test PG=all` starts no further optional version.
 export TIME_LIMIT
 
-# How often `make soak` kills the server, and how often `make fuzz-input` sends something; empty: 100 and 100,000 times.
+# How often `make crash` kills the server, and how often `make hostile` sends something; empty: 100 and 100,000 times.
 export ROUNDS
 export CASES
 
-# How long `make fuzz` and `make fuzz-planner` run, in seconds, and their seed; empty: a minute, any seed.
+# How long `make fuzz` and `make planner-fuzz` run, in seconds, and their seed; empty: a minute, any seed.
 export FUZZ_SECONDS = $(SECONDS)
 export FUZZ_SEED = $(SEED)
 unexport SECONDS
@@ -45,7 +45,7 @@ library = $(target)/pg$(major)/ulid.so
 scripts = $(wildcard sql/install/ulid--*.sql sql/ulid--*--*.sql)
 tests = $(or $(TESTS),$(basename $(notdir $(wildcard tests/pg_regress/sql/*.sql))))
 
-.PHONY: all build install uninstall installcheck run test test-rust test-build test-sql test-pgrx test-server test-docs test-clients test-foreign test-aarch64 test-dist test-upgrade test-minimal test-crates fuzz mutants fuzz-planner fuzz-input soak flood test-deb test-rpm test-image test-workflows bench dist deb rpm image sums release-check clean help
+.PHONY: all build install uninstall installcheck run test test-rust test-build test-sql test-pgrx test-server test-docs test-clients test-foreign test-aarch64 test-dist test-upgrade test-minimal test-crates fuzz mutants planner-fuzz hostile crash flood sqlsmith valgrind test-deb test-rpm test-image test-workflows bench dist deb rpm image sums release-check clean help
 
 all: build # pgxn runs this target
 
@@ -132,17 +132,23 @@ mutants: ## change the Rust code in hundreds of small ways, each of which a test
 fuzz: ## search for inputs that the Rust code reads or converts otherwise than a plain reader (SECONDS=60; SEED=1)
 	scripts/test.sh fuzz
 
-fuzz-planner: ## search for queries that the planner's hooks break (SECONDS=60; SEED=1; PG=18)
-	scripts/test.sh fuzz-planner
+planner-fuzz: ## search for queries that the planner's hooks break (SECONDS=60; SEED=1; PG=18)
+	scripts/test.sh planner-fuzz
 
-fuzz-input: ## send random bytes to servers in six encodings (CASES=100000 for each; SEED=1)
-	scripts/test.sh fuzz-input
+hostile: ## send random bytes to servers in six encodings (CASES=100000 for each; SEED=1)
+	scripts/test.sh hostile
 
-soak: ## kill a server while clients write, and compare what they were told with what is there (ROUNDS=100)
-	scripts/test.sh soak
+crash: ## kill a server while clients write, and compare what they were told with what is there (ROUNDS=100)
+	scripts/test.sh crash
 
 flood: ## generate 8 x 10^7 ids of each kind at once, call functions 10^8 times, fill tables of 10^8 rows (10 GB of disk)
 	scripts/test.sh flood
+
+sqlsmith: ## random queries of a fuzzer that knows nothing of the extension (SECONDS=60; PG=assert)
+	scripts/test.sh sqlsmith
+
+valgrind: ## every function under valgrind, in a PostgreSQL built for it with assertions
+	PG=assert scripts/test.sh valgrind
 
 test-workflows: ## .github/workflows, by actionlint
 	scripts/test.sh workflows

@@ -1,7 +1,7 @@
 # Sourced by what makes packages: names, places, and what several of them do.
 # shellcheck shell=bash disable=SC2034
-# shellcheck source=scripts/setup.sh
-. "$(dirname "${BASH_SOURCE[0]}")/../scripts/setup.sh"
+# shellcheck source=scripts/lib/setup.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../scripts/lib/setup.sh"
 
 VERSION=$(sed -n "s/^default_version = '\(.*\)'/\1/p" ulid.control)
 NAME=ulid-$VERSION

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Measure the Rust code, then compare kinds of ids in a private server: a short run, or everything with FULL=1. The
 # arguments are those of benches/sql.pl.
-# shellcheck source=scripts/setup.sh
-. "$(dirname "$0")/setup.sh"
+# shellcheck source=scripts/lib/setup.sh
+. "$(dirname "$0")/lib/setup.sh"
 
 major=${PG:-$(default_major)}
 results=target/bench

@@ -11,8 +11,8 @@
 # Debian never had 16: it comes in a wheel from PyPI, without contrib modules. The headers of 14 are in neither.
 # "assert" is Debian's source of 18, built here with assertions.
 set -euo pipefail
-# shellcheck source=scripts/debian.sh
-. "$(dirname "$0")/debian.sh"
+# shellcheck source=scripts/lib/archive.sh
+. "$(dirname "$0")/lib/archive.sh"
 major=$1 root=$(realpath -m "$2"); shift 2
 download=$root.download
 rm -rf "$root" "$download"

@@ -7,8 +7,8 @@
 set -euo pipefail
 root=$(realpath -m "$1") download=$(realpath -m "$1").download
 cd "$(dirname "$0")/.."
-# shellcheck source=scripts/debian.sh
-. scripts/debian.sh
+# shellcheck source=scripts/lib/archive.sh
+. scripts/lib/archive.sh
 targets=("${@:3}")
 version=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 trap 'rm -rf "$download"' EXIT

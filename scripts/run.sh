@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Show what the extension does, in a temporary server. On a terminal, psql then opens in it.
-# shellcheck source=scripts/setup.sh
-. "$(dirname "$0")/setup.sh"
+# shellcheck source=scripts/lib/setup.sh
+. "$(dirname "$0")/lib/setup.sh"
 
 major=${PG:-$(default_major)}
 prepare_postgres "$major"

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Run all tests or the named stages: rust build sql pgrx server docs; deb, which otherwise runs on PostgreSQL 15 alone; and
-# those that run only if they are named: aarch64 clients crates dist flood foreign fuzz fuzz-input fuzz-planner image
-# minimal mutants rpm soak sqlsmith upgrade valgrind workflows. A failure does not stop the later ones.
-# shellcheck source=scripts/setup.sh
-. "$(dirname "$0")/setup.sh"
+# those that run only if they are named: aarch64 clients crash crates dist flood foreign fuzz hostile image
+# minimal mutants planner-fuzz rpm sqlsmith upgrade valgrind workflows. A failure does not stop the later ones.
+# shellcheck source=scripts/lib/setup.sh
+. "$(dirname "$0")/lib/setup.sh"
 
 # Run a command of a stage, and continue with the next one if it fails.
 check() {
@@ -270,13 +270,13 @@ check_script() {
 }
 
 # Kill a server many times while clients write.
-stage_soak() {
+stage_crash() {
   export ROUNDS=${ROUNDS:-100}
   check_script crash
 }
 
 # Send random bytes to a server in six encodings.
-stage_fuzz-input() {
+stage_hostile() {
   export CASES=${CASES:-100000} SEED=${FUZZ_SEED:-$RANDOM} HUGE=yes
   say "seed $SEED"
   check_script hostile
@@ -318,7 +318,7 @@ start_fuzz_server() {
 }
 
 # Random queries for some time. One of the tests in tests/server runs those of a fixed seed.
-stage_fuzz-planner() {
+stage_planner-fuzz() {
   start_fuzz_server fuzz
   check perl tests/server/planner_fuzz.pl --seconds="${FUZZ_SECONDS:-60}" ${FUZZ_SEED:+--seed="$FUZZ_SEED"}
 }
@@ -386,7 +386,7 @@ stage_image() { check_package image; }
 check_package() {
   local status=0
   git rev-parse --verify --quiet HEAD > /dev/null || { echo "takes a checkout of git"; exit 77; }
-  MAJOR=$major "tests/packages/$1.sh" < /dev/null || status=$?
+  MAJOR=$major "tests/packages/test-$1.sh" < /dev/null || status=$?
   [ "$status" != 77 ] || exit 77           # what it needs is not there; its last line says what
   [ "$status" = 0 ] || failed=1
 }
@@ -490,7 +490,7 @@ for major in ${majors:-}; do
     case $major in
       15) more=(deb) ;;
       assert)
-        more=(fuzz-planner sqlsmith valgrind)
+        more=(planner-fuzz sqlsmith valgrind)
         export FUZZ_SECONDS=${FUZZ_SECONDS:-600}
         ;;
     esac

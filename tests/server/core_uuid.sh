@@ -2,8 +2,8 @@
 # PostgreSQL's own regression test of uuid, unchanged, in a database that has the extension. It comes from the source
 # package of the server's Debian suite.
 set -euo pipefail
-# shellcheck source=scripts/debian.sh
-. "$ROOT/scripts/debian.sh"
+# shellcheck source=scripts/lib/archive.sh
+. "$ROOT/scripts/lib/archive.sh"
 major=$(pg_config --version | sed 's/^[^0-9]*\([0-9]*\).*/\1/')
 case $major in
   13) suites=bullseye ;;

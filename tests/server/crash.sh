@@ -2,7 +2,7 @@
 # A server that is killed while eight clients write. After each recovery every acknowledged row is there, no id comes
 # twice, the indexes agree with the table, and gen_ordered_ulid goes on. In the end a streaming standby and a logical
 # subscriber are equal to the server, and the standby takes over. ROUNDS (5) is how often the server is killed; `make
-# soak` does it more often.
+# crash` does it more often.
 set -euo pipefail
 # shellcheck source=scripts/server.sh
 . "$ROOT/scripts/server.sh"

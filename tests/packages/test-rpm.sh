@@ -3,7 +3,7 @@
 # root; and what it installs, used by a server. There is no system of Red Hat's to install it on.
 set -euo pipefail
 cd "$ROOT"
-. tests/packages/debian.sh
+. tests/packages/lib/bare.sh
 [ "$(id -u)" = 0 ] || skip "takes root"
 . packaging/common.sh
 

@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$ROOT"
 . packaging/common.sh
 
-. tests/packages/debian.sh
+. tests/packages/lib/bare.sh
 root=$SERVERS/root
 suite=$(suite_of "$MAJOR") || skip "no Debian has PostgreSQL $MAJOR"
 make_debian "$root" "$suite"

@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 set -euo pipefail
 umask 022
-cd "$(dirname "${BASH_SOURCE[0]}")/.."
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 ROOT=$PWD
 PGRX_VERSION=0.19.3
 MAJORS="19 18 17 16 15 14 13"
@@ -13,7 +13,7 @@ for name in $(compgen -e PG); do
   case $name in PG | PGRX_*) ;; *) unset "$name" ;; esac
 done
 . scripts/server.sh
-. scripts/debian.sh
+. scripts/lib/archive.sh
 # The machine that the extension is built for. With ARCH=arm64 it is another one, whose server runs in an emulator.
 CROSS=${ARCH:-} MACHINE=$(uname -m)
 [ "$CROSS" != "$(dpkg --print-architecture 2> /dev/null)" ] || CROSS=""

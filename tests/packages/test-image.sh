@@ -6,7 +6,7 @@
 set -euo pipefail
 cd "$ROOT"
 . packaging/common.sh
-. tests/packages/debian.sh
+. tests/packages/lib/bare.sh
 [ "$MAJOR" -ge 18 ] || skip "extension images are for PostgreSQL 18 and newer"
 suite=$(suite_of "$MAJOR") || skip "no Debian has PostgreSQL $MAJOR"
 [ -n "$CROSS" ] || make_debian "$SERVERS/root" "$suite"
