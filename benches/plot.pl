@@ -64,9 +64,9 @@ if (%simulated) {
 }
 
 chart('index-size', 'Size of the key\'s index', 'MB', lines(index_bytes => sub { $_[0] / (1 << 20) }));
-chart('wal-per-row', 'WAL for each inserted row', 'bytes', lines(wal_bytes => sub { $_[0] / $_[1] }));
-chart('insert-rate', 'Inserted rows in a second', 'thousands', lines(ms => sub { $_[1] / $_[0] }));
-bars('cost-per-id', 'Cost of making an id', 'ns', 'generate');
+chart('wal-per-row', 'WAL per inserted row', 'bytes', lines(wal_bytes => sub { $_[0] / $_[1] }));
+chart('insert-rate', 'Inserted rows per second', 'thousands', lines(ms => sub { $_[1] / $_[0] }));
+bars('cost-per-id', 'Cost of generating an id', 'ns', 'generate');
 
 # A number whose first digit is 1, 2 or 5: the distance of at most six marks up to a maximum.
 sub step {

@@ -8,7 +8,7 @@
 # which slows down for a while slows all of them; of all but inserts the least of three times within a round counts.
 # Times are of the processor, as the server's log_statement_stats has them, and by the clock where rows are inserted.
 # Every result goes to FILE, a line each: operation, kind, round, rows by then, value. What is printed at the end, and
-# again by benches/sql.pl --report FILE, are medians over the rounds, the range of the middle half of them, and the
+# again by benches/sql.pl --report FILE, are medians over the rounds, the interquartile range, and the
 # median of the ratio to ulid within a round.
 use strict;
 use warnings;
@@ -223,18 +223,18 @@ sub report {
         $of{$operation}{$count}{$kind}{$round} = $value;
     }
     my $only = sub { (values %{ $of{ $_[0] } // {} })[0] // {} };
-    print "Medians over the rounds, ± half the width of the middle half of them, (ratio to ulid within a round).\n";
-    table('Nanoseconds of the processor for a row', map { [$_->[1], $only->($_->[0])] } (
+    print "Medians over the rounds, ± half the interquartile range, (ratio to `gen_ulid` within a round).\n";
+    table('CPU time per row, ns', map { [$_->[1], $only->($_->[0])] } (
         [generate => 'generate'], [text_out => 'text output'], [text_in => 'text input'],
         [copy_text_out => 'COPY to text'], [copy_text_in => 'COPY from text'],
         [copy_binary_out => 'COPY to binary'], [copy_binary_in => 'COPY from binary'], [compare => 'compare'],
         [filter => 'filter by `<@` a range; of bigint, a `timestamptz` beside it'],
         [sort => 'sort'], [hash_join => 'hash join'], [index_build => 'build an index'], [lookup => 'look up by key'],
     ));
-    table('Other figures', ['a day of thirty, µs', scaled(1000, $only->('window'))],
+    table('Queries and single-row inserts', ['count the rows of one day out of 30, µs', scaled(1000, $only->('window'))],
         ['INSERT of one row, 8 clients: rows per second', $only->('insert_one_tps')],
-        ['and bytes of WAL for it', $only->('insert_one_wal_bytes')]);
-    table('Nanoseconds by the clock for an id, made in several sessions at once on two cores',
+        ['WAL bytes per row', $only->('insert_one_wal_bytes')]);
+    table('Generating ids in several sessions on two cores, wall-clock ns per id',
         map { ["$_ session" . ($_ > 1 ? 's' : ''), $of{sessions_ns}{$_}] } sort { $a <=> $b } keys %{ $of{sessions_ns} // {} });
 
     # The batches of one insert belong together.
@@ -250,28 +250,28 @@ sub report {
             return \%total;
         };
         table(sprintf('INSERT of %s rows in 20 statements', digits($rows)),
-            ['ns for a row',           scaled($rows / 1e6, $total->('ms'))],
-            ['bytes of WAL for a row', scaled($rows, $total->('wal_bytes'))],
+            ['ns per row',           scaled($rows / 1e6, $total->('ms'))],
+            ['WAL bytes per row', scaled($rows, $total->('wal_bytes'))],
             ['blocks read',            $total->('blocks_read')],
-            ['MB of index',            scaled(1 << 20, $of{"${insert}_index_bytes"}{$rows})],
-            ['bytes of index for a row', scaled($rows, $of{"${insert}_index_bytes"}{$rows})],
-            ['its leaves full to, %',  $only->("${insert}_density")]);
+            ['index, MB',            scaled(1 << 20, $of{"${insert}_index_bytes"}{$rows})],
+            ['index bytes per row', scaled($rows, $of{"${insert}_index_bytes"}{$rows})],
+            ['leaf fill, %',  $only->("${insert}_density")]);
     }
     for my $rows (keys %{ $of{insert_clients_index_bytes} // {} }) {
-        table(sprintf('INSERT of %s rows by 8 clients at once, 10,000 in a statement', digits($rows)),
+        table(sprintf('INSERT of %s rows by 8 clients, 10,000 per statement', digits($rows)),
             ['rows per second', $of{insert_clients_rate}{$rows}],
-            ['bytes of index for a row', scaled($rows, $of{insert_clients_index_bytes}{$rows})],
-            ['its leaves full to, %', $of{insert_clients_density}{$rows} // {}]);
+            ['index bytes per row', scaled($rows, $of{insert_clients_index_bytes}{$rows})],
+            ['leaf fill, %', $of{insert_clients_density}{$rows} // {}]);
     }
-    table('Look up 20,000 of them by key, with an index larger than `shared_buffers`',
-        ['of the newest hundredth: µs for a row', scaled(20, $only->('lookup_newest_ms'))],
-        ['and blocks read for a row', scaled(20_000, $only->('lookup_newest_blocks_read'))],
-        ['of all: µs for a row', scaled(20, $only->('lookup_sample_ms'))],
-        ['and blocks read for a row', scaled(20_000, $only->('lookup_sample_blocks_read'))]);
+    table('Look up 20,000 of these rows by key, with an index larger than `shared_buffers`',
+        ['newest 1 %: µs per row', scaled(20, $only->('lookup_newest_ms'))],
+        ['blocks read per row', scaled(20_000, $only->('lookup_newest_blocks_read'))],
+        ['all: µs per row', scaled(20, $only->('lookup_sample_ms'))],
+        ['blocks read per row', scaled(20_000, $only->('lookup_sample_blocks_read'))]);
 
     my %filled = map { $_ => $of{"index_bytes_filled_to_$_"} // return } 90, 80, 70;
     my @rates = sort { $a <=> $b } keys %{ $filled{90} };
-    print "\n### Index of `gen_ulid` by the number of ids made in each millisecond\n\n| bytes for a row, with |",
+    print "\n### Size of the index of `gen_ulid`, by the number of ids per millisecond\n\n| index bytes per row |",
         (map { " $_ |" } @rates), "\n|---|", '---:|' x @rates, "\n";
     for my $factor (sort { $b <=> $a } keys %filled) {
         print "| fillfactor $factor |", (map { ' ' . digits($filled{$factor}{$_}{ulid}{0}) . ' |' } @rates), "\n";

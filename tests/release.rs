@@ -58,10 +58,10 @@ fn meta_json_is_complete() {
     assert!(read("Cargo.toml").contains(&format!("\npg{oldest} = ")));
 }
 
-// What `docs/reliability.md` says of unsafe code: each file that has any, and the number of its blocks.
+// What `tests/evidence.md` says of unsafe code: each file that has any, and the number of its blocks.
 #[test]
 fn unsafe_blocks_are_counted() {
-    let page = read("docs/reliability.md");
+    let page = read("tests/evidence.md");
     let shown: BTreeMap<String, usize> = page
         .lines()
         .filter_map(|line| line.strip_prefix("| `src/")?.split_once("` | "))
