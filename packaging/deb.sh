@@ -21,7 +21,7 @@ tar xf "${package}_$VERSION.orig.tar.xz"
 cd "$package-$VERSION"
 tar xf "$PACKAGES/$NAME-vendor.tar.xz"
 cp -R packaging/debian debian
-rust=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
+rust=$(sed -n 's/^rustc = "\(.*\)"/\1/p' Cargo.toml)
 sed "s/@PG@/$major/g; s/@RUST@/$rust/; s/@MAINTAINER@/$MAINTAINER/; s#@REPOSITORY@#$REPOSITORY#; /^Homepage: $/d" debian/control.in > debian/control
 rm debian/control.in
 cp vendor/COPYRIGHT debian/copyright

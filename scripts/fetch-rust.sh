@@ -10,7 +10,7 @@ cd "$(dirname "$0")/.."
 # shellcheck source=scripts/lib/archive.sh
 . scripts/lib/archive.sh
 targets=("${@:3}")
-version=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
+version=$(sed -n 's/^rustc = "\(.*\)"/\1/p' Cargo.toml)
 trap 'rm -rf "$download"' EXIT
 
 fetch_rustup() {

@@ -13,7 +13,7 @@ check() {
 
 # Whether the compiler has the version that Cargo.toml names, so that its warnings are the ones we know.
 is_pinned_rust() {
-  [[ $(rustc --version) = "rustc $(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)".* ]]
+  [[ $(rustc --version) = "rustc $(sed -n 's/^rustc = "\(.*\)"/\1/p' Cargo.toml)".* ]]
 }
 
 # The Rust code, without PostgreSQL.
@@ -31,7 +31,8 @@ stage_rust() {
   check cargo clippy --quiet --all-targets "${fuzz[@]}" -- "${lints[@]}"
   check cargo test "${drivers[@]}"
   RUSTDOCFLAGS=${lints[*]} check cargo doc --quiet --no-deps "${drivers[@]}"
-  check cargo package --quiet --allow-dirty  # what is published builds, without drivers
+  check cargo package --quiet --allow-dirty  # what is published builds and passes its tests, without drivers
+  check cargo test --quiet --manifest-path "target/package/pg_ulid-$(cargo pkgid | sed 's/.*[@#]//')/Cargo.toml" --target-dir target
   local run
   for run in "" "rustup run nightly"; do
     # shellcheck disable=SC2086
@@ -93,9 +94,9 @@ stage_mutants() {
     [ $? = 3 ] || failed=1                 # 3: some made a test run on and on, which is noticed too
 }
 
-# The oldest versions of the crates that Cargo.toml permits, without those that it pins.
+# The oldest versions of the crates that Cargo.toml permits, without those that it pins; and the oldest Rust.
 stage_minimal() {
-  local copy
+  local copy rust toolchain
   copy=$(mktemp -d)
   # shellcheck disable=SC2064
   trap "rm -rf '$copy'" EXIT
@@ -106,6 +107,14 @@ stage_minimal() {
   RUSTC_BOOTSTRAP=1 check cargo update --quiet -Z direct-minimal-versions
   check cargo test --target-dir "$ROOT/target/minimal" --features "diesel postgres-types sqlx" \
     --lib --test={convert,properties,serde,vectors}
+  rust=$(sed -n 's/^rust-version = "\([0-9.]*\)".*/\1/p' Cargo.toml)
+  export RUSTUP_HOME=$ROOT/target/rust-minimal
+  if command -v rustup > /dev/null && rustup toolchain install "$rust" --no-self-update --profile minimal > /dev/null 2>&1; then
+    toolchain=$(echo "$RUSTUP_HOME"/toolchains/*/bin)
+    PATH=$toolchain:$PATH check cargo test --target-dir "$ROOT/target/minimal" --lib --test={convert,properties,serde,vectors}
+  else
+    echo "skipped: Rust $rust, which rustup would fetch"
+  fi
 }
 
 # The crates that the extension is built and tested from: licences, sources, and what is known against them.

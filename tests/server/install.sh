@@ -17,7 +17,7 @@ for target in build install; do
     echo "not refused: $target with an old compiler"
     exit 1
   fi
-  needed=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' "$ROOT/Cargo.toml")
+  needed=$(sed -n 's/^rustc = "\(.*\)"/\1/p' "$ROOT/Cargo.toml")
   grep -qx "error: Rust $needed or newer is needed, and this is 1.85.0" message || { cat message; exit 1; }
   grep -q 'scripts/fetch-rust\.sh' message
 done
