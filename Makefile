@@ -36,12 +36,16 @@ major = $(shell '$(pg_config)' --version | sed 's/^[^0-9]*\([0-9]*\).*/\1/')
 bindir = $(shell '$(pg_config)' --bindir)
 libdir = $(DESTDIR)$(shell '$(pg_config)' --pkglibdir)
 extdir = $(DESTDIR)$(shell '$(pg_config)' --sharedir)/extension
-pg_regress = $(dir $(shell '$(pg_config)' --pgxs))../test/regress/pg_regress
+pgxs = $(shell dirname "$$('$(pg_config)' --pgxs)")/..
+pg_regress = $(pgxs)/test/regress/pg_regress
 version = $(shell sed -n "s/^default_version = '\(.*\)'/\1/p" ulid.control)
 target = $(or $(CARGO_TARGET_DIR),target)$(CARGO_BUILD_TARGET:%=/%)
 # Where the release's archive of crates is unpacked, nothing is fetched.
 vendored = $(if $(wildcard vendor/config.toml),--locked --offline --config vendor/config.toml)
-library = $(target)/pg$(major)/ulid.so
+# How libraries end: that of the server, .so but on macOS since PostgreSQL 16, and that of cargo.
+suffix = $(shell sed -n 's/^DLSUFFIX *= *//p' '$(pgxs)/Makefile.global')
+built_suffix = $(if $(findstring darwin,$(or $(CARGO_BUILD_TARGET),$(shell uname -s | tr A-Z a-z))),.dylib,.so)
+library = $(target)/pg$(major)/ulid$(suffix)
 scripts = $(wildcard sql/install/ulid--*.sql sql/ulid--*--*.sql)
 tests = $(or $(TESTS),$(basename $(notdir $(wildcard tests/pg_regress/sql/*.sql))))
 
@@ -50,22 +54,22 @@ tests = $(or $(TESTS),$(basename $(notdir $(wildcard tests/pg_regress/sql/*.sql)
 all: build # pgxn runs this target
 
 build: ## build the extension for the server of PG_CONFIG (default: the pg_config in PATH)
-	@scripts/check-rust.sh
+	@scripts/check-build.sh '$(pg_config)'
 	PGRX_PG_CONFIG_PATH='$(pg_config)' cargo build $(vendored) --release --lib --no-default-features --features pg$(major)
 	mkdir -p '$(dir $(library))'
-	cp '$(target)/release/libulid.so' '$(library)'
+	cp '$(target)/release/libulid$(built_suffix)' '$(library)'
 
 install: ## install it there, under DESTDIR if that is set; builds it first if cargo is available
-	@scripts/check-installed.sh '$(libdir)' '$(extdir)'
+	@scripts/check-installed.sh '$(libdir)/ulid$(suffix)' '$(extdir)'
 	if command -v cargo > /dev/null; then $(MAKE) --no-print-directory build; fi
 	install -d '$(libdir)' '$(extdir)'
-	install -m 755 '$(library)' '$(libdir)/ulid.so'
+	install -m 755 '$(library)' '$(libdir)/ulid$(suffix)'
 	install -m 644 ulid.control $(scripts) '$(extdir)'
 	install -m 644 sql/ulid.sql '$(extdir)/ulid--$(version).sql'
 
 uninstall: ## remove the files that install has installed
-	@scripts/check-installed.sh '$(libdir)' '$(extdir)'
-	rm -f '$(libdir)/ulid.so' '$(extdir)/ulid.control' '$(extdir)'/ulid--*.sql
+	@scripts/check-installed.sh '$(libdir)/ulid$(suffix)' '$(extdir)'
+	rm -f '$(libdir)/ulid$(suffix)' '$(extdir)/ulid.control' '$(extdir)'/ulid--*.sql
 
 installcheck: ## test the installed extension in the running server that PGHOST, PGPORT and PGUSER name (TESTS=io)
 	mkdir -p target/regress

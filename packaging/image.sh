@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Make the extension image for a PostgreSQL major version (PG=NN; 18 by default) out of Debian's package, in
 # target/packages as an OCI archive: /lib, /share/extension and /licenses, to be mounted into a server of any image. With
-# ARCH=arm64, it is for that machine.
+# ARCH=arm64, it is for that machine. Layout, labels, user and tag are those of CloudNativePG's own extension images.
 #
 # The same commit makes the same bytes with the same tools.
 # shellcheck source=packaging/common.sh
@@ -18,17 +18,21 @@ work=$(mktemp -d "${TMPDIR:-/tmp}/ulid-image.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 
 dpkg-deb -x "$package" "$work/package"
-mkdir -p "$work/image/share" "$work/image/licenses/ulid"
+licenses=$work/image/licenses/postgresql-$major-ulid
+mkdir -p "$work/image/share" "$licenses"
 mv "$work/package/usr/lib/postgresql/$major/lib" "$work/image/lib"
 mv "$work/package/usr/share/postgresql/$major/extension" "$work/image/share/extension"
-mv "$work/package/usr/share/doc/postgresql-$major-ulid/copyright" "$work/image/licenses/ulid"
+mv "$work/package/usr/share/doc/postgresql-$major-ulid/copyright" "$licenses"
 say "build the extension image for PostgreSQL $major"
 container=$(buildah_in "$work" from scratch)
 quiet buildah_in "$work" copy "$container" "$work/image" /
-buildah_in "$work" config --os linux --arch "$ARCHITECTURE" --label org.opencontainers.image.title=ulid \
-  --label org.opencontainers.image.description="$(sed -n "s/^comment = '\(.*\)'/\1/p" ulid.control)" \
-  --label org.opencontainers.image.version="$VERSION" --label org.opencontainers.image.licenses=MIT \
-  ${REPOSITORY:+--label "org.opencontainers.image.source=$REPOSITORY"} "$container"
-quiet buildah_in "$work" commit --timestamp "$SOURCE_DATE_EPOCH" "$container" "oci:$work/oci:$VERSION-pg$major"
+described=(title="ulid $VERSION for PostgreSQL $major" description="$(sed -n "s/^comment = '\(.*\)'/\1/p" ulid.control)"
+  version="$VERSION" revision="$(git rev-parse HEAD)" licenses=MIT base.name=scratch
+  ${REPOSITORY:+source="$REPOSITORY" url="$REPOSITORY" documentation="$REPOSITORY"})
+described=("${described[@]/#/org.opencontainers.image.}" "io.cloudnativepg.image.base.pgmajor=$major"
+  "io.cloudnativepg.image.sql.version=$VERSION")
+for text in "${described[@]}"; do labels+=(--label "$text" --annotation "$text"); done
+buildah_in "$work" config --os linux --arch "$ARCHITECTURE" --user 65532:65532 "${labels[@]}" "$container"
+quiet buildah_in "$work" commit --timestamp "$SOURCE_DATE_EPOCH" "$container" "oci:$work/oci:$VERSION-$major"
 make_tar -C "$work/oci" . > "$archive"     # in an archive of buildah's own, files have the time of writing
 say "made $archive"

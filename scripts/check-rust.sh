@@ -1,8 +1,8 @@
-#!/usr/bin/env bash
-# Make sure that the Rust in PATH is at least the one that Cargo.toml asks for.
-set -euo pipefail
+#!/bin/sh
+# Make sure that the Rust in PATH is at least the one that the extension needs.
+set -eu
 cd "$(dirname "$0")/.."
-wanted=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
+wanted=$(sed -n 's/^rustc = "\(.*\)"/\1/p' Cargo.toml)
 found=$(rustc --version 2> /dev/null | cut -d ' ' -f 2) || true
 [ "$(printf '%s\n' "$wanted" "${found:-0}" | sort -V | head -n 1)" != "$wanted" ] || exit 0
 cat >&2 << END

@@ -1,0 +1,45 @@
+#!/bin/sh
+# Make sure that what a build needs is there, and say what is missing in one line each: check-build.sh PG_CONFIG
+set -eu
+"$(dirname "$0")/check-rust.sh"
+failed=""
+missing() {
+  echo "error: $1" >&2
+  failed=yes
+}
+
+# Whether the file matched by one of these patterns exists.
+any_exists() {
+  for file; do [ ! -e "$file" ] || return 0; done
+  return 1
+}
+
+# Whether bindgen finds libclang: where it is told to, or where it looks.
+has_libclang() {
+  [ -z "${LIBCLANG_PATH:-}" ] || return 0
+  for directory in "$(llvm-config --libdir 2> /dev/null)" "$(xcode-select -p 2> /dev/null)"/usr/lib \
+    "$(xcode-select -p 2> /dev/null)"/Toolchains/*/usr/lib /usr/lib /usr/lib64 /usr/lib/*-linux-* /usr/lib*/llvm*/lib* \
+    /usr/local/lib /usr/local/llvm*/lib /opt/homebrew/opt/llvm*/lib; do
+    ! any_exists "$directory"/libclang.so* "$directory"/libclang-[0-9]*.so* "$directory"/libclang.dylib || return 0
+  done
+  return 1
+}
+
+# Whether the C compiler finds this header.
+has_header() {
+  # shellcheck disable=SC2046,SC2086
+  echo "#include <$1>" | "${CC:-cc}" $("$pg_config" --cppflags) ${BINDGEN_EXTRA_CLANG_ARGS:-} -E - > /dev/null 2>&1
+}
+
+pg_config=$1
+headers=$("$pg_config" --includedir-server)
+"${RUSTFMT:-rustfmt}" --version > /dev/null 2>&1 || missing 'rustfmt is needed (rustup component add rustfmt)'
+has_libclang || missing 'libclang is needed (Debian: libclang-dev; Red Hat: clang-devel; Alpine: clang-dev), or LIBCLANG_PATH'
+[ -e "$headers/postgres.h" ] ||
+  missing "the server's headers are needed in $headers (Debian: postgresql-server-dev-NN; Red Hat: postgresqlNN-devel)"
+if ! has_header stdio.h; then
+  missing "a C compiler with the headers of libc is needed (Debian: gcc libc6-dev; Red Hat: gcc; Alpine: gcc musl-dev)"
+elif grep -qs '^#define USE_ICU 1' "$headers"/pg_config*.h && ! has_header unicode/ucol.h; then
+  missing "ICU's headers are needed, which the server's headers include (Debian: libicu-dev; Red Hat: libicu-devel; Alpine: icu-dev)"
+fi
+[ -z "$failed" ]
