@@ -118,7 +118,7 @@ test-deb: ## the Debian package: installed, used, upgraded and purged in a bare 
 test-rpm: ## the RPM package: checked with rpm's own tools, and its files used in a server (PG=NN)
 	scripts/test.sh rpm
 
-test-image: ## the images: loaded by a PostgreSQL 18 that has nothing else, and packaging/Dockerfile, built and used
+test-image: ## the images: loaded by a PostgreSQL 18 that has nothing else, and Dockerfile, built and used
 	PG=$(or $(PG),18) scripts/test.sh image
 
 test-upgrade: ## pg_upgrade, and dump and restore, from each PostgreSQL that can be had to each newer one (PG=19: to that)
