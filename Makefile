@@ -38,7 +38,6 @@ libdir = $(DESTDIR)$(shell '$(pg_config)' --pkglibdir)
 extdir = $(DESTDIR)$(shell '$(pg_config)' --sharedir)/extension
 pgxs = $(shell dirname "$$('$(pg_config)' --pgxs)")/..
 pg_regress = $(pgxs)/test/regress/pg_regress
-version = $(shell sed -n "s/^default_version = '\(.*\)'/\1/p" ulid.control)
 target = $(or $(CARGO_TARGET_DIR),target)$(CARGO_BUILD_TARGET:%=/%)
 # Where the release's archive of crates is unpacked, nothing is fetched.
 vendored = $(if $(wildcard vendor/config.toml),--locked --offline --config vendor/config.toml)
@@ -46,7 +45,10 @@ vendored = $(if $(wildcard vendor/config.toml),--locked --offline --config vendo
 suffix = $(shell sed -n 's/^DLSUFFIX *= *//p' '$(pgxs)/Makefile.global')
 built_suffix = $(if $(findstring darwin,$(or $(CARGO_BUILD_TARGET),$(shell uname -s | tr A-Z a-z))),.dylib,.so)
 library = $(target)/pg$(major)/ulid$(suffix)
-scripts = $(wildcard sql/install/ulid--*.sql sql/ulid--*--*.sql)
+# The extension and its companions, which are of SQL alone. cargo-pgrx takes any control file beside Cargo.toml for its own.
+controls = ulid.control $(wildcard sql/*.control)
+extensions = $(basename $(notdir $(controls)))
+scripts = $(wildcard sql/install/*--*.sql sql/*--*--*.sql)
 tests = $(or $(TESTS),$(basename $(notdir $(wildcard tests/pg_regress/sql/*.sql))))
 
 .PHONY: all build install uninstall installcheck run test test-rust test-build test-sql test-pgrx test-server test-docs test-clients test-foreign test-aarch64 test-dist test-upgrade test-minimal test-crates fuzz mutants planner-fuzz hostile crash flood sqlsmith valgrind test-deb test-rpm test-image test-workflows bench dist deb rpm image sums release-check clean help
@@ -64,12 +66,16 @@ install: ## install it there, under DESTDIR if that is set; builds it first if c
 	if command -v cargo > /dev/null; then $(MAKE) --no-print-directory build; fi
 	install -d '$(libdir)' '$(extdir)'
 	install -m 755 '$(library)' '$(libdir)/ulid$(suffix)'
-	install -m 644 ulid.control $(scripts) '$(extdir)'
-	install -m 644 sql/ulid.sql '$(extdir)/ulid--$(version).sql'
+	install -m 644 $(controls) $(scripts) '$(extdir)'
+	for control in $(controls); do \
+		name=$$(basename $$control .control); \
+		version=$$(sed -n "s/^default_version = '\(.*\)'/\1/p" $$control); \
+		install -m 644 sql/$$name.sql '$(extdir)'/$$name--$$version.sql || exit; \
+	done
 
 uninstall: ## remove the files that install has installed
 	@scripts/check-installed.sh '$(libdir)/ulid$(suffix)' '$(extdir)'
-	rm -f '$(libdir)/ulid$(suffix)' '$(extdir)/ulid.control' '$(extdir)'/ulid--*.sql
+	rm -f '$(libdir)/ulid$(suffix)' $(foreach name,$(extensions),'$(extdir)/$(name).control' '$(extdir)'/$(name)--*.sql)
 
 installcheck: ## test the installed extension in the running server that PGHOST, PGPORT and PGUSER name (TESTS=io)
 	mkdir -p target/regress

@@ -31,7 +31,7 @@ changelog_has_the_date() {
 scripts_have_sums() {
   local file
   sha256sum --check --quiet sql/SHA256SUMS
-  for file in sql/ulid.sql sql/ulid--*--"$VERSION".sql; do
+  for file in sql/*.sql; do
     [[ $file = *-recheck* ]] || grep -q " $file\$" sql/SHA256SUMS || { echo "sql/SHA256SUMS has no sum of $file"; return 1; }
   done
 }

@@ -13,9 +13,23 @@ fn read(file: &str) -> String {
     fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(file)).unwrap()
 }
 
+/// What a control file says of a setting.
+fn setting(control: &str, name: &str) -> String {
+    let control = read(control);
+    let value = control.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(" = '"));
+    value.and_then(|value| value.strip_suffix('\'')).unwrap_or_else(|| panic!("{name}")).to_owned()
+}
+
+/// The control files of the extensions that come with this one.
+fn companions() -> Vec<String> {
+    let files = fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("sql")).unwrap();
+    let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
+    names.filter_map(|name| name.strip_suffix(".control").map(str::to_owned)).collect()
+}
+
 #[test]
 fn control_file_has_the_version() {
-    assert!(read("ulid.control").lines().any(|line| line == format!("default_version = '{VERSION}'")));
+    assert_eq!(setting("ulid.control", "default_version"), VERSION);
 }
 
 #[test]
@@ -49,8 +63,15 @@ fn meta_json_is_complete() {
     assert!(!text("/maintainer/0").is_empty());
     assert!((1..=255).contains(&text("/abstract").len()));
     assert!(!text("/description").is_empty());
-    for file in [text("/provides/ulid/file"), text("/provides/ulid/docfile")] {
-        assert!(!read(file).is_empty());
+    for name in companions() {
+        let version = setting(&format!("sql/{name}.control"), "default_version");
+        assert_eq!(text(&format!("/provides/{name}/version")), version);
+        assert_eq!(text(&format!("/provides/{name}/file")), format!("sql/{name}.sql"));
+    }
+    for (name, provided) in meta["provides"].as_object().unwrap() {
+        for file in [&provided["file"], &provided["docfile"]] {
+            assert!(!read(file.as_str().unwrap_or_else(|| panic!("{name}"))).is_empty());
+        }
     }
     let tags = meta["tags"].as_array().unwrap();
     assert!(

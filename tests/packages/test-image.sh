@@ -23,11 +23,8 @@ mkdir "$SERVERS/oci"
 tar x -C "$SERVERS/oci" -f "$archive"
 [ "$(grep -rho '"architecture":"[^"]*"' "$SERVERS/oci/blobs")" = "\"architecture\":\"$ARCHITECTURE\"" ]
 quiet umoci raw unpack --image "$SERVERS/oci:$VERSION-$MAJOR" "$SERVERS/ulid"
-diff - <(cd "$SERVERS/ulid" && find . -type f ! -path './share/extension/ulid--*.sql' | sort) << END
-./lib/ulid.so
-./licenses/postgresql-$MAJOR-ulid/copyright
-./share/extension/ulid.control
-END
+diff <({ extension_files ./lib ./share/extension; echo "./licenses/postgresql-$MAJOR-ulid/copyright"; } | sort) \
+  <(cd "$SERVERS/ulid" && find . -type f | sort)
 scripts/check-library.sh "$SERVERS/ulid/lib/ulid.so"
 make -s --no-print-directory uninstall PG_CONFIG="$BIN/pg_config" DESTDIR=
 start_server image "extension_control_path = '\$system:$SERVERS/ulid/share'" "dynamic_library_path = '\$libdir:$SERVERS/ulid/lib'"

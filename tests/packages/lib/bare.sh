@@ -14,10 +14,14 @@ equal() {
 
 # Print, in order, the files that a package installs into the server's directories of libraries ($1) and extensions ($2).
 extension_files() {
-  local file
+  local file name
   {
     echo "$1/ulid.so"
-    for file in ulid.control "ulid--$VERSION.sql" sql/install/*.sql sql/ulid--*--*.sql; do echo "$2/${file##*/}"; done
+    for file in ulid.control sql/*.control; do
+      name=$(basename "$file" .control)
+      printf '%s\n' "$2/$name.control" "$2/$name--$(sed -n "s/^default_version = '\(.*\)'/\1/p" "$file").sql"
+    done
+    for file in sql/install/*.sql sql/*--*--*.sql; do echo "$2/${file##*/}"; done
   } | sort
 }
 

@@ -1,0 +1,44 @@
+\echo Use "ALTER EXTENSION ulid_gist UPDATE TO '1.0.0'" to load this file. \quit
+
+--
+-- What newer versions of btree_gist offer. pg_upgrade runs no script, so each update script repeats this section to the
+-- letter, and ulid_gist--VERSION-recheck--VERSION.sql is this section: it makes what btree_gist has and the class lacks.
+--
+
+DO $$
+DECLARE
+    btree_gist pg_catalog.text;
+    class record;
+BEGIN
+    SELECT pg_catalog.quote_ident(n.nspname) INTO STRICT btree_gist
+    FROM pg_catalog.pg_extension AS e
+    JOIN pg_catalog.pg_namespace AS n ON n.oid = e.extnamespace
+    WHERE e.extname = 'btree_gist';
+    -- the operator family of this extension
+    SELECT f.oid AS family, pg_catalog.format_type(c.opcintype, NULL) AS type INTO STRICT class
+    FROM pg_catalog.pg_extension AS e
+    JOIN pg_catalog.pg_depend AS d ON d.refobjid = e.oid
+    JOIN pg_catalog.pg_opfamily AS f ON f.oid = d.objid
+    JOIN pg_catalog.pg_opclass AS c ON c.opcfamily = f.oid
+    WHERE d.classid = 'pg_catalog.pg_opfamily'::pg_catalog.regclass::pg_catalog.oid
+    AND d.refclassid = 'pg_catalog.pg_extension'::pg_catalog.regclass::pg_catalog.oid
+    AND d.deptype = 'e' AND e.extname = 'ulid_gist';
+
+    -- btree_gist 1.8, with PostgreSQL 18: an index is built by sorting
+    IF pg_catalog.to_regprocedure(btree_gist || '.gbt_uuid_sortsupport(internal)') IS NOT NULL
+        AND NOT EXISTS (SELECT FROM pg_catalog.pg_amproc WHERE amprocfamily = class.family AND amprocnum = 11)
+    THEN
+        EXECUTE pg_catalog.format(
+            'ALTER OPERATOR FAMILY ulid_ops USING gist ADD FUNCTION 11 (%1$s, %1$s) %2$s.gbt_uuid_sortsupport(internal)',
+            class.type, btree_gist);
+    END IF;
+
+    -- btree_gist 1.8, with PostgreSQL 18: temporal keys find the operator that is equality
+    IF pg_catalog.to_regprocedure(btree_gist || '.gist_translate_cmptype_btree(integer)') IS NOT NULL
+        AND NOT EXISTS (SELECT FROM pg_catalog.pg_amproc WHERE amprocfamily = class.family AND amprocnum = 12)
+    THEN
+        EXECUTE pg_catalog.format(
+            'ALTER OPERATOR FAMILY ulid_ops USING gist ADD FUNCTION 12 ("any", "any") %s.gist_translate_cmptype_btree(integer)',
+            btree_gist);
+    END IF;
+END $$;

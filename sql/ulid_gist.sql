@@ -1,0 +1,111 @@
+\echo Use "CREATE EXTENSION ulid_gist" to load this file. \quit
+
+-- btree_gist handles the bytes of a uuid, which are those of a ulid. So all of its functions for uuid are used as they are,
+-- except one: the function that an index scan calls must be declared for the type that is searched for.
+--
+-- Names are qualified with the schemas of the extensions that this one requires, wherever those are: the schema that this
+-- extension is created in comes first in the search_path, and may have a type of the same name.
+
+DO $$
+DECLARE
+    -- ulid and btree_gist, each the quoted name of the extension's schema
+    ulid pg_catalog.text;
+    btree_gist pg_catalog.text;
+    library pg_catalog.text;
+BEGIN
+    -- other software installs an extension ulid, too, whose type does not have these bytes
+    SELECT pg_catalog.quote_ident(n.nspname) INTO ulid
+    FROM pg_catalog.pg_extension AS e
+    JOIN pg_catalog.pg_namespace AS n ON n.oid = e.extnamespace
+    JOIN pg_catalog.pg_depend AS d ON d.refobjid = e.oid
+    JOIN pg_catalog.pg_type AS t ON t.oid = d.objid
+    JOIN pg_catalog.pg_proc AS p ON p.oid = t.typreceive::pg_catalog.oid
+    JOIN pg_catalog.pg_language AS l ON l.oid = p.prolang
+    WHERE d.classid = 'pg_catalog.pg_type'::pg_catalog.regclass::pg_catalog.oid
+    AND d.refclassid = 'pg_catalog.pg_extension'::pg_catalog.regclass::pg_catalog.oid
+    AND d.deptype = 'e' AND e.extname = 'ulid' AND t.typname = 'ulid' AND t.typnamespace = n.oid
+    AND t.typlen = 16 AND p.prosrc = 'uuid_recv' AND l.lanname = 'internal';
+    IF NOT FOUND THEN
+        RAISE EXCEPTION USING
+            ERRCODE = 'object_not_in_prerequisite_state',
+            MESSAGE = 'extension "ulid" in this database is not the one that this script extends',
+            DETAIL = 'Its type ulid does not have the 16 bytes and the receive function of uuid. It may be that of pgx_ulid.';
+    END IF;
+    SELECT pg_catalog.quote_ident(n.nspname) INTO STRICT btree_gist
+    FROM pg_catalog.pg_extension AS e
+    JOIN pg_catalog.pg_namespace AS n ON n.oid = e.extnamespace
+    WHERE e.extname = 'btree_gist';
+
+    SELECT p.probin INTO STRICT library FROM pg_catalog.pg_proc AS p
+    WHERE p.oid = (btree_gist || '.gbt_uuid_consistent(internal, uuid, smallint, oid, internal)')::pg_catalog.regprocedure::pg_catalog.oid;
+    EXECUTE pg_catalog.format($create$
+        CREATE FUNCTION gbt_ulid_consistent(internal, %1$s.ulid, smallint, oid, internal) RETURNS boolean
+            LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
+            AS %3$L, 'gbt_uuid_consistent';
+        COMMENT ON FUNCTION gbt_ulid_consistent(internal, %1$s.ulid, smallint, oid, internal) IS 'GiST support';
+
+        CREATE OPERATOR FAMILY ulid_ops USING gist;
+        COMMENT ON OPERATOR FAMILY ulid_ops USING gist IS 'GiST of ulid';
+
+        CREATE OPERATOR CLASS ulid_ops DEFAULT FOR TYPE %1$s.ulid USING gist FAMILY ulid_ops AS
+            OPERATOR 1 %1$s.<,
+            OPERATOR 2 %1$s.<=,
+            OPERATOR 3 %1$s.=,
+            OPERATOR 4 %1$s.>=,
+            OPERATOR 5 %1$s.>,
+            OPERATOR 6 %1$s.<>,
+            FUNCTION 1 gbt_ulid_consistent(internal, %1$s.ulid, smallint, oid, internal),
+            FUNCTION 2 %2$s.gbt_uuid_union(internal, internal),
+            FUNCTION 3 %2$s.gbt_uuid_compress(internal),
+            FUNCTION 4 %2$s.gbt_decompress(internal),
+            FUNCTION 5 %2$s.gbt_uuid_penalty(internal, internal, internal),
+            FUNCTION 6 %2$s.gbt_uuid_picksplit(internal, internal),
+            FUNCTION 7 %2$s.gbt_uuid_same(%2$s.gbtreekey32, %2$s.gbtreekey32, internal),
+            FUNCTION 9 %2$s.gbt_uuid_fetch(internal),
+            STORAGE %2$s.gbtreekey32;
+        COMMENT ON OPERATOR CLASS ulid_ops USING gist IS 'equality and order of ulid in GiST: for constraints that also have ranges'
+    $create$, ulid, btree_gist, library);
+END $$;
+
+--
+-- What newer versions of btree_gist offer. pg_upgrade runs no script, so each update script repeats this section to the
+-- letter, and ulid_gist--VERSION-recheck--VERSION.sql is this section: it makes what btree_gist has and the class lacks.
+--
+
+DO $$
+DECLARE
+    btree_gist pg_catalog.text;
+    class record;
+BEGIN
+    SELECT pg_catalog.quote_ident(n.nspname) INTO STRICT btree_gist
+    FROM pg_catalog.pg_extension AS e
+    JOIN pg_catalog.pg_namespace AS n ON n.oid = e.extnamespace
+    WHERE e.extname = 'btree_gist';
+    -- the operator family of this extension
+    SELECT f.oid AS family, pg_catalog.format_type(c.opcintype, NULL) AS type INTO STRICT class
+    FROM pg_catalog.pg_extension AS e
+    JOIN pg_catalog.pg_depend AS d ON d.refobjid = e.oid
+    JOIN pg_catalog.pg_opfamily AS f ON f.oid = d.objid
+    JOIN pg_catalog.pg_opclass AS c ON c.opcfamily = f.oid
+    WHERE d.classid = 'pg_catalog.pg_opfamily'::pg_catalog.regclass::pg_catalog.oid
+    AND d.refclassid = 'pg_catalog.pg_extension'::pg_catalog.regclass::pg_catalog.oid
+    AND d.deptype = 'e' AND e.extname = 'ulid_gist';
+
+    -- btree_gist 1.8, with PostgreSQL 18: an index is built by sorting
+    IF pg_catalog.to_regprocedure(btree_gist || '.gbt_uuid_sortsupport(internal)') IS NOT NULL
+        AND NOT EXISTS (SELECT FROM pg_catalog.pg_amproc WHERE amprocfamily = class.family AND amprocnum = 11)
+    THEN
+        EXECUTE pg_catalog.format(
+            'ALTER OPERATOR FAMILY ulid_ops USING gist ADD FUNCTION 11 (%1$s, %1$s) %2$s.gbt_uuid_sortsupport(internal)',
+            class.type, btree_gist);
+    END IF;
+
+    -- btree_gist 1.8, with PostgreSQL 18: temporal keys find the operator that is equality
+    IF pg_catalog.to_regprocedure(btree_gist || '.gist_translate_cmptype_btree(integer)') IS NOT NULL
+        AND NOT EXISTS (SELECT FROM pg_catalog.pg_amproc WHERE amprocfamily = class.family AND amprocnum = 12)
+    THEN
+        EXECUTE pg_catalog.format(
+            'ALTER OPERATOR FAMILY ulid_ops USING gist ADD FUNCTION 12 ("any", "any") %s.gist_translate_cmptype_btree(integer)',
+            btree_gist);
+    END IF;
+END $$;
