@@ -108,7 +108,7 @@ for my $file (@ARGV) {
     next unless -e $file;
     my @blocks = blocks($file);
     next unless @blocks;
-    my $create = !grep { $_->{sql} =~ /CREATE EXTENSION (IF NOT EXISTS )?ulid/i } @blocks;
+    my $create = !grep { $_->{sql} =~ /CREATE EXTENSION (IF NOT EXISTS )?ulid\b/i } @blocks;
     my @printed = run('docs_' . ++$databases, $create, @blocks);
     my $wrong = 0;
     for my $n (0 .. $#blocks) {

@@ -34,6 +34,22 @@ EXPLAIN (COSTS OFF) SELECT * FROM hashed WHERE h = '01ARYZ6S41TSV4RRFFQ69G5FAV';
 SELECT count(*) FROM hashed AS a WHERE h = (SELECT id FROM keyed WHERE n = 17);
 DROP TABLE hashed;
 
+-- GIN on an array, by core's array_ops: each operator finds by the index what a scan of the table finds
+CREATE TABLE many AS SELECT n, ARRAY[id, lead(id) OVER (ORDER BY n), CASE WHEN n % 2 = 0 THEN id END] AS ids FROM keyed;
+INSERT INTO many VALUES (0, '{}'), (-1, NULL);
+CREATE INDEX ON many USING gin (ids);
+ANALYZE many;
+SELECT count(*) FILTER (WHERE ids @> ARRAY[k.id]) AS contains, count(*) FILTER (WHERE ids && ARRAY[k.id, k.id]) AS overlaps,
+       count(*) FILTER (WHERE ids <@ ARRAY[k.id, k.next]) AS contained, count(*) FILTER (WHERE ids = ARRAY[k.id, k.next, NULL]) AS equal
+FROM many, (SELECT id, (SELECT id FROM keyed WHERE n = 18) AS next FROM keyed WHERE n = 17) AS k;
+SET enable_seqscan = off;
+SELECT (SELECT count(*) FROM many WHERE ids @> ARRAY[k.id]) AS contains, (SELECT count(*) FROM many WHERE ids && ARRAY[k.id, k.id]) AS overlaps,
+       (SELECT count(*) FROM many WHERE ids <@ ARRAY[k.id, k.next]) AS contained, (SELECT count(*) FROM many WHERE ids = ARRAY[k.id, k.next, NULL]) AS equal
+FROM (SELECT id, (SELECT id FROM keyed WHERE n = 18) AS next FROM keyed WHERE n = 17) AS k;
+EXPLAIN (COSTS OFF) SELECT * FROM many WHERE ids @> ARRAY['01ARYZ6S41TSV4RRFFQ69G5FAV'::ulid];
+RESET enable_seqscan;
+DROP TABLE many;
+
 -- deduplication: 1,000 copies of each of 100 values take a fraction of the space that they take without
 CREATE TABLE copies AS SELECT k.id FROM (SELECT id FROM keyed LIMIT 100) AS k, generate_series(1, 1000);
 CREATE INDEX copies_deduplicated ON copies (id);
