@@ -1,9 +1,9 @@
 //! What a release says of itself is the same everywhere, and complete.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
@@ -81,6 +81,20 @@ fn meta_json_is_complete() {
     assert!(read("Cargo.toml").contains(&format!("\npg{oldest} = ")));
 }
 
+// The files of the source.
+fn sources() -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    let mut paths = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src")];
+    while let Some(path) = paths.pop() {
+        if path.is_dir() {
+            paths.extend(fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()));
+        } else {
+            files.push(path);
+        }
+    }
+    files
+}
+
 // What `tests/evidence.md` says of unsafe code: each file that has any, and the number of its blocks.
 #[test]
 fn unsafe_blocks_are_counted() {
@@ -91,12 +105,7 @@ fn unsafe_blocks_are_counted() {
         .map(|(file, rest)| (format!("src/{file}"), rest.split_once(' ').unwrap().0.parse().unwrap()))
         .collect();
     let mut found = BTreeMap::new();
-    let mut paths = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src")];
-    while let Some(path) = paths.pop() {
-        if path.is_dir() {
-            paths.extend(fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()));
-            continue;
-        }
+    for path in sources() {
         let blocks = fs::read_to_string(&path).unwrap().matches("unsafe {").count();
         if blocks > 0 {
             let file = path.strip_prefix(env!("CARGO_MANIFEST_DIR")).unwrap();
@@ -111,4 +120,33 @@ fn unsafe_blocks_are_counted() {
 fn no_script_runs_when_the_crate_is_built() {
     assert!(!Path::new(env!("CARGO_MANIFEST_DIR")).join("build.rs").exists());
     assert!(!read("Cargo.toml").lines().any(|line| line.starts_with("build =")));
+}
+
+// What `docs/errors.md` says of messages: each one of ours is there, with anything in place of its values.
+#[test]
+fn every_message_is_explained() {
+    let page = read("docs/errors.md");
+    let mut messages = BTreeSet::new();
+    for path in sources() {
+        for call in fs::read_to_string(&path).unwrap().split("errmsg(").skip(1) {
+            if let Some(literal) = call.trim_start().strip_prefix("c\"") {
+                let unescaped = literal.replace("\\\"", "\0");
+                messages.insert(unescaped.split('"').next().unwrap().replace('\0', "\""));
+            }
+        }
+    }
+    assert!(messages.len() > 15, "{messages:?}");
+    let of_the_script = "extension \"ulid\" in this database is not the one that this script updates";
+    assert!(read("sql/ulid--1.0.0--1.1.0.sql").contains(of_the_script));
+    messages.insert(of_the_script.to_owned());
+    for message in messages {
+        // the text between the values, in this order; the parts of a UUID are one value
+        let mut parts = message.split('%');
+        let mut texts = vec![parts.next().unwrap()];
+        texts.extend(parts.map(|part| part.trim_start_matches(|c: char| ".*0123456789lsudx".contains(c))));
+        texts.retain(|text| *text != "-");
+        let shows =
+            |line| texts.iter().try_fold(line, |rest: &str, text| Some(rest.split_once(text)?.1)).is_some();
+        assert!(page.lines().any(shows), "docs/errors.md does not have: {message}");
+    }
 }
