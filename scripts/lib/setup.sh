@@ -168,6 +168,7 @@ prepare_clients() {
   python3 -m pip --version > /dev/null 2>&1 || missing+=(python3-pip)
   command -v npm > /dev/null || missing+=(npm)
   for page in ${CLIENTS:-}; do
+    [ "$page" != quick ] || continue       # what is there is enough
     [ "$page" != all ] || page='*'
     # shellcheck disable=SC2013,SC2086
     for package in $(sed -n 's/^apt-get install //p' docs/clients/${page%%#*}.md); do
@@ -334,6 +335,38 @@ find_framework() {
       return
     fi
   done
+}
+
+# Get PostgreSQL's own regression test of uuid from the source package of the server's Debian suite, as far as possible
+# without asking; sets CORE_REGRESS, the directory of it.
+prepare_core_regress() {
+  local suites state
+  export CORE_REGRESS=$WORK/core-regress-$1
+  [ ! -e "$CORE_REGRESS/expected/uuid.out" ] || return 0
+  case $1 in
+    13) suites=(bullseye) ;;
+    15) suites=(bookworm) ;;
+    17) suites=(trixie) ;;
+    18) suites=(forky) ;;
+    19) suites=(forky experimental) ;;
+    *) return 0 ;;                         # Debian has no source of it
+  esac
+  offer_packages bzip2
+  say "get PostgreSQL's own test of uuid"
+  state=$(mktemp -d)
+  mkdir "$state/regress"
+  if (
+    open_archive "$state" deb-src "${suites[@]}" && cd "$state" &&
+      apt-get "${APT[@]}" source --download-only --tar-only "postgresql-$1" &&
+      tar x -f postgresql-*.orig.tar.* -C regress --strip-components=4 --wildcards '*/src/test/regress/sql/uuid.sql' \
+        '*/src/test/regress/expected/uuid.out'
+  ) > "$state/log" 2>&1; then
+    rm -rf "$CORE_REGRESS"
+    mv "$state/regress" "$CORE_REGRESS"
+  else
+    tail -n 3 "$state/log"                 # the test is skipped
+  fi
+  rm -rf "$state"
 }
 
 # Copy the machine's PostgreSQL $1, which finds its files wherever it is, to the directory $2.

@@ -6,12 +6,13 @@ use warnings;
 use Cwd 'abs_path';
 use Exporter 'import';
 use File::Basename 'dirname';
+use IPC::Run;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use PostgreSQL::Version;
 use Test::More;
 
-our @EXPORT = qw($root $major new_server has_extension has_program needs_extension needs_program);
+our @EXPORT = qw($root $major new_server has_extension has_program needs_extension needs_program run_at_once);
 
 # The checkout, and the major version of the servers.
 our $root = abs_path(dirname(__FILE__) . '/../..');
@@ -29,6 +30,21 @@ sub new_server {
     $node->start;
     $node->safe_psql('postgres', 'CREATE EXTENSION ulid') if $extension;
     return $node;
+}
+
+# Run scripts of SQL at the same time, each in a session of its own: pairs of a database and a script. Returns what each of
+# them prints.
+sub run_at_once {
+    my ($node, @scripts) = @_;
+    my $directory = PostgreSQL::Test::Utils::tempdir('run_at_once');
+    my @sessions = map {
+        my ($database, $script) = @{ $scripts[$_] };
+        append_to_file("$directory/$_.sql", $script);
+        IPC::Run::start([ 'psql', '-XAtq', '-v', 'ON_ERROR_STOP=1', '-d', $node->connstr($database), '-f', "$directory/$_.sql" ],
+            '>', "$directory/$_.out");
+    } 0 .. $#scripts;
+    $_->finish or die 'a session failed' for @sessions;
+    return map { slurp_file("$directory/$_.out") } 0 .. $#scripts;
 }
 
 # Whether the servers have another extension.

@@ -1,0 +1,100 @@
+# `make install` and `make uninstall` replace our files of any version, but not those of another extension named ulid,
+# and do not run with a compiler that is too old. Tested in a directory that nobody uses, with a cargo that only says
+# what it is asked for: the real one built what the servers of all other tests load.
+use strict;
+use warnings;
+use Digest::SHA;
+use File::Copy 'copy';
+use File::Find 'find';
+use File::Path 'make_path';
+use PostgreSQL::Test::Utils;
+use Test::More;
+use ULID;
+
+my $directory = PostgreSQL::Test::Utils::tempdir('install');
+my $destination = "$directory/root";
+chomp(my ($sharedir, $libdir) = `pg_config --sharedir --pkglibdir`);
+my $control = "$destination$sharedir/extension/ulid.control";
+my $library = "$destination$libdir/ulid.so";
+my ($needed) = slurp_file("$root/Cargo.toml") =~ /^rustc = "(.*)"/m;
+
+delete @ENV{qw(CARGO_BUILD_TARGET MAKEFLAGS MAKELEVEL)};
+$ENV{RUSTFMT} = 'true';                    # it is only asked whether it is there
+$ENV{CARGO_TARGET_DIR} = "$directory/target";
+$ENV{PATH} = "$directory/bin:$ENV{PATH}";
+make_path("$directory/bin", "$directory/target/release");
+copy("$libdir/ulid.so", "$directory/target/release/libulid.so") or die "$libdir/ulid.so: $!";
+program('cargo', "echo \"\$@\" >> '$directory/asked'");
+
+# Write a program that stands before any other of its name in PATH.
+sub program {
+    my ($name, $text) = @_;
+    open my $out, '>', "$directory/bin/$name" or die "$name: $!";
+    print $out "#!/bin/sh\n$text\n";
+    close $out or die "$name: $!";
+    chmod 0755, "$directory/bin/$name" or die "$name: $!";
+    return;
+}
+
+# The command that makes a target.
+sub make {
+    my ($target) = @_;
+    return ['make', '--silent', '--no-print-directory', '-C', $root, $target, 'PG_CONFIG=pg_config', "DESTDIR=$destination"];
+}
+
+# The installed files and their sums.
+sub installed {
+    my %sums;
+    find(sub { $sums{$File::Find::name} = Digest::SHA->new(256)->addfile($_)->hexdigest if -f }, $destination);
+    return \%sums;
+}
+
+program('rustc', 'echo "rustc 1.85.0 (4d91de4e4 2025-02-17)"');
+for my $target (qw(build install)) {
+    command_fails_like(make($target), qr/^error: Rust \Q$needed\E or newer is needed, and this is 1\.85\.0$/m,
+        "an old compiler: make $target says which one is needed");
+    command_fails_like(make($target), qr{scripts/fetch-rust\.sh}, "an old compiler: make $target says how to get it");
+}
+
+program('rustc', "echo 'rustc $needed (of this test)'");
+command_ok(make('all'), 'make all, as pgxn does');
+is(slurp_file("$directory/asked"), "build --release --lib --no-default-features --features pg$major\n",
+    'it builds the library for this server');
+command_ok(make('install'), 'make install');
+command_ok(make('install'), 'make install over the same version');
+my $text = slurp_file($control);
+$text =~ s/^default_version = .*/default_version = '1.0.0'/m or die 'no version in the control file';
+unlink $control;
+append_to_file($control, $text);
+command_ok(make('install'), 'make install over another version');
+is(slurp_file($control), slurp_file("$root/ulid.control"), 'the control file is the new one');
+
+# Replace a file with one that is not ours: nothing is overwritten or removed, and the message names the file.
+sub refuses {
+    my ($what, $file, $contents) = @_;
+    unlink $file or die "$file: $!";
+    append_to_file($file, $contents);
+    my $before = installed();
+    for my $target (qw(install uninstall)) {
+        command_fails_like(make($target), qr/^error: this file belongs to another extension named ulid: \Q$file\E$/m,
+            "make $target over $what names the file");
+        command_fails_like(make($target), qr{docs/migrating\.md}, "make $target over $what names the guide");
+        is_deeply(installed(), $before, "make $target over $what changes nothing");
+    }
+    unlink $file or die "$file: $!";
+    return;
+}
+refuses('the control file of pgx_ulid', $control, <<'END');
+comment = 'ulid type and methods'
+default_version = '0.2.2'
+module_pathname = '$libdir/pgx_ulid'
+relocatable = false
+superuser = true
+END
+refuses('a library of pgx_ulid', $library, "pg_finfo_gen_ulid_wrapper\n");
+
+command_ok(make('install'), 'make install when those files are gone');
+command_ok(make('uninstall'), 'make uninstall');
+is_deeply(installed(), {}, 'no file is left');
+
+done_testing();

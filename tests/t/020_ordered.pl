@@ -1,0 +1,105 @@
+# gen_ordered_ulid: one order for all sessions, workers and databases of a server, preloaded or not, through restarts and
+# on a standby.
+use strict;
+use warnings;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use ULID;
+
+# The number of ids that each of eight sessions generates.
+my $each = $ENV{EACH} // 100000;
+
+my $node = new_server('ordered');
+
+# Eight sessions hand over ten thousand times: who has seen an id makes a greater one.
+$node->safe_psql('postgres', 'CREATE TABLE handover (n bigint GENERATED ALWAYS AS IDENTITY, session int, id ulid)');
+$node->pgbench('-n -c 8 -j 2 -t 2000', 0, [qr{processed: 16000/16000}], [], 'eight sessions make ids in turn', {
+    handover => <<'SQL' });
+SELECT pg_advisory_lock(1);
+INSERT INTO handover (session, id) VALUES (pg_backend_pid(), gen_ordered_ulid());
+SELECT pg_advisory_unlock(1);
+SQL
+my ($handovers, $disorder) = split /\|/, $node->safe_psql('postgres', <<'SQL');
+SELECT count(*) FILTER (WHERE session <> before), count(*) FILTER (WHERE id <= id_before)
+FROM (SELECT *, lag(session) OVER w AS before, lag(id) OVER w AS id_before FROM handover WINDOW w AS (ORDER BY n)) AS s
+SQL
+cmp_ok($handovers, '>=', 10000, 'they hand over ten thousand times');
+is($disorder, 0, 'who has seen an id makes a greater one');
+
+# Eight sessions make many ids each at once.
+run_at_once($node, map {
+    [ 'postgres', "CREATE TABLE made_$_ AS SELECT $_ AS session, n, gen_ordered_ulid() AS id FROM generate_series(1, $each) AS n" ]
+} 1 .. 8);
+$node->safe_psql('postgres', 'CREATE TABLE made AS ' . join ' UNION ALL ', map { "TABLE made_$_" } 1 .. 8);
+is($node->safe_psql('postgres', <<'SQL'), join('|', (8 * $each) x 3), 'no time and no random part comes twice');
+SELECT count(*), count(DISTINCT substr(id::bytea, 1, 8)), count(DISTINCT substr(id::bytea, 9)) FROM made
+SQL
+is($node->safe_psql('postgres', <<'SQL'), 0, q(each session's ids increase));
+SELECT count(*) FILTER (WHERE disorder)
+FROM (SELECT id <= lag(id) OVER (PARTITION BY session ORDER BY n) AS disorder FROM made) AS s
+SQL
+cmp_ok($node->safe_psql('postgres', <<'SQL'), '>', 8, 'the sessions ran at the same time');
+SELECT count(*) FROM (SELECT session <> lag(session) OVER (ORDER BY id) AS changes FROM made) AS s WHERE changes
+SQL
+
+$node->safe_psql('postgres', <<'SQL');
+ANALYZE made;
+ALTER DATABASE postgres SET parallel_setup_cost = 0;
+ALTER DATABASE postgres SET parallel_tuple_cost = 0;
+ALTER DATABASE postgres SET min_parallel_table_scan_size = 0;
+ALTER DATABASE postgres SET max_parallel_workers_per_gather = 4;
+ALTER DATABASE postgres SET parallel_leader_participation = off;
+SQL
+my $plan = $node->safe_psql('postgres',
+    'EXPLAIN (ANALYZE, VERBOSE, COSTS OFF, TIMING OFF, SUMMARY OFF) SELECT gen_ordered_ulid() FROM made');
+like($plan, qr/Workers Launched: [1-9]/, 'parallel workers run');
+like($plan, qr/Gather.*Output: gen_ordered_ulid/s, 'they make the ids');
+is($node->safe_psql('postgres', <<'SQL'), 8 * $each . '|t', 'no id of a worker comes twice, and all are greater than those before');
+SELECT count(DISTINCT id), min(id) > (SELECT max(id) FROM made) FROM (SELECT gen_ordered_ulid() AS id FROM made OFFSET 0) AS s
+SQL
+
+$node->safe_psql('postgres', 'CREATE DATABASE other');
+$node->safe_psql('other', 'CREATE EXTENSION ulid');
+my @ids = map { $node->safe_psql($_, 'SELECT gen_ordered_ulid()') } qw(postgres other postgres other);
+is("@ids", join(' ', sort @ids), 'two databases have one order');
+$node->stop;
+
+# Several sessions make the first call after a start at the same moment: none of them creates a separate word. Returns
+# the last of their ids.
+sub race {
+    my ($server, $when) = @_;
+    my @printed = run_at_once($server, ([ 'postgres', 'SELECT gen_ordered_ulid()::uuid FROM generate_series(1, 500)' ]) x 8);
+    # the first 16 digits are the time, which differs in all ids of one order
+    my %times = map { substr($_, 0, 18) => 1 } map { split /\n/ } @printed;
+    is(scalar keys %times, 4000, "$when: eight sessions at once have one order");
+    is((grep { join("\n", sort split /\n/) . "\n" ne $_ } @printed), 0, "$when: each of them sees its ids increase");
+    return (sort map { split /\n/ } @printed)[-1];
+}
+
+my %servers;
+for my $name (qw(lazy preloaded)) {
+    my $server = $servers{$name} = new_server("ordered_$name", allows_streaming => 1,
+        conf => [ 'max_connections = 50', $name eq 'preloaded' ? "shared_preload_libraries = 'ulid'" : () ]);
+    for my $mode (qw(fast immediate fast immediate)) {
+        # the order continues, also through a restart if the clock goes on
+        my $last = race($server, "$name, before the stop in mode $mode");
+        cmp_ok($server->safe_psql('postgres', 'SELECT gen_ordered_ulid()::uuid'), 'gt', $last, "$name: the order continues");
+        $server->stop($mode);
+        $server->start;
+        cmp_ok($server->safe_psql('postgres', 'SELECT gen_ordered_ulid()::uuid'), 'gt', $last,
+            "$name: the order continues after a stop in mode $mode");
+        is($server->safe_psql('postgres', 'SELECT gen_ordered_ulid()::timestamptz <= clock_timestamp()'), 't',
+            "$name: it is not ahead of the clock");
+        race($server, "$name, after the stop in mode $mode");
+    }
+}
+
+$servers{preloaded}->backup('copy');
+my $standby = PostgreSQL::Test::Cluster->new('ordered_standby');
+$standby->init_from_backup($servers{preloaded}, 'copy', has_streaming => 1);
+$standby->start;
+is($standby->safe_psql('postgres', 'SELECT pg_is_in_recovery()'), 't', 'a hot standby runs');
+race($standby, 'on the standby, which has an order of its own');
+
+done_testing();

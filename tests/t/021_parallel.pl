@@ -1,0 +1,50 @@
+# Parallel queries: workers generate distinct random ids, and sort and aggregate ulids; monotonic generators stay in the
+# leader.
+use strict;
+use warnings;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use ULID;
+
+my $node = new_server('parallel');
+$node->safe_psql('postgres', <<'SQL');
+CREATE TABLE number AS SELECT n FROM generate_series(1, 200000) AS n;
+CREATE TABLE made AS SELECT gen_ulid() AS id FROM number;
+ANALYZE number, made;
+ALTER DATABASE postgres SET parallel_setup_cost = 0;
+ALTER DATABASE postgres SET parallel_tuple_cost = 0;
+ALTER DATABASE postgres SET min_parallel_table_scan_size = 0;
+ALTER DATABASE postgres SET max_parallel_workers_per_gather = 4;
+-- the leader must not do the work alone
+ALTER DATABASE postgres SET parallel_leader_participation = off;
+SQL
+
+# The plan of a query with what happened, without what depends on the machine.
+sub plan_of {
+    my ($query) = @_;
+    my $plan = $node->safe_psql('postgres', "EXPLAIN (ANALYZE, VERBOSE, COSTS OFF, TIMING OFF, SUMMARY OFF) $query");
+    note $plan;
+    return $plan;
+}
+
+my $plan = plan_of('SELECT gen_ulid() FROM number');
+like($plan, qr/Workers Launched: [1-9]/, 'gen_ulid: workers run');
+like($plan, qr/Gather.*Parallel Seq Scan.*Output: gen_ulid/s, 'gen_ulid is called below the Gather node, in the workers');
+is($node->safe_psql('postgres', 'SELECT count(DISTINCT id) FROM (SELECT gen_ulid() AS id FROM number OFFSET 0) AS s'),
+    200000, 'the ids of all workers differ');
+
+for my $generator (qw(gen_monotonic_ulid gen_uuid_v7)) {
+    like(plan_of("SELECT $generator() FROM number"), qr/\A(?:(?!Parallel Seq Scan).)*Output: \(*$generator/s,
+        "$generator is called above the parallel scan, in the leader");
+}
+
+$plan = plan_of('SELECT min(id), max(id) FROM made');
+like($plan, qr/Partial Aggregate/, 'min and max: workers aggregate');
+like($plan, qr/Workers Launched: [1-9]/, 'min and max: workers run');
+is($node->safe_psql('postgres', <<'SQL'), 't', 'min and max are the first and the last id');
+SELECT min(id) = (SELECT id FROM made ORDER BY id LIMIT 1) AND max(id) = (SELECT id FROM made ORDER BY id DESC LIMIT 1)
+FROM made
+SQL
+
+done_testing();

@@ -1,0 +1,76 @@
+# Databases that are not UTF-8: an invalid ULID is rejected as in any other, quoted unchanged, and nothing breaks.
+use strict;
+use warnings;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use ULID;
+
+my $node = new_server('encoding', extension => 0);
+for my $encoding (qw(LATIN1 SQL_ASCII EUC_JP UTF8)) {
+    $node->safe_psql('postgres', "CREATE DATABASE \L$encoding\E ENCODING '$encoding' LOCALE 'C' TEMPLATE template0");
+    $node->safe_psql(lc $encoding, 'CREATE EXTENSION ulid');
+    $node->safe_psql(lc $encoding, 'CREATE TABLE kept (id ulid)');
+}
+
+# Run SQL, in bytes, in the database of an encoding; returns output and errors, in bytes.
+sub run_in {
+    my ($encoding, $sql) = @_;
+    local $ENV{PGCLIENTENCODING} = $encoding;
+    my ($status, $output, $error) = $node->psql(lc $encoding, $sql, on_error_stop => 0);
+    return ($output, $error);
+}
+
+# Bytes as letters and escapes, for the names of the checks.
+sub printable {
+    my ($bytes) = @_;
+    return $bytes =~ s/([^ -~])/sprintf '\\x%02x', ord $1/ger;
+}
+
+# The error report in a database, for a text that is read as a ulid, or passed to a function, contains the expected bytes.
+sub refused {
+    my ($encoding, $text, $expected, $function) = (@_, 'ulid');
+    my $name = "$encoding, $function('" . printable($text) . "')";
+    my ($output, $error) = run_in($encoding, "\\set VERBOSITY verbose\nSELECT $function('$text');\nSELECT ulid_is_valid('$text');\n");
+    is($output, 'f', "$name: ulid_is_valid says no");
+    like($error, qr/\Q$expected\E/, "$name: " . printable($expected));
+    return;
+}
+refused('LATIN1', "01ARYZ6S41TSV4RRFFQ69G5FA\xe9", qq(DETAIL:  Character "\xe9" at position 26 is not in Crockford));
+refused('LATIN1', "01ARYZ6S41TSV4RRFFQ69G5FA\xe9",
+    qq(ERROR:  22P02: invalid input syntax for type ulid: "01ARYZ6S41TSV4RRFFQ69G5FA\xe9"));
+refused('SQL_ASCII', "\xff\xfe", qq(DETAIL:  Character "\xff" at position 1 is not in Crockford));
+refused('SQL_ASCII', "01ARYZ6S41TSV4RRFFQ69G5F\xc3\xa9", qq(DETAIL:  Character "\xc3" at position 25 is not in Crockford));
+refused('EUC_JP', "01ARYZ6S41TSV4RRFFQ69G5F\xa4\xa2", qq(DETAIL:  Character "\xa4\xa2" at position 25 is not in Crockford));
+refused('UTF8', "01ARYZ6S41TSV4RRFFQ69G5\xe2\x82\xac", qq(DETAIL:  Character "\xe2\x82\xac" at position 24 is not in Crockford));
+# the uuid format, and a text that is too long
+refused('LATIN1', "01563df3-6481-d676-4c61-efb99302bd5\xe9", qq(DETAIL:  Character "\xe9" at position 36 is not a hexadecimal digit));
+refused('UTF8', "\xe2\x82\xac01ARYZ6S41TSV4RRFFQ69G5FAV", qq(DETAIL:  Character "\xe2\x82\xac" at position 1 is not in Crockford));
+# a prefix, and a TypeID
+refused('EUC_JP', "01ARYZ6S4\xa4\xa2", qq(DETAIL:  Character "\xa4\xa2" at position 10 is not in Crockford), 'ulid_prefix_lower');
+refused('LATIN1', "01\xe9", qq(ERROR:  22P02: invalid prefix of a ulid: "01\xe9"), 'ulid_prefix_upper');
+refused('LATIN1', "us\xe9r_01h455vb4pex5vsknk084sn02q",
+    qq(ERROR:  22P02: invalid TypeID: "us\xe9r_01h455vb4pex5vsknk084sn02q"), 'ulid_from_typeid');
+refused('LATIN1', "us\xe9r_01h455vb4pex5vsknk084sn02q",
+    qq(DETAIL:  Character "\xe9" at position 3 is not a lower-case letter), 'ulid_from_typeid');
+refused('EUC_JP', "user_01h455vb4pex5vsknk084sn02\xa4\xa2",
+    qq(DETAIL:  Character "\xa4\xa2" at position 31 is not in Crockford), 'typeid_prefix');
+
+# An error that a function raises while the planner evaluates a window is reported unchanged.
+sub raised {
+    my ($encoding, $text) = @_;
+    my $name = "$encoding, an error '" . printable($text) . "' in the planner";
+    my ($output, $error) = run_in($encoding, <<"SQL");
+CREATE FUNCTION window_of() RETURNS tstzrange LANGUAGE plpgsql STABLE AS \$\$ BEGIN RAISE EXCEPTION '$text'; END \$\$;
+EXPLAIN SELECT FROM (VALUES (gen_ulid())) AS v (id) WHERE id <@ window_of();
+EXPLAIN SELECT FROM kept WHERE id <@ window_of();
+SQL
+    is(() = $error =~ /ERROR:  \Q$text\E$/mg, 2, "$name is reported unchanged");
+    unlike($output, qr/Filter/, "$name ends the plan");
+    return;
+}
+raised('LATIN1', "caf\xe9");
+raised('SQL_ASCII', "\xff\xfe");
+raised('EUC_JP', "\xa4\xa2");
+
+done_testing();
