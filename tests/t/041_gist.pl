@@ -85,6 +85,15 @@ check_bookings($node, 'restored', 'restored');
 check_keys($node, 'restored', 'restored') if $major >= 18;
 my $newest = $node->safe_psql('original', $members);
 is($node->safe_psql('restored', $members), $newest, 'restored: the class has the same members');
+
+# Who owns a database may install it there and let it gain what a newer server offers, as both extensions that it needs allow.
+$node->safe_psql('postgres', 'CREATE ROLE ordinary LOGIN');
+$node->safe_psql('postgres', 'CREATE DATABASE theirs OWNER ordinary');
+for my $statement ('CREATE EXTENSION ulid_gist CASCADE', q{ALTER EXTENSION ulid_gist UPDATE TO '1.0.0-recheck'}, 'ALTER EXTENSION ulid_gist UPDATE',
+    'CREATE TABLE booking (room ulid, during daterange, EXCLUDE USING gist (room WITH =, during WITH &&))', 'DROP EXTENSION ulid_gist CASCADE') {
+    my ($status, $output, $error) = $node->psql('theirs', "SET client_min_messages = warning; $statement", extra_params => [ '-U', 'ordinary' ]);
+    is($error, '', "an ordinary owner of the database: $statement");
+}
 $node->stop;
 
 # pg_upgrade, from the oldest server here that has the extension and can be upgraded.
