@@ -15,6 +15,7 @@ my $directory = PostgreSQL::Test::Utils::tempdir('install');
 my $destination = "$directory/root";
 chomp(my ($sharedir, $libdir) = `pg_config --sharedir --pkglibdir`);
 my $control = "$destination$sharedir/extension/ulid.control";
+my $companion = "$destination$sharedir/extension/ulid_gist.control";
 my $library = "$destination$libdir/ulid.so";
 my ($needed) = slurp_file("$root/Cargo.toml") =~ /^rustc = "(.*)"/m;
 
@@ -71,12 +72,12 @@ is(slurp_file($control), slurp_file("$root/ulid.control"), 'the control file is 
 
 # Replace a file with one that is not ours: nothing is overwritten or removed, and the message names the file.
 sub refuses {
-    my ($what, $file, $contents) = @_;
+    my ($what, $file, $contents, $extension) = (@_, 'ulid');
     unlink $file or die "$file: $!";
     append_to_file($file, $contents);
     my $before = installed();
     for my $target (qw(install uninstall)) {
-        command_fails_like(make($target), qr/^error: this file belongs to another extension named ulid: \Q$file\E$/m,
+        command_fails_like(make($target), qr/^error: this file belongs to another extension named $extension: \Q$file\E$/m,
             "make $target over $what names the file");
         command_fails_like(make($target), qr{docs/migrating\.md}, "make $target over $what names the guide");
         is_deeply(installed(), $before, "make $target over $what changes nothing");
@@ -92,6 +93,7 @@ relocatable = false
 superuser = true
 END
 refuses('a library of pgx_ulid', $library, "pg_finfo_gen_ulid_wrapper\n");
+refuses('the control file of a companion', $companion, "comment = 'another one'\n", 'ulid_gist');
 
 command_ok(make('install'), 'make install when those files are gone');
 command_ok(make('uninstall'), 'make uninstall');
