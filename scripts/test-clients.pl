@@ -1,5 +1,6 @@
 #!/usr/bin/env perl
-# Run the programs of docs/clients in the server that the PG* variables name: test-clients.pl PAGE... or PAGE#ANCHOR...
+# Run the programs of docs/clients in the server that the PG* variables name: test-clients.pl [--packaged] PAGE... or
+# PAGE#ANCHOR...; --packaged: only those of Debian's packages
 #
 # Each second-level heading is one tool, with its own database and directory. Its blocks are combined:
 #   ```sh            of nothing but pip install, npm install or apt-get install: what the tool needs
@@ -7,8 +8,11 @@
 #   ```sql           are executed first, after those that stand above the page's first tool
 #   ```sh            otherwise: what is executed, in place of the program
 #   ```text          are for the reader, as are those below the line <!-- not executed: REASON -->
-# The programs themselves assert what must fail. A tool that cannot be installed is skipped, by name. What pip, npm and
-# cargo fetch stays in target/clients. Debian packages are not installed here: `make test-clients` installs them.
+# A line <!-- needs PACKAGE VERSION --> names a Debian package that may be too old.
+# Files of docs/clients/types that the tool's text links to are put beside the program, Go's into the directory of their
+# package. The programs themselves assert what must fail. Each that has a type stores the ids of tests/clients/sample.sql.
+# A tool that cannot be installed is skipped, by name. What pip, npm and cargo fetch stays in target/clients. Debian
+# packages are not installed here: `make test-clients` installs them.
 use strict;
 use warnings;
 use Cwd 'abs_path';
@@ -26,7 +30,7 @@ my %languages = (
     ts => ['main.ts', 'npx tsx main.ts'],
     rust => ['src/main.rs', 'cargo run --quiet'],
     java => ['Main.java', 'java Main.java'],
-    go => ['main.go', 'GO111MODULE=off GOPATH=/usr/share/gocode GOCACHE=$PWD/cache go run main.go'],
+    go => ['main.go', 'GO111MODULE=off GOPATH=$PWD:/usr/share/gocode GOCACHE=$PWD/../../cache go run main.go'],
     ruby => ['main.rb', 'ruby main.rb'],
     php => ['main.php', 'php main.php'],
     perl => ['main.pl', 'perl main.pl'],
@@ -53,6 +57,10 @@ sub tools {
             push @tools, { name => $title, anchor => $anchor, blocks => [] };
         } elsif ($line =~ /\S/) {
             $line_before = $line;
+            next if !@tools;
+            push @{ $tools[-1]{newer} }, [$1, $2] if $line =~ /^<!-- needs (\S+) (\S+) -->$/;
+            $tools[-1]{has_type} = 1 if $line =~ /^### Type$/;
+            push @{ $tools[-1]{types} }, $line =~ /\]\((types\/[^)#]+)\)/g;
         }
     }
     die "$page:$block->{line}: a block does not end\n" if $block;
@@ -82,6 +90,13 @@ sub put_together {
         }
         $files{$file} .= $body;
     }
+    for my $type (@{ $tool->{types} // [] }) {
+        my ($package, $file) = $type =~ m{^types/(?:(.+)/)?(.+)$};
+        $files{$package ? "src/$package/$file" : $file} = slurp(dirname($page) . "/$type") || die "$page: $type is missing\n";
+    }
+    my $takes_sample = grep /\bsample\.compare\(\)/, values %files;
+    $files{'setup.sql'} .= slurp("$root/tests/clients/sample.sql") if $takes_sample;
+    push @needs, "newer $$_[0] $$_[1]" for @{ $tool->{newer} // [] };
     return (\%files, \@needs, $command);
 }
 
@@ -116,6 +131,11 @@ sub install {
             }
             next;
         }
+        if ($need =~ /^newer (\S+) (\S+)$/) {
+            my $version = `dpkg-query -W -f '\${Version}' $1` =~ s/^\d+://r;
+            return "$1 is $version" if !run_in($directory, "dpkg --compare-versions $version ge $2");
+            next;
+        }
         my $done = "$directory/" . ($need =~ /^(\w+)/)[0] . '.installed';
         next if slurp($done) eq $need;
         my $command = $need =~ s/^pip install/python3 -m pip install --quiet --upgrade --target packages/r;
@@ -135,7 +155,7 @@ sub cargo_toml {
 }
 
 my ($passed, $failed, @skipped) = (0, 0);
-my $databases = 0;
+my $packaged = @ARGV && $ARGV[0] eq '--packaged' && shift;
 $| = 1;
 
 for my $argument (@ARGV) {
@@ -147,7 +167,7 @@ for my $argument (@ARGV) {
     for my $tool (@chosen) {
         my $title = "$name, $tool->{name}";
         my ($files, $needs, $command) = put_together($page, $first, $tool);
-        next unless defined $command;
+        next if !defined $command or $packaged && !grep /^apt-get /, @$needs;
         my $directory = "$root/target/clients/$name/$tool->{anchor}";
         make_path($directory);
         if (my $reason = install($directory, @$needs)) {
@@ -159,12 +179,13 @@ for my $argument (@ARGV) {
         my $program = "$directory/program";
         remove_tree($program);
         spew("$program/$_", $files->{$_}) for sort keys %$files;
-        local $ENV{PGDATABASE} = 'clients_' . ++$databases;
+        local $ENV{PGDATABASE} = "${name}_$tool->{anchor}" =~ tr/-/_/r;
         local $ENV{DATABASE_URL} = "postgresql://$ENV{PGUSER}:$ENV{PGPASSWORD}\@$ENV{PGHOST}:$ENV{PGPORT}/$ENV{PGDATABASE}";
         local $ENV{PYTHONPATH} = "$directory/packages";
         local $ENV{CARGO_TARGET_DIR} = "$root/target/clients/rust/target";
         my $start = time;
-        my $ok = system('createdb', $ENV{PGDATABASE}) == 0
+        my $ok = system('PGOPTIONS=--client-min-messages=warning dropdb --if-exists $PGDATABASE') == 0
+            && system('createdb', $ENV{PGDATABASE}) == 0
             && run_in($program, 'psql -X -q -v ON_ERROR_STOP=1 -f setup.sql')
             && run_in($program, "timeout $limit sh -c '$command'");
         # a server without contrib modules; the extension's own library has a path

@@ -1,0 +1,11 @@
+// An id in the form that the server returns, for those who compare ids as strings: from either case, with O for 0, I and L
+// for 1, and from a UUID. What is no id is passed on as it is, for the server to refuse.
+const alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+
+export function canonical<T>(id: T): T | string {
+  if (typeof id !== "string") return id;
+  if (/^[0-7OIL][0-9A-TV-Z]{25}$/i.test(id)) return id.toUpperCase().replace(/O/g, "0").replace(/[IL]/g, "1");
+  if (!/^[0-9A-F]{8}(-[0-9A-F]{4}){3}-[0-9A-F]{12}$/i.test(id)) return id;
+  const number = BigInt("0x" + id.replace(/-/g, ""));
+  return Array.from({ length: 26 }, (_, i) => alphabet[Number((number >> BigInt(125 - 5 * i)) & 31n)]).join("");
+}

@@ -1,0 +1,37 @@
+-- What comes in from outside, for the pages' sections "Malformed ids". Each program inserts all of these into orders, as the
+-- id, with this note; the last one, which is null, as customer_id. What is refused it leaves out. Then it calls
+-- sample.compare(), which raises an error unless the table has what the server itself makes of these texts.
+CREATE SCHEMA sample;
+CREATE TABLE sample.given (note text, given text, verdict text);
+INSERT INTO sample.given
+SELECT format('sample %s', n), given, CASE WHEN ulid_is_valid(given) THEN given::ulid::text END
+FROM unnest(ARRAY[
+    '01BX5ZZKBKACTAV9WEVGEMMVR0', '01bx5zzkbkactav9wevgemmvr5',                -- as the server writes it; in lower case
+    'OIBX5ZZKBKACTAV9WEVGEMMVR2', 'oLbx5zzkbkactav9wevgemmvri',                -- O for 0, I and L for 1
+    '016093ff-cd9e-6339-aada-5c86ddca8b4f', '016093FF-CD9E-6339-AADA-5C86DDCA8B50',
+    '', 'abc', 'nonsense', 'sixteen letters.', '1BKuy2YWf8Yf9vSkA2wDpg',       -- of as many bytes as a value; Base58
+    '01BX5ZZKBKACTAV9WEVGEMMVR', '01BX5ZZKBKACTAV9WEVGEMMVRYZ',                -- of 25 and 27 characters
+    '81BX5ZZKBKACTAV9WEVGEMMVRY', 'Z1BX5ZZKBKACTAV9WEVGEMMVRY',                -- above the largest
+    'U1BX5ZZKBKACTAV9WEVGEMMVRY', '01BX5ZZKBKACTAV9WEVGEMMVRU', '01bx5zzkbkactav9wevgemmvru',
+    'this is nonsense of 26 let', '01BX5ZZKBK-CTAV9WEVGEMMVRY', '01BX5ZZKBK_CTAV9WEVGEMMVRY', '+1BX5ZZKBKACTAV9WEVGEMMVRY',
+    'this is nonsense with 36 characters.', 'zzzzzzzz-zzzz-zzzz-zzzz-zzzzzzzzzzzz', '016093ffcd9e6339aada5c86ddca8b5f0123',
+    '016093ff-cd9e-6339-aada-5c86ddca8b5', '016093ff-cd9e-6339-aada5-c86ddca8b5f', '016093ffcd9e6339aada5c86ddca8b5f',
+    '{016093ff-cd9e-6339-aada-5c86ddca8b5f}', 'urn:uuid:016093ff-cd9e-6339-aada-5c86ddca8b5f',
+    ' 01BX5ZZKBKACTAV9WEVGEMMVRY', '01BX5ZZKBKACTAV9WEVGEMMVR ', E'01BX5ZZKBKACTAV9WEVGEMMVRY\n', E'01BX5ZZKBKACTAV9WEVGEMMVR\n',
+    E'016093ff-cd9e-6339-aada-5c86ddca8b5f\n',
+    U&'01BX5ZZ\212ABKACTAV9WEVGEMMVRY', U&'01BX5ZZKBKACTAV9WEVGEMMVR\017F',    -- K and S, says Unicode of another case
+    U&'\FF101BX5ZZKBKACTAV9WEVGEMMVRY', U&'01BX5ZZKBKACTAV9WEVGEMMVR\0661',    -- digits of other scripts
+    NULL]) WITH ORDINALITY AS sample (given, n);
+
+CREATE FUNCTION sample.compare() RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    difference text;
+BEGIN
+    SELECT string_agg(format('%L: stored %s, the server says %s', given, coalesce(id::text, 'nothing'), coalesce(verdict, 'no')), E'\n')
+    INTO difference
+    FROM sample.given LEFT JOIN orders USING (note)
+    WHERE CASE WHEN given IS NOT NULL THEN id::text IS DISTINCT FROM verdict ELSE id IS NULL OR customer_id IS NOT NULL END;
+    IF difference IS NOT NULL THEN RAISE EXCEPTION E'not what the server says:\n%', difference; END IF;
+    RETURN 'equal';
+END
+$$;
