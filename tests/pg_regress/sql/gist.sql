@@ -109,6 +109,7 @@ SET enable_seqscan = off;
 SET enable_bitmapscan = off;
 EXPLAIN (COSTS OFF) SELECT id FROM key WHERE id = '7ZZZZZZZZZZZZZZZZZZZZZZZZZ';
 SELECT id FROM key WHERE id = '7ZZZZZZZZZZZZZZZZZZZZZZZZZ';
+EXPLAIN (COSTS OFF) SELECT id FROM key WHERE id <@ tstzrange('2026-01-01 04:00Z', '2026-01-01 05:00Z');
 -- a uuid is found through the implicit cast, and a uuid column can be indexed with the class
 SELECT count(*) FROM key WHERE id = '019b76da-a800-0000-0000-000000000000'::uuid;
 CREATE TABLE other (id uuid);
