@@ -4,6 +4,7 @@
 #   ulid-VERSION.zip              the source, as PGXN takes it
 #   ulid-VERSION-vendor.tar.xz    the crates it is built from, to be unpacked in it: then it is built without network
 #   ulid-VERSION.cdx.json         the SBOM, in the format of CycloneDX: the crates that are linked into the library
+#   ulid_sql-VERSION-pg_tle.sql   what installs the extension ulid_sql into a database with pg_tle
 #
 # REPOSITORY=https://... is the project's address, which META.json and the packages name then. The same commit gives the
 # same bytes. Needs git and xz, and the network for crates that cargo has not fetched yet.
@@ -44,6 +45,8 @@ crates normal,build > compiled
 crates normal,no-proc-macro > linked
 packaging/copyright.pl compiled linked > vendor/COPYRIGHT
 packaging/sbom.pl "$VERSION" linked Cargo.lock > "$PACKAGES/$NAME.cdx.json"
+tle=ulid_sql-$(sed -n "s/^default_version = '\(.*\)'/\1/p" sql/ulid_sql.control)-pg_tle.sql
+packaging/pg_tle.sh > "$PACKAGES/$tle"
 # Of the crates for tests and for other systems, cargo only wants to read the manifest.
 sed -i 's/^\([^ ]*\) v\([^ |]*\).*/\1-\2/' compiled
 for crate in vendor/*/; do
@@ -67,4 +70,4 @@ make_tar vendor | xz -3 -T 1 > "$PACKAGES/$NAME-vendor.tar.xz"
 cd "$ROOT"
 rm -rf "$source"
 echo "$MADE_OF" > "$PACKAGES/.commit"
-say "made $PACKAGES/$NAME.zip, $NAME-vendor.tar.xz and $NAME.cdx.json"
+say "made $PACKAGES/$NAME.zip, $NAME-vendor.tar.xz, $NAME.cdx.json and $tle"

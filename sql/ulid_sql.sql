@@ -1,0 +1,396 @@
+-- ulid_sql: the functions of the extension ulid where no library may be installed. They work on core's type uuid, whose
+-- 16 bytes and order are those of a ulid, and have the names, results and errors of the native ones. PostgreSQL 14 or
+-- newer, PL/pgSQL, and the privilege CREATE on a schema are enough:
+--
+--     psql -1 -v ON_ERROR_STOP=1 -c 'CREATE SCHEMA ulid_sql' -c 'SET search_path = ulid_sql' -f sql/ulid_sql.sql
+--
+-- Everything is created in the first schema of the search_path. CREATE EXTENSION ulid_sql runs the same script.
+--
+-- A body after RETURN becomes part of the query that calls it, so that indexes are found. It is bound to what it calls
+-- when it is created, and is not STRICT, which would keep it out of the query. As it is planned again in each statement,
+-- whatever is large is PL/pgSQL instead: with a search_path of its own and without a call to a function of this script, so
+-- that it works in any schema and with any search_path of the caller.
+
+--
+-- Text
+--
+
+CREATE FUNCTION ulid_to_text(uuid) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+DECLARE
+    c CONSTANT bytea := '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+    b CONSTANT bytea := uuid_send($1);
+BEGIN
+    -- The first byte is 2 characters, and each 5 bytes after it are 8. Integers join them by fours, which is faster than ||.
+    RETURN encode(int2send((get_byte(c, get_byte(b, 0) >> 5) << 8 | get_byte(c, get_byte(b, 0) & 31))::smallint)
+        || int4send(get_byte(c, get_byte(b, 1) >> 3) << 8
+            | get_byte(c, (get_byte(b, 1) & 7) << 2 | (get_byte(b, 2) >> 6)) << 8
+            | get_byte(c, get_byte(b, 2) >> 1 & 31) << 8
+            | get_byte(c, (get_byte(b, 2) & 1) << 4 | (get_byte(b, 3) >> 4)))
+        || int4send(get_byte(c, (get_byte(b, 3) & 15) << 1 | (get_byte(b, 4) >> 7)) << 8
+            | get_byte(c, get_byte(b, 4) >> 2 & 31) << 8
+            | get_byte(c, (get_byte(b, 4) & 3) << 3 | (get_byte(b, 5) >> 5)) << 8
+            | get_byte(c, get_byte(b, 5) & 31))
+        || int4send(get_byte(c, get_byte(b, 6) >> 3) << 8
+            | get_byte(c, (get_byte(b, 6) & 7) << 2 | (get_byte(b, 7) >> 6)) << 8
+            | get_byte(c, get_byte(b, 7) >> 1 & 31) << 8
+            | get_byte(c, (get_byte(b, 7) & 1) << 4 | (get_byte(b, 8) >> 4)))
+        || int4send(get_byte(c, (get_byte(b, 8) & 15) << 1 | (get_byte(b, 9) >> 7)) << 8
+            | get_byte(c, get_byte(b, 9) >> 2 & 31) << 8
+            | get_byte(c, (get_byte(b, 9) & 3) << 3 | (get_byte(b, 10) >> 5)) << 8
+            | get_byte(c, get_byte(b, 10) & 31))
+        || int4send(get_byte(c, get_byte(b, 11) >> 3) << 8
+            | get_byte(c, (get_byte(b, 11) & 7) << 2 | (get_byte(b, 12) >> 6)) << 8
+            | get_byte(c, get_byte(b, 12) >> 1 & 31) << 8
+            | get_byte(c, (get_byte(b, 12) & 1) << 4 | (get_byte(b, 13) >> 4)))
+        || int4send(get_byte(c, (get_byte(b, 13) & 15) << 1 | (get_byte(b, 14) >> 7)) << 8
+            | get_byte(c, get_byte(b, 14) >> 2 & 31) << 8
+            | get_byte(c, (get_byte(b, 14) & 3) << 3 | (get_byte(b, 15) >> 5)) << 8
+            | get_byte(c, get_byte(b, 15) & 31)), 'escape');
+END $$;
+COMMENT ON FUNCTION ulid_to_text(uuid) IS 'text of the ulid, 26 characters';
+
+-- The other form of a ulid is that of a uuid, with hyphens.
+CREATE FUNCTION ulid_from_text(text) RETURNS uuid
+    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+DECLARE
+    -- the value of each byte up to z as a character of either case
+    v CONSTANT bytea := decode(repeat('00', 48) || '00010203040506070809' || repeat('00', 7)
+        || '0a0b0c0d0e0f101101121301141500161718191a001b1c1d1e1f' || repeat('00', 6)
+        || '0a0b0c0d0e0f101101121301141500161718191a001b1c1d1e1f', 'hex');
+    b CONSTANT bytea := convert_to($1, 'SQL_ASCII');
+    -- how many such characters it starts with
+    n CONSTANT integer := octet_length(b)
+        - octet_length(ltrim(b, '0123456789ABCDEFGHIJKLMNOPQRSTVWXYZabcdefghijklmnopqrstvwxyz'));
+BEGIN
+    IF octet_length(b) = 26 AND n = 26 AND get_byte(v, get_byte(b, 0)) <= 7 THEN
+        -- 48, 40 and 40 bits, each as two integers
+        RETURN encode(
+            substring(int8send((get_byte(v, get_byte(b, 0)) << 5 | get_byte(v, get_byte(b, 1))
+                    << 5 | get_byte(v, get_byte(b, 2)) << 5 | get_byte(v, get_byte(b, 3)))::bigint << 30
+                | (get_byte(v, get_byte(b, 4)) << 5 | get_byte(v, get_byte(b, 5))
+                    << 5 | get_byte(v, get_byte(b, 6)) << 5 | get_byte(v, get_byte(b, 7))
+                    << 5 | get_byte(v, get_byte(b, 8)) << 5 | get_byte(v, get_byte(b, 9)))) FROM 3)
+            || substring(int8send((get_byte(v, get_byte(b, 10)) << 5 | get_byte(v, get_byte(b, 11))
+                    << 5 | get_byte(v, get_byte(b, 12)) << 5 | get_byte(v, get_byte(b, 13)))::bigint << 20
+                | (get_byte(v, get_byte(b, 14)) << 5 | get_byte(v, get_byte(b, 15))
+                    << 5 | get_byte(v, get_byte(b, 16)) << 5 | get_byte(v, get_byte(b, 17)))) FROM 4)
+            || substring(int8send((get_byte(v, get_byte(b, 18)) << 5 | get_byte(v, get_byte(b, 19))
+                    << 5 | get_byte(v, get_byte(b, 20)) << 5 | get_byte(v, get_byte(b, 21)))::bigint << 20
+                | (get_byte(v, get_byte(b, 22)) << 5 | get_byte(v, get_byte(b, 23))
+                    << 5 | get_byte(v, get_byte(b, 24)) << 5 | get_byte(v, get_byte(b, 25)))) FROM 4), 'hex')::uuid;
+    ELSIF octet_length(b) = 36 AND $1 COLLATE "C" ~ '^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$' THEN
+        RETURN $1::uuid;
+    END IF;
+
+    -- Only the detail of the error is left. Before the fault all is ASCII, so bytes count as characters do.
+    DECLARE
+        fault integer := n + 1;
+        expected text := 'in Crockford''s Base32 alphabet';
+        ascii CONSTANT integer := octet_length(substring($1 COLLATE "C" FROM '^[\u0001-\u007f]*'));
+        uuid_form CONSTANT text := 'hhhhhhhh-hhhh-hhhh-hhhh-hhhhhhhhhhhh';
+    BEGIN
+        IF octet_length(b) = 26 AND n > 0 AND get_byte(v, get_byte(b, 0)) > 7 THEN
+            RAISE EXCEPTION USING ERRCODE = 'numeric_value_out_of_range',
+                MESSAGE = format('value "%s" is out of range for type ulid', $1),
+                DETAIL = 'The first character of a ULID is at most 7.';
+        ELSIF octet_length(b) = 36 THEN
+            fault := 1;
+            WHILE translate(substr($1, fault, 1), '0123456789ABCDEFabcdef', 'hhhhhhhhhhhhhhhhhhhhhh') COLLATE "C"
+                = substr(uuid_form, fault, 1) LOOP
+                fault := fault + 1;
+            END LOOP;
+            expected := CASE substr(uuid_form, fault, 1) WHEN '-' THEN 'a hyphen' ELSE 'a hexadecimal digit' END;
+        ELSIF octet_length(b) <> 26 AND ascii = octet_length(b) THEN
+            RAISE EXCEPTION USING ERRCODE = 'invalid_text_representation',
+                MESSAGE = format('invalid input syntax for type ulid: "%s"', $1),
+                DETAIL = format('A ULID has 26 characters, or 36 in the form of a UUID, not %s.', octet_length(b));
+        ELSIF octet_length(b) <> 26 THEN
+            fault := ascii + 1;
+        END IF;
+        RAISE EXCEPTION USING ERRCODE = 'invalid_text_representation',
+            MESSAGE = format('invalid input syntax for type ulid: "%s"', $1),
+            DETAIL = format('Character "%s" at position %s is not %s.', substr($1, fault, 1), fault, expected);
+    END;
+END $$;
+COMMENT ON FUNCTION ulid_from_text(text) IS 'ulid of a text that ulid_is_valid accepts';
+
+CREATE FUNCTION ulid_is_valid(text) RETURNS boolean
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN $1 COLLATE "C"
+        ~ '^([0-7ILOilo][0-9A-TV-Za-tv-z]{25}|[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12})$';
+COMMENT ON FUNCTION ulid_is_valid(text) IS 'whether the text can be read as a ulid';
+
+--
+-- Generators. A uuid of version 4 has 122 random bits; without the bytes of version and variant they are 80 and more.
+--
+
+-- Every name is qualified instead of a search_path, which costs a microsecond before PostgreSQL 17.
+CREATE FUNCTION gen_ulid() RETURNS uuid
+    LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE
+    AS $$
+BEGIN
+    RETURN pg_catalog.encode(
+        substring(pg_catalog.int8send((pg_catalog.date_part('epoch',
+            pg_catalog.date_bin('1 ms', pg_catalog.clock_timestamp(), 'epoch')) OPERATOR(pg_catalog.*) 1000::float)::bigint) FROM 3)
+        OPERATOR(pg_catalog.||) overlay(pg_catalog.uuid_send(pg_catalog.gen_random_uuid())
+            PLACING ''::pg_catalog.bytea FROM 7 FOR 6), 'hex')::pg_catalog.uuid;
+END $$;
+COMMENT ON FUNCTION gen_ulid() IS 'generate a ulid: the time is now, the randomness 80 fresh bits';
+
+-- The 6 bytes that a ulid has for a time.
+CREATE FUNCTION ulid_sql_time(timestamptz) RETURNS bytea
+    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+BEGIN
+    IF NOT isfinite($1) OR $1 < 'epoch' OR $1 >= '10889-08-02 05:31:50.656+00' THEN
+        RAISE EXCEPTION USING ERRCODE = 'datetime_field_overflow',
+            MESSAGE = 'timestamp out of range for type ulid',
+            DETAIL = 'A ULID holds times from 1970-01-01 00:00:00+00 to 10889-08-02 05:31:50.655+00.';
+    END IF;
+    RETURN substring(int8send((date_part('epoch', date_bin('1 ms', $1, 'epoch')) * 1000)::bigint) FROM 3);
+END $$;
+COMMENT ON FUNCTION ulid_sql_time(timestamptz) IS 'time of a ulid, 6 bytes';
+
+CREATE FUNCTION gen_ulid(timestamptz) RETURNS uuid
+    LANGUAGE sql VOLATILE PARALLEL SAFE
+    RETURN encode(ulid_sql_time($1) || overlay(uuid_send(gen_random_uuid()) PLACING ''::bytea FROM 7 FOR 6), 'hex')::uuid;
+COMMENT ON FUNCTION gen_ulid(timestamptz) IS 'generate a ulid of the given time: the randomness is 80 fresh bits';
+
+--
+-- Parts and bounds
+--
+
+CREATE FUNCTION ulid_extract_unix_ms(uuid) RETURNS bigint
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN ('x' || encode(substring(uuid_send($1) FOR 6), 'hex'))::bit(48)::bigint;
+COMMENT ON FUNCTION ulid_extract_unix_ms(uuid) IS 'extract the time from a ulid, in milliseconds since 1970-01-01 UTC';
+
+-- Exact for each of the 2^48 milliseconds: what a float loses is less than the rounding to milliseconds brings back.
+CREATE FUNCTION ulid_extract_timestamp(uuid) RETURNS timestamptz
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN to_timestamp(('x' || encode(substring(uuid_send($1) FOR 6), 'hex'))::bit(48)::bigint / 1000::float)::timestamptz(3);
+COMMENT ON FUNCTION ulid_extract_timestamp(uuid) IS 'extract the time from a ulid';
+
+CREATE FUNCTION ulid_extract_randomness(uuid) RETURNS bytea
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN substring(uuid_send($1) FROM 7);
+COMMENT ON FUNCTION ulid_extract_randomness(uuid) IS 'extract the randomness from a ulid, 10 bytes';
+
+CREATE FUNCTION ulid_lower_bound(timestamptz) RETURNS uuid
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN encode(ulid_sql_time($1) || '\x00000000000000000000'::bytea, 'hex')::uuid;
+COMMENT ON FUNCTION ulid_lower_bound(timestamptz) IS 'smallest ulid of the millisecond that the time lies in';
+
+CREATE FUNCTION ulid_upper_bound(timestamptz) RETURNS uuid
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN encode(ulid_sql_time($1) || '\xffffffffffffffffffff'::bytea, 'hex')::uuid;
+COMMENT ON FUNCTION ulid_upper_bound(timestamptz) IS 'greatest ulid of the millisecond that the time lies in';
+
+--
+-- Windows of time
+--
+
+-- The smallest and the greatest ulid made within the range; in an empty window the former is above the latter.
+CREATE FUNCTION ulid_sql_window(tstzrange) RETURNS uuid[]
+    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+DECLARE
+    latest CONSTANT timestamptz := '10889-08-02 05:31:50.655+00';
+    -- the milliseconds from first to last, at the beginning all
+    first bigint := 0;
+    last bigint := 281474976710655;
+    bound timestamptz;                  -- rounded down to the millisecond
+BEGIN
+    IF isempty($1) OR lower($1) > latest OR upper($1) < 'epoch' THEN
+        last := -1;
+    ELSE
+        IF lower($1) >= 'epoch' THEN
+            bound := date_bin('1 ms', lower($1), 'epoch');
+            first := date_part('epoch', bound) * 1000;
+            IF bound < lower($1) OR NOT lower_inc($1) THEN
+                first := first + 1;
+            END IF;
+        END IF;
+        IF upper($1) <= latest THEN
+            bound := date_bin('1 ms', upper($1), 'epoch');
+            last := date_part('epoch', bound) * 1000;
+            IF bound = upper($1) AND NOT upper_inc($1) THEN
+                last := last - 1;
+            END IF;
+        END IF;
+    END IF;
+    IF first > last THEN
+        RETURN '{ffffffff-ffff-ffff-ffff-ffffffffffff, 00000000-0000-0000-0000-000000000000}';
+    END IF;
+    RETURN ARRAY[
+        encode(substring(int8send(first) FROM 3) || '\x00000000000000000000', 'hex')::uuid,
+        encode(substring(int8send(last) FROM 3) || '\xffffffffffffffffffff', 'hex')::uuid];
+END $$;
+COMMENT ON FUNCTION ulid_sql_window(tstzrange) IS 'smallest and greatest ulid made within the range';
+
+CREATE FUNCTION ulid_range_lower(tstzrange) RETURNS uuid
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN (ulid_sql_window($1))[1];
+COMMENT ON FUNCTION ulid_range_lower(tstzrange) IS 'smallest ulid made within the range; the greatest of all if there is none';
+
+CREATE FUNCTION ulid_range_upper(tstzrange) RETURNS uuid
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN (ulid_sql_window($1))[2];
+COMMENT ON FUNCTION ulid_range_upper(tstzrange) IS 'greatest ulid made within the range; the smallest of all if there is none';
+
+CREATE FUNCTION ulid_contained_by_range(uuid, tstzrange) RETURNS boolean
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN $1 >= ulid_range_lower($2) AND $1 <= ulid_range_upper($2);
+COMMENT ON FUNCTION ulid_contained_by_range(uuid, tstzrange) IS 'whether the ulid was made within the range, by an index on it';
+
+--
+-- Search by the first characters
+--
+
+-- The prefix, filled up to the 26 characters of a ulid.
+CREATE FUNCTION ulid_sql_fill(prefix text, filler text) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+DECLARE
+    -- how many characters of a ulid it starts with
+    n CONSTANT integer := length(substring(prefix COLLATE "C" FROM '^[0-9A-TV-Za-tv-z]*'));
+BEGIN
+    IF n > 0 AND prefix COLLATE "C" !~ '^[0-7ILOilo]' THEN
+        RAISE EXCEPTION USING ERRCODE = 'numeric_value_out_of_range',
+            MESSAGE = format('prefix "%s" is out of range for type ulid', prefix),
+            DETAIL = 'The first character of a ULID is at most 7.';
+    ELSIF octet_length(prefix) > n OR n > 26 THEN
+        RAISE EXCEPTION USING ERRCODE = 'invalid_text_representation',
+            MESSAGE = format('invalid prefix of a ulid: "%s"', prefix),
+            DETAIL = CASE WHEN n >= 26 THEN 'A ULID has 26 characters.' ELSE
+                format('Character "%s" at position %s is not in Crockford''s Base32 alphabet.', substr(prefix, n + 1, 1), n + 1) END;
+    END IF;
+    RETURN CASE n WHEN 0 THEN least(filler COLLATE "C", '7') ELSE prefix END || repeat(filler, 26 - greatest(n, 1));
+END $$;
+COMMENT ON FUNCTION ulid_sql_fill(text, text) IS 'first characters of a ulid, filled up';
+
+CREATE FUNCTION ulid_prefix_lower(prefix text) RETURNS uuid
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN ulid_from_text(ulid_sql_fill(prefix, '0'));
+COMMENT ON FUNCTION ulid_prefix_lower(text) IS 'smallest ulid whose text starts with the characters';
+
+CREATE FUNCTION ulid_prefix_upper(prefix text) RETURNS uuid
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN ulid_from_text(ulid_sql_fill(prefix, 'Z'));
+COMMENT ON FUNCTION ulid_prefix_upper(text) IS 'greatest ulid whose text starts with the characters';
+
+CREATE FUNCTION ulid_starts_with(id uuid, prefix text) RETURNS boolean
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN id >= ulid_prefix_lower(prefix) AND id <= ulid_prefix_upper(prefix);
+COMMENT ON FUNCTION ulid_starts_with(uuid, text) IS 'whether the text of the ulid starts with the characters, by an index on it';
+
+--
+-- Uuids of version 7
+--
+
+-- Version and variant replace 6 bits.
+CREATE FUNCTION ulid_to_uuid_v7(uuid) RETURNS uuid
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN encode(set_byte(set_byte(uuid_send($1), 6, get_byte(uuid_send($1), 6) & 15 | 112),
+        8, get_byte(uuid_send($1), 8) & 63 | 128), 'hex')::uuid;
+COMMENT ON FUNCTION ulid_to_uuid_v7(uuid) IS 'version 7 uuid of the same millisecond, with 74 of the 80 bits of randomness';
+
+-- Time, version and fraction; then variant and random bits, which a version 4 has at the same place.
+CREATE FUNCTION gen_uuid_v7(timestamptz) RETURNS uuid
+    LANGUAGE sql VOLATILE PARALLEL SAFE
+    RETURN encode(ulid_sql_time($1)
+        || int2send((28672 + date_part('microseconds', $1)::integer % 1000 * 4096 / 1000)::smallint)
+        || substring(uuid_send(gen_random_uuid()) FROM 9), 'hex')::uuid;
+COMMENT ON FUNCTION gen_uuid_v7(timestamptz) IS 'generate a version 7 uuid of the given time: 62 fresh bits of randomness';
+
+--
+-- TypeID: the same 128 bits in lower case behind a prefix
+--
+
+-- The prefix with its underscore, if it is one.
+CREATE FUNCTION ulid_sql_typeid_prefix(prefix text) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+DECLARE
+    n CONSTANT integer := length(substring(prefix COLLATE "C" FROM '^[a-z_]*'));
+BEGIN
+    IF prefix COLLATE "C" ~ '^([a-z]([a-z_]{0,61}[a-z])?)?$' THEN
+        RETURN CASE WHEN n > 0 THEN prefix || '_' ELSE '' END;
+    END IF;
+    RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
+        MESSAGE = format('invalid prefix of a TypeID: "%s"', prefix),
+        DETAIL = CASE
+            WHEN n < octet_length(prefix) THEN format(
+                'Character "%s" at position %s is not a lower-case letter or an underscore.', substr(prefix, n + 1, 1), n + 1)
+            WHEN n > 63 THEN format('The prefix has at most 63 characters, not %s.', n)
+            ELSE 'The prefix must not start or end with an underscore.'
+        END;
+END $$;
+COMMENT ON FUNCTION ulid_sql_typeid_prefix(text) IS 'prefix of a TypeID, and the underscore after it';
+
+-- Prefix and suffix of a TypeID; if it is to have one prefix, it must be that.
+CREATE FUNCTION ulid_sql_typeid_parts(typeid text, prefix text, is_given boolean) RETURNS text[]
+    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+DECLARE
+    parts CONSTANT text[] := regexp_match(typeid COLLATE "C", '^(?:(.*)(_))?([^_]*)$');
+    head CONSTANT text := coalesce(parts[1], '');
+    suffix CONSTANT text := parts[3];
+    n CONSTANT integer := length(substring(head COLLATE "C" FROM '^[a-z_]*'));
+    m CONSTANT integer := length(substring(suffix COLLATE "C" FROM '^[0-9a-hjkmnp-tv-z]*'));
+    start CONSTANT integer := octet_length(typeid) - octet_length(suffix);
+    detail CONSTANT text := CASE
+        WHEN parts[2] IS NOT NULL AND head = '' THEN 'Without a prefix there is no underscore before the suffix.'
+        WHEN n < octet_length(head) THEN format(
+            'Character "%s" at position %s is not a lower-case letter or an underscore.', substr(head, n + 1, 1), n + 1)
+        WHEN n > 63 THEN format('The prefix has at most 63 characters, not %s.', n)
+        WHEN head COLLATE "C" ~ '^_|_$' THEN 'The prefix must not start or end with an underscore.'
+        WHEN m < octet_length(suffix) THEN format('Character "%s" at position %s is not in Crockford''s Base32 alphabet in lower case.',
+            substr(suffix, m + 1, 1), start + m + 1)
+        WHEN m <> 26 THEN format('The suffix has 26 characters, not %s.', m)
+    END;
+BEGIN
+    IF detail IS NOT NULL THEN
+        RAISE EXCEPTION USING ERRCODE = 'invalid_text_representation',
+            MESSAGE = format('invalid TypeID: "%s"', typeid), DETAIL = detail;
+    ELSIF suffix COLLATE "C" !~ '^[0-7]' THEN
+        RAISE EXCEPTION USING ERRCODE = 'numeric_value_out_of_range',
+            MESSAGE = format('TypeID "%s" is out of range for type ulid', typeid),
+            DETAIL = 'The first character of the suffix is at most 7.';
+    ELSIF is_given AND head COLLATE "C" <> prefix THEN
+        RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
+            MESSAGE = format('TypeID "%s" has the prefix "%s", not "%s"', typeid, head, prefix);
+    END IF;
+    RETURN ARRAY[head, suffix];
+END $$;
+COMMENT ON FUNCTION ulid_sql_typeid_parts(text, text, boolean) IS 'prefix and suffix of a TypeID';
+
+CREATE FUNCTION ulid_to_typeid(prefix text, id uuid) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN ulid_sql_typeid_prefix(prefix) || lower(ulid_to_text(id) COLLATE "C");
+COMMENT ON FUNCTION ulid_to_typeid(text, uuid) IS 'TypeID of the prefix, which may be empty, and the ulid';
+
+CREATE FUNCTION ulid_from_typeid(typeid text) RETURNS uuid
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN ulid_from_text((ulid_sql_typeid_parts(typeid, '', false))[2]);
+COMMENT ON FUNCTION ulid_from_typeid(text) IS 'ulid of a TypeID of any prefix';
+
+CREATE FUNCTION ulid_from_typeid(typeid text, prefix text) RETURNS uuid
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN ulid_from_text((ulid_sql_typeid_parts(typeid, prefix, true))[2]);
+COMMENT ON FUNCTION ulid_from_typeid(text, text) IS 'ulid of a TypeID that must have this prefix';
+
+CREATE FUNCTION typeid_prefix(typeid text) RETURNS text
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN (ulid_sql_typeid_parts(typeid, '', false))[1];
+COMMENT ON FUNCTION typeid_prefix(text) IS 'prefix of a TypeID; empty if it has none';
