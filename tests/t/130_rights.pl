@@ -1,0 +1,249 @@
+# Who may install the extension, and what a hostile schema can do to the user who installs it.
+use strict;
+use warnings;
+use File::Glob ':bsd_glob';
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use ULID;
+use ExtensionObjects;
+
+my $HOSTILE = '-c client_min_messages=warning -c search_path=hostile,pg_catalog';
+$ENV{PGOPTIONS} = '-c client_min_messages=warning';
+my $node = new_server('rights', extension => 0);
+
+# Run SQL as the superuser, or as another user.
+sub run {
+    my ($database, $sql, $user) = @_;
+    return $node->safe_psql($database, $sql, extra_params => [$user ? ('-U', $user) : ()]);
+}
+
+# Check that SQL of a user fails with a message.
+sub refused {
+    my ($database, $user, $sql, $message, $name) = @_;
+    my ($status, undef, $error) = $node->psql($database, $sql, extra_params => ['-U', $user]);
+    like($error, qr/ERROR:  (?:$message)$/m, $name);
+    return;
+}
+
+run('postgres', q{
+    CREATE ROLE owner LOGIN;
+    CREATE ROLE guest LOGIN;
+    CREATE DATABASE owned OWNER owner;
+    CREATE DATABASE owned_hostile OWNER owner;
+    CREATE DATABASE owned_updated OWNER owner;
+    CREATE DATABASE owned_before OWNER owner});
+
+#
+# The owner of a database installs, updates and drops; another user cannot, and can use it
+#
+
+run('owned', q{
+    CREATE SCHEMA here;
+    CREATE SCHEMA there;
+    CREATE EXTENSION ulid SCHEMA here VERSION '1.0.0';
+    ALTER EXTENSION ulid UPDATE;
+    DROP EXTENSION ulid;
+    CREATE EXTENSION ulid SCHEMA here;
+    SELECT extversion AS version FROM pg_extension WHERE extname = 'ulid' \gset
+    SELECT :'version' || '-recheck' AS recheck \gset
+    ALTER EXTENSION ulid UPDATE TO :"recheck";
+    ALTER EXTENSION ulid UPDATE;
+    GRANT USAGE ON SCHEMA here TO guest}, 'owner');
+is(run('owned', "SELECT extowner::regrole, here.gen_ulid() IS NOT NULL FROM pg_extension WHERE extname = 'ulid'", 'owner'), 'owner|t',
+    'the owner of a database installs, updates, drops and uses the extension');
+refused('owned', 'guest', 'DROP EXTENSION ulid', 'must be owner of extension ulid', 'another user cannot drop it');
+refused('owned', 'guest', 'ALTER EXTENSION ulid UPDATE', 'must be owner of extension ulid', 'another user cannot update it');
+refused('owned_hostile', 'guest', 'CREATE EXTENSION ulid', 'permission denied to create extension "ulid"', 'another user cannot install it');
+# the member objects of a trusted extension belong to the superuser
+refused('owned', 'owner', 'ALTER EXTENSION ulid SET SCHEMA there', 'must be owner of type here.ulid', 'its owner cannot move its objects');
+refused('owned', 'owner', 'ALTER FUNCTION here.ulid_in(cstring) VOLATILE', 'must be owner of function here.ulid_in', 'its owner cannot change its objects');
+is(run('owned', 'SELECT here.max(id) OPERATOR(here.=) here.min(id) FROM (VALUES (here.gen_ulid())) AS v (id)', 'guest'), 't', 'another user can use it');
+my $clean = extension_objects($node, 'owned');
+cmp_ok(scalar @$clean, '>', 150, 'the extension has many objects');
+
+#
+# A schema full of traps, installed into and first in the path: the same objects as in a clean database
+#
+
+# Each trap would be hit if a name in the script were looked up in the path, or if a call there matched less exactly.
+my $traps = <<'SQL';
+CREATE SCHEMA hostile;
+GRANT ALL ON SCHEMA hostile TO owner;
+CREATE TABLE hostile.sprung (by text);
+GRANT ALL ON hostile.sprung TO PUBLIC;
+CREATE FUNCTION hostile.spring(trap text) RETURNS void LANGUAGE sql AS $$ INSERT INTO hostile.sprung VALUES (trap) $$;
+-- types
+SELECT format('CREATE DOMAIN hostile.%I AS pg_catalog.int4', name)
+FROM unnest('{uuid,text,varchar,bpchar,bytea,timestamptz,timestamp,tstzrange,bool,int4,int8,float8,internal,cstring,oid,regtype,name}'::text[]) AS name \gexec
+-- core's functions that the script names
+SELECT format('CREATE FUNCTION hostile.%I(%s) RETURNS %s LANGUAGE internal AS %L', proname,
+              pg_get_function_identity_arguments(oid), format_type(prorettype, NULL),
+              CASE prosrc WHEN 'eqsel' THEN 'neqsel' WHEN 'eqjoinsel' THEN 'neqjoinsel' ELSE prosrc END)
+FROM pg_proc
+WHERE pronamespace = 'pg_catalog'::regnamespace
+AND (proname ~ '^(scalar(lt|le|gt|ge)|n?eq|cont)(join)?sel$' OR proname ~ '^brin_(minmax|bloom)' OR proname ~ '^uuid_' OR proname = 'btequalimage') \gexec
+-- closer matches for what the DO block calls
+CREATE FUNCTION hostile.to_regprocedure(varchar) RETURNS regprocedure LANGUAGE plpgsql AS
+    $$ BEGIN PERFORM hostile.spring('to_regprocedure(varchar)'); RETURN NULL; END $$;
+SELECT format('CREATE FUNCTION hostile.trap(%s, %s) RETURNS boolean LANGUAGE plpgsql AS %L', a, b,
+              format('BEGIN PERFORM hostile.spring(%L); RETURN true; END', a || ' = ' || b)),
+       format('CREATE OPERATOR hostile.= (LEFTARG = %s, RIGHTARG = %s, FUNCTION = hostile.trap)', a, b)
+FROM unnest('{oid,regtype,name,text,smallint,int}'::regtype[]) AS a,
+     unnest('{oid,regtype,name,text,smallint,int,varchar}'::regtype[]) AS b \gexec
+SQL
+run('owned_hostile', $traps);
+{
+    local $ENV{PGOPTIONS} = $HOSTILE;
+    run('owned_hostile', 'CREATE EXTENSION ulid', 'owner');
+}
+is(run('owned_hostile', "SELECT extnamespace::regnamespace FROM pg_extension WHERE extname = 'ulid'"), 'hostile', 'it is installed into a schema full of traps');
+is(run('owned_hostile', 'SELECT count(*), by FROM hostile.sprung GROUP BY by'), '', 'no trap springs on installing');
+is_deeply(extension_objects($node, 'owned_hostile'), $clean, 'installed there, the objects are those of a clean database');
+
+# The same for an update, where traps can also be made of the type itself.
+run('owned_updated', $traps);
+{
+    local $ENV{PGOPTIONS} = $HOSTILE;
+    run('owned_updated', "CREATE EXTENSION ulid VERSION '1.0.0'", 'owner');
+}
+run('owned_updated', q{
+    CREATE FUNCTION hostile.ulid_hash(uuid) RETURNS integer LANGUAGE internal IMMUTABLE AS 'uuid_hash';
+    CREATE FUNCTION hostile.trap(hostile.ulid, uuid) RETURNS boolean LANGUAGE sql AS 'SELECT true';
+    CREATE OPERATOR hostile.< (LEFTARG = hostile.ulid, RIGHTARG = uuid, FUNCTION = hostile.trap);
+    CREATE OPERATOR hostile.= (LEFTARG = hostile.ulid, RIGHTARG = uuid, FUNCTION = hostile.trap)});
+{
+    local $ENV{PGOPTIONS} = $HOSTILE;
+    run('owned_updated', 'ALTER EXTENSION ulid UPDATE', 'owner');
+}
+is(run('owned_updated', 'SELECT count(*), by FROM hostile.sprung GROUP BY by'), '', 'no trap springs on an update');
+is_deeply(extension_objects($node, 'owned_updated'), $clean, 'updated there, the objects are those of a clean database');
+
+#
+# Operators and functions of a hostile schema, first in the path, take no part in plans, indexes and maintenance
+#
+
+run('owned', q{
+    CREATE TABLE here.event (id here.ulid PRIMARY KEY DEFAULT here.gen_ulid(), n int);
+    INSERT INTO here.event (n) SELECT n FROM generate_series(1, 1000) AS n;
+    CREATE INDEX event_window ON here.event (id) WHERE id OPERATOR(here.<@) tstzrange('2020-01-01', '2100-01-01');
+    CREATE TABLE here.part (id here.ulid) PARTITION BY RANGE (id);
+    CREATE TABLE here.part_1 PARTITION OF here.part FOR VALUES FROM (MINVALUE) TO (here.ulid_lower_bound('2026-01-01 00:00+00'));
+    CREATE TABLE here.part_2 PARTITION OF here.part FOR VALUES FROM (here.ulid_lower_bound('2026-01-01 00:00+00')) TO (MAXVALUE);
+    INSERT INTO here.part SELECT here.gen_ulid('2025-12-31 12:00+00'::timestamptz + n * interval '1 minute') FROM generate_series(1, 1000) AS n;
+    CREATE SCHEMA hostile AUTHORIZATION guest;
+    CREATE TABLE hostile.sprung (by text);
+    GRANT ALL ON hostile.sprung TO PUBLIC});
+run('owned', <<'SQL', 'guest');
+CREATE FUNCTION hostile.spring(trap text) RETURNS void LANGUAGE sql AS $$ INSERT INTO hostile.sprung VALUES (trap) $$;
+CREATE TEMP TABLE pair AS
+SELECT a, b FROM unnest('{here.ulid,uuid,timestamptz}'::regtype[]) AS a, unnest('{here.ulid,uuid,timestamptz}'::regtype[]) AS b
+WHERE 'here.ulid'::regtype IN (a, b);
+SELECT format('CREATE FUNCTION hostile.trap(%s, %s) RETURNS boolean LANGUAGE plpgsql AS %L', a, b,
+              format('BEGIN PERFORM hostile.spring(%L); RETURN false; END', a || ' ' || b)) FROM pair \gexec
+SELECT format('CREATE OPERATOR hostile.%s (LEFTARG = %s, RIGHTARG = %s, FUNCTION = hostile.trap)', name, a, b)
+FROM pair, unnest('{<,<=,=,>=,>,<>}'::text[]) AS name \gexec
+SELECT format('CREATE FUNCTION hostile.%I(%s) RETURNS %s LANGUAGE plpgsql AS %L', proname, pg_get_function_identity_arguments(oid),
+              prorettype::regtype, format('BEGIN PERFORM hostile.spring(%L); RETURN NULL; END', proname))
+FROM pg_proc WHERE pronamespace = 'here'::regnamespace AND prokind = 'f' AND 'internal'::regtype <> ALL (proargtypes)
+AND 'cstring'::regtype <> ALL (proargtypes) AND prorettype NOT IN ('internal'::regtype, 'cstring'::regtype, 'record'::regtype) \gexec
+SQL
+cmp_ok(run('owned', "SELECT count(*) FROM pg_operator WHERE oprnamespace = 'hostile'::regnamespace"), '>=', 30, 'there are traps of operators');
+cmp_ok(run('owned', "SELECT count(*) FROM pg_proc WHERE pronamespace = 'hostile'::regnamespace"), '>=', 40, 'there are traps of functions');
+{
+    local $ENV{PGOPTIONS} = '-c client_min_messages=warning -c search_path=hostile,here,pg_catalog';
+    my $is = sub { my ($sql, $expected, $name) = @_; is(run('owned', $sql), $expected, "with traps in the path, $name") };
+    $is->("SELECT count(*) FROM event WHERE id OPERATOR(here.<@) tstzrange('2020-01-01', NULL)", 1000, 'a window finds its rows');
+    $is->("SET enable_seqscan = off; SELECT count(*) FROM event WHERE id OPERATOR(here.<@) tstzrange('2020-01-01', '2100-01-01')", 1000,
+        'a window finds its rows by an index');
+    $is->("SET enable_seqscan = off; SELECT count(*) FROM part WHERE id OPERATOR(here.<@) tstzrange('2026-01-01 00:00+00', NULL)", 281,
+        'a window finds its rows in partitions');
+    $is->("SET enable_seqscan = off; SELECT count(*) FROM part WHERE here.ulid_starts_with(id, '01')", 1000, 'a prefix finds its rows in partitions');
+    $is->('SET enable_seqscan = off; SELECT count(*) FROM event AS a JOIN event AS b ON a.id OPERATOR(here.=) b.id', 1000, 'a join finds its rows');
+    $is->('SET enable_seqscan = off; SELECT here.max(id) IS NOT NULL FROM event', 't', 'the largest id is found');
+    run('owned', q{
+        SET enable_seqscan = off;
+        ANALYZE event, part;
+        CREATE INDEX event_other ON event USING brin (id) WHERE id OPERATOR(here.<@) tstzrange('2020-01-01', NULL);
+        REINDEX TABLE event;
+        CLUSTER event USING event_pkey;
+        VACUUM (FULL, ANALYZE) event;
+        ALTER TABLE event ADD CHECK (id OPERATOR(here.<@) tstzrange('2020-01-01', NULL));
+        INSERT INTO event (n) VALUES (0) ON CONFLICT DO NOTHING});
+    $is->('SELECT count(*) FROM hostile.sprung', 0, 'no trap springs in plans, indexes and maintenance');
+    $is->('SELECT gen_ulid() IS NULL', 't', 'a trap that is called by its name takes the place');
+    $is->('SELECT count(*) FROM hostile.sprung', 1, 'a trap that is called by its name springs');
+}
+
+#
+# Objects of the extension's names that are there before: it is not installed, or not updated, rather than take them over
+#
+
+# The words that would take them over, and those that bring a name or another's rights into the script.
+for my $script (bsd_glob("$root/sql/*.sql"), bsd_glob("$root/sql/install/*.sql")) {
+    unlike(slurp_file($script), qr/OR REPLACE|CREATE .*IF NOT EXISTS|\@ext|SECURITY DEFINER/, substr($script, 1 + length $root) . ' takes nothing over');
+}
+run('owned_before', 'CREATE SCHEMA place; GRANT ALL ON SCHEMA place TO owner, guest');
+# The functions that a user can make: none with an argument of type internal.
+sub signatures {
+    my ($database, $schema) = @_;
+    return split /\n/, run($database, qq{SELECT DISTINCT proname || '(' || replace(oidvectortypes(proargtypes), 'here.', 'place.') || ')' FROM pg_proc
+        WHERE pronamespace = '$schema'::regnamespace AND 'internal'::regtype <> ALL (proargtypes) AND 'cstring'::regtype <> ALL (proargtypes) ORDER BY 1});
+}
+# As guest make an object, expect that a command of the owner is refused, and remove the object again.
+sub taken {
+    my ($object, $definition, $message, $command) = @_;
+    run('owned_before', "CREATE $object $definition", 'guest');
+    refused('owned_before', 'owner', $command, $message, "$command does not take over $object $definition");
+    run('owned_before', "DROP $object", 'guest');
+    return;
+}
+my @function = ("RETURNS text LANGUAGE sql AS 'SELECT NULL::text'", 'function "[a-z0-9_]*" already exists with same argument types');
+my @functions = signatures('owned', 'here');
+run('owned_before', "CREATE EXTENSION ulid SCHEMA place VERSION '1.0.0'", 'owner');
+my %old = map { $_ => 1 } signatures('owned_before', 'place');
+my @added = grep { !$old{$_} } @functions;
+cmp_ok(scalar @added, '>=', 8, 'an update adds functions');
+taken("FUNCTION place.$_", @function, 'ALTER EXTENSION ulid UPDATE') for @added;
+is(run('owned_before', "SELECT extversion FROM pg_extension WHERE extname = 'ulid'"), '1.0.0', 'the updates that were refused have changed nothing');
+run('owned_before', 'DROP EXTENSION ulid', 'owner');
+# those that do not take a type of the extension
+my @free = grep { !/ulid_window|place\./ } @functions;
+cmp_ok(scalar @free, '>=', 15, 'an installation adds functions');
+taken("FUNCTION place.$_", @function, 'CREATE EXTENSION ulid SCHEMA place') for @free;
+taken('TYPE place.ulid', "AS ENUM ('a')", 'type "ulid" already exists', 'CREATE EXTENSION ulid SCHEMA place');
+taken('TYPE place.ulid', 'AS (n int)', 'type "ulid" already exists', 'CREATE EXTENSION ulid SCHEMA place');
+taken('DOMAIN place.ulid_window', 'AS text', 'type "ulid_window" already exists', 'CREATE EXTENSION ulid SCHEMA place');
+
+#
+# Event triggers see each command of the scripts, and one that refuses leaves nothing behind
+#
+
+run('owned_before', <<'SQL');
+CREATE TABLE seen (event text, tag text, inside boolean);
+CREATE FUNCTION see() RETURNS event_trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF tg_event = 'ddl_command_end' THEN
+        INSERT INTO public.seen SELECT tg_event, command_tag, in_extension FROM pg_event_trigger_ddl_commands();
+    ELSE
+        INSERT INTO public.seen SELECT tg_event, object_type FROM pg_event_trigger_dropped_objects();
+    END IF;
+    IF tg_tag = 'CREATE EXTENSION' AND EXISTS (SELECT FROM public.seen WHERE tag = 'refuse') THEN
+        RAISE EXCEPTION 'refused';
+    END IF;
+END $$;
+GRANT ALL ON seen TO PUBLIC;
+CREATE EVENT TRIGGER see_commands ON ddl_command_end EXECUTE FUNCTION see();
+CREATE EVENT TRIGGER see_drops ON sql_drop EXECUTE FUNCTION see();
+SQL
+run('owned_before', "CREATE EXTENSION ulid SCHEMA place VERSION '1.0.0'; ALTER EXTENSION ulid UPDATE", 'owner');
+cmp_ok(run('owned_before', 'SELECT count(*) FROM seen WHERE inside'), '>', 150, 'event triggers see each command of the scripts');
+is_deeply(extension_objects($node, 'owned_before'), $clean, 'watched by event triggers, the objects are those of a clean database');
+run('owned_before', 'DROP EXTENSION ulid', 'owner');
+cmp_ok(run('owned_before', "SELECT count(*) FROM seen WHERE event = 'sql_drop'"), '>', 80, 'event triggers see each object that is dropped');
+run('owned_before', "INSERT INTO seen VALUES ('', 'refuse')");
+refused('owned_before', 'owner', 'CREATE EXTENSION ulid SCHEMA place', 'refused', 'an event trigger can refuse the installation');
+is(run('owned_before', q{SELECT (SELECT count(*) FROM pg_extension WHERE extname = 'ulid') + (SELECT count(*) FROM pg_type WHERE typnamespace = 'place'::regnamespace)
+    + (SELECT count(*) FROM pg_proc WHERE pronamespace = 'place'::regnamespace)}), 0, 'which then leaves nothing behind');
+
+done_testing();

@@ -1,0 +1,141 @@
+# uuid to ulid without a rebuild, using the blocks of docs/migrating/uuid.md: while a step holds its locks, other sessions
+# read and write. They wait only for the last transaction, and continue when it has ended. No step is judged by its
+# duration: each is stopped while it holds its locks, and a session that cannot continue then would wait until
+# lock_timeout expires. The table has ROWS (1,000,000) rows.
+use strict;
+use warnings;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use ULID;
+
+my $rows = $ENV{ROWS} || 1_000_000;
+my $node = new_server('migrate', extension => 0);
+my $sql = sub { return $node->safe_psql('postgres', @_) };
+
+# SQL block number $wanted below a heading of the guide, counting those that readers do not see.
+sub block {
+    my ($heading, $wanted) = @_;
+    my ($here, $inside, $number, @lines) = (0, 0, 0);
+    for (split /\n/, slurp_file("$root/docs/migrating/uuid.md")) {
+        $here = $_ eq $heading if /^#/;
+        if (/^```|^-->$/ && $inside) { $inside = 0; next }
+        if ($here && /^(?:```|<!-- )sql$/) { $number++; $inside = 1; next }
+        push @lines, $_ if $inside && $number == $wanted;
+    }
+    @lines or die "no block $wanted below $heading";
+    return join "\n", @lines;
+}
+
+# Start a session of that name.
+sub session {
+    my ($name, %params) = @_;
+    local $ENV{PGAPPNAME} = $name;
+    local $ENV{PGOPTIONS} = '-c client_min_messages=warning';
+    my $session = $node->background_psql('postgres', timeout => 10 * $PostgreSQL::Test::Utils::timeout_default, %params);
+    $session->set_query_timer_restart;
+    return $session;
+}
+
+# Let a session begin what it cannot end yet.
+sub begin {
+    my ($session, $statements) = @_;
+    $session->query_until(qr/begun/, "\\echo begun\n$statements\n");
+    return;
+}
+
+# Read and write both tables in every way.
+sub others_work {
+    my ($when) = @_;
+    local $ENV{PGOPTIONS} = '-c lock_timeout=10s';
+    my ($status, undef, $error) = $node->psql('postgres', <<'SQL');
+SELECT count(*) FROM posting JOIN account ON account_id = account.id WHERE name = 'account 1';
+BEGIN;
+INSERT INTO account (name) VALUES ('new') RETURNING id AS new_id
+\gset
+INSERT INTO posting (id, account_id, amount) VALUES (gen_random_uuid(), :'new_id', 1);
+UPDATE posting SET amount = 2 WHERE account_id = :'new_id';
+SELECT name FROM account WHERE id = :'new_id' FOR UPDATE;
+DELETE FROM posting WHERE account_id = :'new_id';
+DELETE FROM account WHERE id = :'new_id';
+COMMIT;
+SQL
+    is($status, 0, "others read and write $when") or diag($error);
+    return;
+}
+
+# Wait until the building of an index is in this phase.
+sub await_phase {
+    my ($phase) = @_;
+    ok($node->poll_query_until('postgres', "SELECT EXISTS (SELECT FROM pg_stat_progress_create_index WHERE phase = '$phase')"),
+        "the building of an index can be stopped $phase");
+    return;
+}
+
+my $migration = session('migration');
+$migration->query_safe(block('# From uuid', 1) =~ s/^.*watch.*$//mgr =~ s/^\\set rows .*/\\set rows $rows/mr);
+others_work('before the migration');
+
+# The indexes: stopped by other transactions at each of the points where a build waits for them.
+my ($before_build, $before_validation, $snapshot) = map { session($_) } qw(before_build before_validation snapshot);
+$before_build->query_safe("BEGIN; UPDATE account SET name = name WHERE name = 'account 2'");
+begin($migration, block('### 1. Build the indexes', 1));
+await_phase('waiting for writers before build');
+others_work('before an index is built');
+$before_validation->query_safe("BEGIN; UPDATE account SET name = name WHERE name = 'account 3'");
+$before_build->query_safe('COMMIT');
+await_phase('waiting for writers before validation');
+others_work('before an index is validated');
+$snapshot->query_safe('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM account WHERE false');
+$before_validation->query_safe('COMMIT');
+await_phase('waiting for old snapshots');
+others_work('while an index waits for old snapshots');
+$snapshot->query_safe('COMMIT');
+$migration->query_safe('');
+is($sql->(q{SELECT count(*) FROM pg_index WHERE indisvalid AND indexrelid::regclass::text LIKE '%\_ulid'}), 3, 'the indexes are built and valid');
+my $files = $sql->(q{SELECT string_agg(relname || pg_relation_filenode(oid), ' ' ORDER BY pg_relation_filenode(oid))
+    FROM pg_class WHERE relname IN ('account', 'posting', 'account_id_ulid', 'account_name_id_ulid', 'posting_account_id_ulid')});
+
+# The last transaction gives up if it does not get its locks, and nothing is changed.
+my $conversion = block('### 2. Convert the columns', 1);
+$before_build->query_safe("BEGIN; UPDATE account SET name = name WHERE name = 'account 2'");
+my (undef, undef, $refused) = $node->psql('postgres', $conversion);
+like($refused, qr/canceling statement due to lock timeout/, 'the conversion gives up if it does not get its locks');
+others_work('after a conversion that gave up');
+$before_build->query_safe('COMMIT');
+
+# It gets them, and stops before its COMMIT: readers and writers wait for it, and for nobody else.
+my $prepared = session('prepared', on_error_stop => 0);
+$prepared->query_safe('PREPARE ids AS SELECT id FROM account LIMIT 1; EXECUTE ids');
+$migration->query_safe($conversion =~ s/^COMMIT.*\n?//mr);
+my ($reader, $writer) = map { session($_) } qw(reader writer);
+begin($reader, "SELECT 'read', name FROM account WHERE name = 'account 1';");
+begin($writer, q{INSERT INTO account (name) VALUES ('written') RETURNING name, pg_typeof(id);});
+ok($node->poll_query_until('postgres', q{
+    SELECT count(*) = 2 AND bool_and(pg_blocking_pids(pid) = ARRAY(SELECT pid FROM pg_stat_activity WHERE application_name = 'migration'))
+    FROM pg_stat_activity WHERE application_name IN ('reader', 'writer') AND wait_event_type = 'Lock'}),
+    'before the COMMIT of the conversion a reader and a writer wait for it, and for nobody else');
+$migration->query_safe('COMMIT');
+is($reader->query_safe(''), 'read|account 1', 'then the reader reads');
+is($writer->query_safe(''), 'written|ulid', 'then the writer writes, a ulid');
+
+# a statement prepared before
+$prepared->query('EXECUTE ids');
+like($prepared->{stderr}, qr/cached plan must not change result type/, 'a statement prepared before fails if its result has another type');
+$prepared->{stderr} = '';
+is($prepared->query_safe('DEALLOCATE ids; PREPARE ids AS SELECT count(id) > 0 FROM account; EXECUTE ids'), 't', 'it works when it is prepared again');
+
+# The foreign key, before the COMMIT of its validation.
+my $validation = block('### 3. Validate the foreign keys', 1);
+$migration->query_safe($validation =~ s/^COMMIT.*\n?//mr);
+others_work('before the COMMIT of the validation of the foreign key');
+$migration->query_safe('COMMIT');
+is($sql->("SELECT convalidated FROM pg_constraint WHERE conname = 'posting_account_id_fkey'"), 't', 'the foreign key is valid');
+is($sql->('SELECT count(DISTINCT account_id) FROM posting JOIN account ON account_id = account.id'), $rows, 'every row finds the one that it references');
+my %renamed = (account_id_ulid => 'account_pkey', account_name_id_ulid => 'account_name_id_idx', posting_account_id_ulid => 'posting_account_id_idx');
+is($sql->(q{SELECT string_agg(relname || pg_relation_filenode(oid), ' ' ORDER BY pg_relation_filenode(oid))
+    FROM pg_class WHERE relname IN ('account', 'posting', 'account_pkey', 'account_name_id_idx', 'posting_account_id_idx')}),
+    $files =~ s/(\w+_ulid)(?=\d)/$renamed{$1}/gr, 'no table and none of the new indexes was rewritten');
+$_->quit for $migration, $before_build, $before_validation, $snapshot, $prepared, $reader, $writer;
+
+done_testing();
