@@ -132,7 +132,7 @@ test-clients: ## the drivers and ORMs of docs/clients (CLIENTS="python nodejs#pr
 	scripts/test.sh clients
 
 test-upgrade: ## pg_upgrade, and dump and restore, from each PostgreSQL to each newer one (PG=19)
-	PG='$(or $(PG),all)' scripts/test.sh upgrade
+	TESTS=upgrade PG='$(or $(PG),all)' FROM=$${FROM:-all} scripts/test.sh server
 
 test-minimal: ## the Rust code with the oldest versions of the crates that Cargo.toml permits
 	scripts/test.sh minimal
@@ -152,22 +152,22 @@ fuzz: ## inputs that the Rust code reads otherwise than a plain reader (SECONDS=
 	scripts/test.sh fuzz
 
 planner-fuzz: ## queries that the planner's hooks break (SECONDS=60; SEED=1; PG=18)
-	scripts/test.sh planner-fuzz
+	TESTS=$@ FUZZ_SECONDS=$${FUZZ_SECONDS:-60} scripts/test.sh server
 
 sqlsmith: ## queries of a fuzzer that knows nothing of the extension (SECONDS=60; PG=assert)
-	scripts/test.sh sqlsmith
+	TESTS=$@ FUZZ_SECONDS=$${FUZZ_SECONDS:-60} scripts/test.sh server
 
 valgrind: ## every function under valgrind, in a PostgreSQL built for it with assertions
-	PG=assert scripts/test.sh valgrind
+	TESTS=$@ PG=assert scripts/test.sh server
 
 hostile: ## random bytes, sent to servers in six encodings (CASES=100000 for each; SEED=1)
-	scripts/test.sh hostile
+	TESTS=$@ CASES=$${CASES:-100000} LARGE=yes scripts/test.sh server
 
 crash: ## kill a server while clients write, and see what is there (ROUNDS=100)
-	scripts/test.sh crash
+	TESTS=$@ ROUNDS=$${ROUNDS:-100} scripts/test.sh server
 
 flood: ## 8 x 10^7 ids of each kind at once, 10^8 calls, tables of 10^8 rows (10 GB of disk)
-	scripts/test.sh flood
+	TESTS=$@ EACH=$${EACH:-10000000} CALLS=$${CALLS:-100000000} KEYS=$${KEYS:-100000000} scripts/test.sh server
 
 mutants: ## change the Rust code in hundreds of small ways; a test has to notice each
 	scripts/test.sh mutants

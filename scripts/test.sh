@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # Run all tests or the named stages: rust build sql pgrx server docs clients; lint, which otherwise runs on the first server
-# alone; deb, which otherwise runs on PostgreSQL 15 alone; and those that run only if they are named: aarch64 crash crates
-# dist flood foreign fuzz hostile image minimal mutants planner-fuzz rpm sqlsmith upgrade valgrind. A failure does not stop
-# the later ones.
+# alone; deb, which otherwise runs on PostgreSQL 15 alone; and those that run only if they are named: aarch64 crates dist
+# foreign fuzz image minimal mutants rpm. A failure does not stop the later ones.
 # shellcheck source=scripts/lib/setup.sh
 . "$(dirname "$0")/lib/setup.sh"
 
@@ -188,10 +187,21 @@ stage_server() {
   install_extension
   prepare_companions "$major"
   prepare_core_regress "$major"
+  prepare_older_servers
+  case "$BIN ${TESTS:-} " in */assert/* | *" sqlsmith "*) offer_packages sqlsmith ;; esac
   # shellcheck disable=SC2086
   run_scripts ${TESTS:-}
   # shellcheck disable=SC2086
   prove_tests ${TESTS:-}
+}
+
+# Prepare the servers that FROM names, or all older ones that can be had, for tests/t/*_upgrade.pl.
+prepare_older_servers() {
+  local old names=${FROM:-}
+  [ "$names" != all ] || names=${MAJORS/15/15 15-main}
+  for old in $names; do
+    [ "${old%-main}" -ge "$major" ] || (prepare_postgres "$old" && install_extension) || echo "could not be had: PostgreSQL $old"
+  done
 }
 
 # Run tests of tests/t by prove, as the user of the servers: all, or those with these names, which are those of the files
@@ -268,106 +278,6 @@ run_script() {
   ) || status=$?
   case $status in 0 | 77) ;; *) tail -n 20 "$SERVERS"/{common,"$1/"*}/log 2> /dev/null || true ;; esac
   (SERVERS=$SERVERS/$1; close_servers "$SERVERS")
-}
-
-# A stage of one script. If something that it needs is not there, its last line says what.
-check_script() {
-  local status
-  install_extension
-  start_server common
-  run_script "$1"
-  [ "$status" != 77 ] || exit 77
-  [ "$status" = 0 ] || failed=1
-}
-
-# Kill a server many times while clients write.
-stage_crash() {
-  export ROUNDS=${ROUNDS:-100}
-  check_script crash
-}
-
-# Send random bytes to a server in six encodings.
-stage_hostile() {
-  export CASES=${CASES:-100000} SEED=${FUZZ_SEED:-$RANDOM} HUGE=yes
-  say "seed $SEED"
-  check_script hostile
-}
-
-# Very many ids, calls and rows. The largest table and its index take 10 GB, in TMPDIR.
-stage_flood() {
-  export EACH=${EACH:-10000000} CALLS=${CALLS:-100000000} KEYS=${KEYS:-100000000}
-  check_script flood
-}
-
-# pg_upgrade to this server from each older one that can be had.
-stage_upgrade() {
-  local status passed=0 failures=0 skipped=0
-  install_extension
-  start_server common
-  for FROM in ${MAJORS/15/15 15-main}; do
-    [ "${FROM%-main}" -lt "$major" ] || continue
-    say "from $FROM to $major"
-    (prepare_postgres "$FROM") || continue   # not to be had
-    (prepare_postgres "$FROM"; install_extension)
-    export FROM
-    run_script pg_upgrade
-    case $status in
-      0) passed=$((passed + 1)) ;;
-      77) skipped=$((skipped + 1)) ;;
-      *) failures=$((failures + 1)) ;;
-    esac
-  done
-  count "$passed" "$failures" "$skipped"
-}
-
-# Start a server whose database has what planner_fuzz.pl makes; further arguments are those of start_server.
-start_fuzz_server() {
-  install_extension
-  start_server "$@"
-  psql -X -q -v ON_ERROR_STOP=1 -c 'CREATE EXTENSION ulid'
-  perl tests/server/planner_fuzz.pl --seed=1 --queries=0
-}
-
-# Random queries for some time. One of the tests in tests/server runs those of a fixed seed.
-stage_planner-fuzz() {
-  start_fuzz_server fuzz
-  check perl tests/server/planner_fuzz.pl --seconds="${FUZZ_SECONDS:-60}" ${FUZZ_SEED:+--seed="$FUZZ_SEED"}
-}
-
-# Queries of a fuzzer that knows nothing of the extension but its catalogue entries. They must not end a server.
-stage_sqlsmith() {
-  local queries log=target/sqlsmith.log
-  command -v sqlsmith > /dev/null || install_packages sqlsmith
-  start_fuzz_server sqlsmith 'log_error_verbosity = verbose' 'statement_timeout = 1s'
-  # no superuser, who has functions that do end a server; in tables it finds what our operators take
-  psql -X -q -v ON_ERROR_STOP=1 -c 'ALTER ROLE fuzz_reader LOGIN' -c 'ALTER TABLE fuzz.windows ADD given ulid_window' \
-    -c 'UPDATE fuzz.windows SET given = w'
-  say "sqlsmith for ${FUZZ_SECONDS:-60} s"
-  timeout -k 10 "${FUZZ_SECONDS:-60}" sqlsmith --verbose --exclude-catalog ${FUZZ_SEED:+--seed="$FUZZ_SEED"} \
-    --target="host=$PGHOST port=$PGPORT user=fuzz_reader dbname=postgres" > "$log" 2>&1 || true
-  queries=$(sed -n '/^[.eStCR]*$/p' "$log" | tr -d '\n' | wc -c)  # it prints a character for each
-  echo "$queries queries"
-  echo "internal errors, most often first:"
-  sed -n 's/.*ERROR:  \(XX[0-9A-Z]*: .*\)/\1/p' "$PGHOST/log" | sort | uniq -c | sort -rn | head
-  if grep -E 'TRAP:|PANIC:|terminated by signal' "$PGHOST/log"; then failed=1; fi
-  [ "$queries" != 0 ] || failed=1
-}
-
-# Every function, and some queries of planner_fuzz.pl, in a server of one process under valgrind.
-stage_valgrind() {
-  local log=$SERVERS/valgrind/valgrind.log
-  start_fuzz_server valgrind
-  psql -X -q -A -t -v ON_ERROR_STOP=1 -f tests/server/every_function.sql > "$SERVERS/functions"
-  if grep 'not called' "$SERVERS/functions"; then failed=1; fi
-  perl tests/server/planner_fuzz.pl --seed=1 --queries=50 --print | grep -v '^--\|COPY\|[0-9] queries\|SQLSTATE\|shapes not met' > "$SERVERS/queries" || failed=1
-  stop_server valgrind
-  say "postgres --single under valgrind: $(cat "$SERVERS/functions" "$SERVERS/queries" | wc -l) lines"
-  (echo 'SET search_path = fuzz, public;'; cat "$SERVERS/functions" "$SERVERS/queries"; echo "SELECT 'the last line';") |
-    as_postgres valgrind --suppressions="$(dirname "$BIN")/valgrind.supp" --leak-check=no --num-callers=30 --log-file="$log" \
-      "$BIN/postgres" --single -D "$SERVERS/valgrind/data" postgres > target/valgrind.out 2>&1 || failed=1
-  grep -q 'the last line' target/valgrind.out || { tail target/valgrind.out; failed=1; }
-  grep -q 'ERROR SUMMARY: 0 errors' "$log" || { cat "$log"; failed=1; }
-  tail -n 1 "$log"
 }
 
 # The SQL examples of the documentation.
@@ -550,10 +460,7 @@ for major in ${majors:-}; do
     [ "$major" != "${majors%%[?[:space:]]*}" ] || more+=(lint)
     case $major in
       15) more+=(deb) ;;
-      assert)
-        more+=(planner-fuzz sqlsmith valgrind)
-        export FUZZ_SECONDS=${FUZZ_SECONDS:-600}
-        ;;
+      assert) export FUZZ_SECONDS=${FUZZ_SECONDS:-600} ;;
     esac
   fi
   for stage in "${on_server[@]}" "${more[@]}"; do run_stage "$stage" "$major"; done

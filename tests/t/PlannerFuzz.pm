@@ -1,30 +1,19 @@
-#!/usr/bin/env perl
-# Search for queries that the planner's hooks break: random queries, run in the server that the PG* variables name, in a
-# separate schema "fuzz". Each runs twice, unchanged and with the plain expression in place of the operator:
+# Search for queries that the planner's hooks break: random queries in a separate schema "fuzz". Each runs twice, unchanged
+# and with the plain expression in place of the operator:
 #   id <@ window               window @> ulid_extract_timestamp(id), by core's function
 #   ulid_starts_with(id, p)    starts_with(id::text, upper(p))         where the function exists
 # Both must give the same rows or the same SQLSTATE. A difference, a crash, an internal error (XX...) and a warning in
-# the server's log are faults. A fault is printed with the seed, and with the smallest query found that still shows it.
-# The same seed generates the same queries on the same server.
-#
-# planner_fuzz.pl [--seed=N] [--queries=N | --seconds=N] [--case=N] [--faults=N] [--print]
-#   --seed     where the random numbers begin; as it is not given, the time
-#   --queries  stop after so many queries (1000); none: make the schema only
-#   --seconds  stop after so many seconds, with new data every 2000 queries
-#   --case     run this one query of the seed
-#   --faults   stop after so many faults (5)
-#   --print    print each query as it is run
+# the server's log are faults. The same seed generates the same queries on the same server.
+package PlannerFuzz;
 use strict;
 use warnings;
-use Getopt::Long;
+use Exporter 'import';
 use IPC::Open3;
 use List::Util qw(max shuffle);
+use Test::More;
 use Time::HiRes qw(sleep time);
 
-my %option = (seed => int(time), queries => 1000, faults => 5);
-GetOptions(\%option, qw(seed=i queries=i seconds=i case=i faults=i print)) && !@ARGV or die "see the head of $0\n";
-my $begun = time;
-$| = 1;
+our @EXPORT = qw(make_fuzz_schema fuzz_queries fuzz);
 
 #
 # Queries are trees, so that parts of them can be omitted. A node is a text or [KIND, NODE...]
@@ -817,9 +806,6 @@ sub statements {
 
 my ($psql, $to, $from_psql, $log, $log_end);
 
-# The log of a server that scripts/server.sh started.
-$log = ($ENV{PGHOST} // '') . '/log';
-
 sub connect_server {
     for (1 .. 600) {
         last if system('pg_isready -q') == 0;
@@ -828,6 +814,14 @@ sub connect_server {
     local $ENV{PGOPTIONS} = '-c statement_timeout=1s -c client_min_messages=error -c jit=off -c search_path=fuzz,public -c timezone=UTC -c datestyle=ISO';
     $psql = open3($to, $from_psql, undef, qw(psql -X -A -t -q -P null=NULL -v VERBOSITY=sqlstate));
     $log_end = -s $log // 0;
+}
+
+sub disconnect_server {
+    return if !$psql;
+    close $to;
+    waitpid $psql, 0;
+    undef $psql;
+    return;
 }
 
 # Run one statement: its lines, SQLSTATE and message; no SQLSTATE if the connection has ended.
@@ -900,7 +894,6 @@ sub run_case {
 
 my %ends;                                  # how often the plain queries had which outcome
 our $shrinking;
-my $stopped;                               # by a signal
 my $log_text = '';
 
 # Some of the rows that occur in only one of two results.
@@ -920,7 +913,6 @@ sub fault {
     my ($ours, $plain);
     complaints();
     $ours = run_case($tree, 0);
-    return if $stopped;                    # psql may have been stopped along
     if ($ours->{state} eq '00000') { } elsif ($ours->{state} =~ /^(crash|hangs)$/) {
         if (open my $in, '<', $log) {
             seek $in, $log_start, 0;
@@ -931,7 +923,7 @@ sub fault {
     my $complaints = complaints();
     $plain = run_case($tree, 1);
     $ends{$plain->{state}}++ unless $shrinking;
-    print "-- $plain->{state} $plain->{message}\n" if $option{print} && !$shrinking;
+    print "-- $plain->{state} $plain->{message}\n" unless $shrinking;
     return if $plain->{state} =~ /^(crash|hangs)$/;
     if ($plain->{state} ne '00000') { ask('ROLLBACK'); ask('DEALLOCATE ALL') }
     # 25P02, as the first error: a ROLLBACK has run out of time
@@ -1093,58 +1085,89 @@ SQL
 }
 
 #
-# Run
+# What the tests call; each with a node of PostgreSQL::Test::Cluster whose database postgres has the extension
 #
 
-my ($queries, $faults, $round) = (0, 0, 0);
-$SIG{INT} = $SIG{TERM} = sub { $stopped = 1 };
-
-sub value { my ($sql) = @_; my $answer = qx{psql -X -A -t -c "$sql"}; chomp $answer; $answer }
-
-$version = int(value('SHOW server_version_num') / 10000);
-$has_prefix = value("SELECT 1 FROM pg_proc WHERE proname = 'ulid_starts_with' LIMIT 1");
-@SHAPES = grep { ($has_prefix || $_->[1] ne 'ulid_starts_with') } @SHAPES;
-
-# Whether it is time to stop.
-sub done {
-    return 1 if $stopped or $faults >= $option{faults};
-    return $queries > 0 if defined $option{case};
-    return defined $option{seconds} ? time - $begun >= $option{seconds} : $queries >= $option{queries};
-}
-
-# Create the schema again.
-sub begin_round {
-    srand $option{seed} + $round;
-    if ($psql) { close $to; waitpid $psql, 0 }
+# Take this server, and create the schema again as the seed says.
+sub begin {
+    my ($node, $seed) = @_;
+    $ENV{PGHOST} = $node->host;
+    $ENV{PGPORT} = $node->port;
+    $ENV{PGDATABASE} = 'postgres';
+    $log = $node->logfile;
+    $version = int($node->safe_psql('postgres', 'SHOW server_version_num') / 10000);
+    $has_prefix = $node->safe_psql('postgres', "SELECT 1 FROM pg_proc WHERE proname = 'ulid_starts_with' LIMIT 1");
+    @SHAPES = grep { $has_prefix || $_->[1] ne 'ulid_starts_with' } @SHAPES;
+    srand $seed;
     schema();
-    connect_server();
+    return;
 }
 
-begin_round();
-exit if !$option{queries};
-while (!done()) {
-    if ($queries && $queries % 2000 == 0) { $round++; begin_round() }
-    my $seed = $option{seed} + $round;
-    my $number = $option{case} // $queries % 2000;
+# Make the schema, with data.
+sub make_fuzz_schema {
+    my ($node, $seed) = @_;
+    begin($node, $seed);
+    return;
+}
+
+# The statements of case $number of a seed.
+sub case_of {
+    my ($seed, $number) = @_;
     srand(($seed * 100003 + $number) % 2147483647);
-    my $tree = make_case();
-    $queries++;
-    print join(";\n", "-- case $number\nBEGIN", statements($tree), 'ROLLBACK'), ";\n" if $option{print};
-    $used{$_}++ for keys %{ $case->{used} };
-    my ($fault, $detail) = fault($tree) or next;
-    $faults++;
-    print "-- fault $faults: $fault; --seed=$seed --case=$number\n";
-    my $small = shrink($tree, $fault);
-    ($fault, my $again) = fault($small);
-    $detail = $again if defined $fault;
-    print join(";\n", 'BEGIN', statements($small), 'ROLLBACK'), ";\n";
-    print '-- plain: ', join(";\n--        ", statements($small, 1)), "\n";
-    print map { "-- $_\n" } split /\n/, $detail // '';
+    return make_case();
 }
 
-my @unused = grep { !$used{$_} } map { "$_->[0]: $_->[1]" } grep { $_->[3] <= $version } @SHAPES;
-printf "%d queries on PostgreSQL %d from seed %d in %d s: %d of %d shapes, %d faults\n", $queries, $version, $option{seed},
-    time - $begun, scalar(keys %used), @unused + keys %used, $faults;
-print 'SQLSTATE of the plain queries: ', join(', ', map { "$_ $ends{$_}" } sort keys %ends), "\n";
-print 'shapes not met: ', join(', ', @unused), "\n" if @unused;
-exit($faults ? 1 : 0);
+sub printed { my ($tree) = @_; return join(";\n", 'BEGIN', statements($tree), 'ROLLBACK') . ";\n" }
+
+# The SQL of the first queries of a seed, a statement on each line.
+sub fuzz_queries {
+    my ($seed, $count) = @_;
+    return join '', map { printed(case_of($seed, $_)) } 0 .. $count - 1;
+}
+
+# Run random queries, and fail with each fault and the smallest query found that still shows it. Of these parameters:
+#   seed     where the random numbers begin
+#   queries  stop after so many queries
+#   seconds  stop after so many seconds instead, with new data every 2000 queries
+#   case     run this one query of the seed
+#   faults   stop after so many faults
+# Each query is in the log of the test.
+sub fuzz {
+    my ($node, %option) = @_;
+    my ($queries, $faults, $round, $begun) = (0, 0, 0, time);
+    my $done = sub {
+        return 1 if $faults >= $option{faults};
+        return $queries > 0 if defined $option{case};
+        return defined $option{seconds} ? time - $begun >= $option{seconds} : $queries >= $option{queries};
+    };
+    until ($done->()) {
+        if ($queries % 2000 == 0) {
+            disconnect_server();
+            $round++ if $queries;
+            begin($node, $option{seed} + $round);
+            connect_server();
+        }
+        my ($seed, $number) = ($option{seed} + $round, $option{case} // $queries % 2000);
+        my $tree = case_of($seed, $number);
+        $queries++;
+        print "-- case $number\n", printed($tree);
+        $used{$_}++ for keys %{ $case->{used} };
+        my ($fault, $detail) = fault($tree) or next;
+        $faults++;
+        fail("seed $seed, case $number: $fault");
+        my $small = shrink($tree, $fault);
+        ($fault, my $again) = fault($small);
+        $detail = $again if defined $fault;
+        diag(printed($small), '-- plain: ', join(";\n--        ", statements($small, 1)), "\n", $detail // '');
+    }
+    disconnect_server();
+    my @unused = grep { !$used{$_} } map { "$_->[0]: $_->[1]" } grep { $_->[3] <= $version } @SHAPES;
+    note(sprintf '%d queries from seed %d in %d s: %d of %d shapes', $queries, $option{seed}, time - $begun, scalar(keys %used),
+        @unused + keys %used);
+    note('SQLSTATE of the plain queries: ', join(', ', map { "$_ $ends{$_}" } sort keys %ends));
+    note('shapes not met: ', join(', ', @unused)) if @unused;
+    is($faults, 0, "the planner's hooks change no result of $queries random queries");
+    return;
+}
+
+1;

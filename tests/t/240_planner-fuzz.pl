@@ -1,0 +1,22 @@
+# The planner's hooks change no result of random queries; PlannerFuzz.pm describes the method. FUZZ_SEED (1) chooses them,
+# QUERIES (200) or FUZZ_SECONDS how many, and CASE one of them; after FAULTS (5) it stops. `make planner-fuzz SECONDS=3600`
+# searches for an hour.
+use strict;
+use warnings;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use ULID;
+use PlannerFuzz;
+
+my $node = new_server('fuzz', conf => ['restart_after_crash = on']);
+fuzz(
+    $node,
+    seed => $ENV{FUZZ_SEED} || ($ENV{FUZZ_SECONDS} ? time : 1),
+    queries => $ENV{QUERIES} || 200,
+    seconds => $ENV{FUZZ_SECONDS} || undef,
+    case => $ENV{CASE},
+    faults => $ENV{FAULTS} || 5,
+);
+
+done_testing();
