@@ -9,6 +9,7 @@
 # above an sql block can exclude it, which is reported:
 #   <!-- not executed: REASON -->
 #   <!-- needs NAME VERSION -->   if the server (PostgreSQL) is older, or does not offer that version of the extension
+# The line <!-- the page needs NAME VERSION --> does so for all blocks below it.
 # Examples on large tables contain \set rows NUMBER; the environment variable ROWS replaces that number, for a quick run.
 use strict;
 use warnings;
@@ -56,6 +57,10 @@ sub blocks {
                 $above_is_sql = 0;
             }
             ($language, $line_before) = (undef, '');
+        } elsif ($line =~ /^<!-- the page needs (\S+) ([\d.]+) -->$/ and !offered($1, $2)) {
+            print "skipped $file, which needs $1 $2\n";
+            $skipped++;
+            return @blocks;
         } elsif ($line =~ /^\s*(```)(\S*)/ or $line =~ /^\s*(<!--) (sql|text)\s*$/) {
             ($language, $end, $start, @body) = ($2, $1 eq '```' ? '```' : '-->', $.);
             $line_before //= '';
