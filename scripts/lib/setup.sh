@@ -104,6 +104,21 @@ prepare_foreign_rust() {
   PATH=$tree/bin:$PATH
 }
 
+# Make cargo build for musl.
+prepare_musl() {
+  local tree=$ROOT/target/rust-musl triple=$MACHINE-unknown-linux-musl name
+  if [ ! -x "$tree/bin/rustc" ] || ! PATH=$tree/bin:$PATH scripts/check-rust.sh 2> /dev/null; then
+    say "get a Rust for musl into $tree (half a minute, once)"
+    scripts/fetch-rust.sh "$tree" rustup "$triple" || { echo "takes a Rust for musl, which rustup has"; exit 77; }
+  fi
+  PATH=$tree/bin:$PATH
+  # Debian has no libgcc_s for musl; this unwinder, which Rust brings along, is in its place
+  mkdir -p "$tree/unwind"
+  ln -sf "$(rustc --print sysroot)/lib/rustlib/$triple/lib/self-contained/libunwind.a" "$tree/unwind/libgcc_s.a"
+  name=CARGO_TARGET_$(tr a-z- A-Z_ <<< "$triple")
+  export CARGO_BUILD_TARGET=$triple "${name}_LINKER=musl-gcc" "${name}_RUSTFLAGS=-Lnative=$tree/unwind"
+}
+
 # Print the command that runs the programs of a machine.
 emulator() {
   echo "qemu-${1/i686/i386}-static -L /usr/$1-linux-gnu"
@@ -189,7 +204,7 @@ prepare_clients() {
 
 # Print the packages that are missing for building, and for running PostgreSQL $1 if that is the machine's own.
 missing_packages() {
-  local programs=/usr/lib/postgresql/$1/bin headers=/usr/include/postgresql/$1/server
+  local programs=/usr/lib/postgresql/$1/bin headers=/usr/include/postgresql/$1/server program
   has_compiler || echo gcc libc6-dev
   command -v make > /dev/null || echo make
   if is_own "$1"; then
@@ -201,8 +216,9 @@ missing_packages() {
   elif [ "$1" = 16 ] || [ -n "$CROSS" ]; then
     python3 -m pip --version > /dev/null 2>&1 || echo python3-pip
   elif [ "$1" = assert ]; then
-    local program
     for program in bison flex valgrind; do command -v "$program" > /dev/null || echo "$program"; done
+  elif [ "$1" = musl ]; then
+    for program in bison flex musl-gcc; do command -v "$program" > /dev/null || echo "${program/musl-gcc/musl-tools}"; done
   else
     command -v patchelf > /dev/null || echo patchelf
   fi
@@ -242,12 +258,20 @@ default_major() {
   echo "$APT_MAJOR"
 }
 
-# Prepare PostgreSQL $1 in a private directory: a major version, assert, or 15-main, which is the one that Debian 12 has
-# without its updates. Sets BIN, the directory of its programs.
+# Print the major version of what prepare_postgres prepares.
+major_of() {
+  case $1 in
+    assert | musl) echo 18 ;;
+    *) echo "${1%-main}" ;;
+  esac
+}
+
+# Prepare PostgreSQL $1 in a private directory: a major version; assert or musl, which are 18 built that way; or 15-main, which
+# is the one that Debian 12 has without its updates. Sets BIN, the directory of its programs.
 prepare_postgres() {
   local missing before="" tree version packages=()
-  case " $MAJORS assert 15-main " in *" $1 "*) ;; *) die "PostgreSQL \"$1\" is not one of $MAJORS" ;; esac
-  prepare_rust
+  case " $MAJORS assert musl 15-main " in *" $1 "*) ;; *) die "PostgreSQL \"$1\" is not one of $MAJORS" ;; esac
+  if [ "$1" = musl ]; then prepare_musl; else prepare_rust; fi
   while missing=$(missing_packages "$1"); [ -n "$missing" ]; do
     [ "$missing" != "$before" ] || die "installed, but not found: $missing"
     before=$missing
@@ -262,11 +286,11 @@ prepare_postgres() {
     if is_own "$1"; then
       copy_postgres "$1" "$tree"
     else
-      if [ "$1" = assert ]; then
-        say "build PostgreSQL 18 with assertions in $tree (about ten minutes, once)"
-      else
-        say "unpack PostgreSQL $1 into $tree (up to a minute, once)"
-      fi
+      case $1 in
+        assert) say "build PostgreSQL 18 with assertions in $tree (about ten minutes, once)" ;;
+        musl) say "build PostgreSQL 18 with musl in $tree (a few minutes, once)" ;;
+        *) say "unpack PostgreSQL $1 into $tree (up to a minute, once)" ;;
+      esac
       ARCHITECTURE=$CROSS scripts/fetch-postgres.sh "${1%-main}" "$tree" "${packages[@]}" || return
     fi
   fi
@@ -275,7 +299,7 @@ prepare_postgres() {
   if [ ! -e "$PGRX_HOME/config.toml" ]; then
     # what cargo pgrx init would write; written once, because pgrx is compiled again whenever this file changes
     mkdir -p "$PGRX_HOME"
-    printf '[configs]\npg%s = "%s"\n' "$(sed 's/assert/18/; s/-main//' <<< "$1")" "$PGRX_PG_CONFIG_PATH" > "$PGRX_HOME/config.toml"
+    printf '[configs]\npg%s = "%s"\n' "$(major_of "$1")" "$PGRX_PG_CONFIG_PATH" > "$PGRX_HOME/config.toml"
   fi
   echo "$version" > "$tree/version"        # last: what was interrupted is made again
 }

@@ -86,6 +86,25 @@ equal "$(sql -d kept -c 'SET enable_seqscan = off' -c 'SELECT * FROM event ORDER
 sql -d kept -c 'INSERT INTO event (n) VALUES (1001)'
 equal "$(sql -d kept -c 'SELECT max(n) FROM event WHERE id > (SELECT max(id) FROM event WHERE n <= 1000)')" 1001
 
+say "a server of the PostgreSQL project's repository in place of Debian's"
+mkdir pgdg
+(cd pgdg && apt-get -qq download "postgresql-$MAJOR" "postgresql-client-$MAJOR" > /dev/null 2>&1)
+for file in pgdg/*.deb; do                 # a stand-in: the same names, and versions of that form
+  dpkg-deb -R "$file" pgdg/package
+  sed -i 's/^Version: \(.*\)/Version: \1.pgdg99+1/' pgdg/package/DEBIAN/control
+  dpkg-deb --root-owner-group -b pgdg/package "$file" > log
+  rm -r pgdg/package
+done
+install ./pgdg/*.deb
+equal "$(dpkg-query -W -f '${Version} ${Status}\n' "postgresql-$MAJOR" "postgresql-$MAJOR-ulid" | sed 's/^[^ ]*pgdg99+1 /pgdg /')" \
+  "pgdg install ok installed"$'\n'"$VERSION-1 install ok installed"
+pg_ctlcluster "$MAJOR" main restart
+equal "$(sql -d kept -c 'SELECT count(*) FROM event WHERE id <@ tstzrange(now() - interval '"'1 hour'"', NULL)')" 1001
+say "apt install ./$NEW beside it"
+apt-get -qq -y remove "postgresql-$MAJOR-ulid" > log 2>&1
+install "./$NEW"
+equal "$(dpkg-query -W -f '${Version}' "postgresql-$MAJOR" | sed 's/.*pgdg/pgdg/')" pgdg99+1
+
 say "scripts/demo.sql"
 sql -d demo -f demo.sql > log
 equal "$(sql -d demo -c 'SELECT count(*) > 0, bool_and(id = bytes AND ulid_extract_unix_ms(id) = ms) FROM vector')" 't|t'
