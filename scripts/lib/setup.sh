@@ -20,7 +20,7 @@ if [ ! -w "$HOME" ]; then
   mkdir -p "$HOME"
 fi
 export HOME
-. scripts/server.sh
+. scripts/lib/server.sh
 . scripts/lib/archive.sh
 # The machine that the extension is built for. With ARCH=arm64 it is another one, whose server runs in an emulator.
 CROSS=${ARCH:-} MACHINE=$(uname -m)

@@ -58,13 +58,13 @@ CREATE TABLE old (id uuid, n int);
 INSERT INTO old SELECT id, n FROM event;
 ANALYZE old;
 SQL
-    my ($created, @scans) = split /\n/, $node->safe_psql('postgres', <<'SQL');
+    my ($status, $output, $error) = $node->psql('postgres', <<'SQL');
 SELECT count(*) FROM hypopg_create_index('CREATE INDEX ON old (id ulid_ops)');
 EXPLAIN (COSTS OFF) SELECT * FROM old WHERE id::ulid <@ tstzrange('2026-01-01', '2026-01-02');
 EXPLAIN (COSTS OFF) SELECT * FROM old WHERE id = '01ARYZ6S41TSV4RRFFQ69G5FAV'::ulid;
 SQL
-    is($created, 1, 'hypopg creates a hypothetical index of ulid_ops');
-    my @plans = grep { !/^ / } @scans;
+    is($error, '', 'hypopg creates a hypothetical index of ulid_ops');
+    my ($created, @plans) = grep { !/^ / } split /\n/, $output;
     like($plans[0], qr/^Index Scan using "?<\d+>btree_old_id"? on old/, 'a window of time would use it');
     like($plans[1], qr/^Index Scan using "?<\d+>btree_old_id"? on old/, 'a key would use it');
 }

@@ -1,6 +1,5 @@
 # Sourced: private servers. Each has a directory under $SERVERS with its data, its log and its Unix socket, so
-# `psql -h $SERVERS/NAME` connects to it; nothing listens on the network. The scripts in tests/server source this file
-# too, as "$ROOT/scripts/server.sh"; any server they leave running is stopped afterwards.
+# `psql -h $SERVERS/NAME` connects to it; nothing listens on the network.
 # shellcheck shell=bash
 
 # Decide which user the servers run as, since PostgreSQL refuses to run as root; sets WORK, the directory they run from.
