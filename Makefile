@@ -52,8 +52,8 @@ scripts = $(wildcard sql/install/*--*.sql sql/*--*--*.sql)
 tests = $(or $(TESTS),$(basename $(notdir $(wildcard tests/pg_regress/sql/*.sql))))
 
 .PHONY: all run build install uninstall installcheck test lint bench clean help test-rust test-build test-sql \
-	test-pgrx test-server test-docs test-clients test-upgrade test-minimal test-crates test-foreign test-aarch64 test-musl test-macos fuzz \
-	planner-fuzz sqlsmith valgrind hostile crash flood mutants deb rpm image dist sums test-deb test-rpm test-image \
+	test-pgrx test-server test-docs test-book test-clients test-upgrade test-minimal test-crates test-foreign test-aarch64 test-musl test-macos fuzz \
+	planner-fuzz sqlsmith valgrind hostile crash flood mutants book deb rpm image dist sums test-deb test-rpm test-image \
 	test-dist release-check
 
 all: build # pgxn runs this target
@@ -90,7 +90,7 @@ installcheck: ## test the installed extension in the running server that PGHOST,
 	'$(pg_regress)' --bindir='$(bindir)' --inputdir=tests/pg_regress --outputdir=target/regress \
 		--load-extension=ulid --dbname=ulid_regression $(tests)
 
-test: ## run every test, installing what is missing (PG=13, 15 to 19, all or assert)
+test: ## run the tests below, installing what is missing (PG=13, 15 to 19, all or assert)
 	scripts/test.sh
 
 lint: ## the scripts by shellcheck, Perl by perl -c, .github/workflows by actionlint
@@ -98,6 +98,9 @@ lint: ## the scripts by shellcheck, Perl by perl -c, .github/workflows by action
 
 bench: ## measure the Rust code, then kinds of ids in a server (minutes; FULL=1: half an hour)
 	scripts/bench.sh
+
+book: ## make the documentation as a site in target/book/html, by mdBook
+	scripts/book.sh
 
 clean: ## remove everything built here (cargo-pgrx stays, in the user's cache directory)
 	scripts/clean.sh
@@ -128,6 +131,9 @@ test-docs: ## the SQL examples of README.md and docs/ (ROWS=10000: on smaller ta
 
 ##@ Tests that run only if they are named
 
+test-book: ## the site: its links and anchors, and its search, a table and a picture in a headless Chromium
+	scripts/test.sh book
+
 test-clients: ## the drivers and ORMs of docs/clients (CLIENTS="python nodejs#prisma")
 	scripts/test.sh clients
 
@@ -152,30 +158,30 @@ test-macos: ## the extension compiled and linked for macOS, as far as another sy
 test-aarch64: ## cross-build the extension for ARM, and run tests/pg_regress in an emulated server
 	scripts/test.sh aarch64
 
-##@ The search for faults, as long as you like
+##@ Fuzzing and stress tests, as long as you like
 
-fuzz: ## inputs that the Rust code reads otherwise than a plain reader (SECONDS=60; SEED=1)
+fuzz: ## random inputs for the Rust code, compared with plain implementations (SECONDS=60; SEED=1)
 	scripts/test.sh fuzz
 
-planner-fuzz: ## queries that the planner's hooks break (SECONDS=60; SEED=1; PG=18)
+planner-fuzz: ## random queries for the planner's hooks (SECONDS=60; SEED=1; PG=18)
 	TESTS=$@ FUZZ_SECONDS=$${FUZZ_SECONDS:-60} scripts/test.sh server
 
-sqlsmith: ## queries of a fuzzer that knows nothing of the extension (SECONDS=60; PG=assert)
+sqlsmith: ## random queries by sqlsmith, which does not know the extension (SECONDS=60; PG=assert)
 	TESTS=$@ FUZZ_SECONDS=$${FUZZ_SECONDS:-60} scripts/test.sh server
 
 valgrind: ## every function under valgrind, in a PostgreSQL built for it with assertions
 	TESTS=$@ PG=assert scripts/test.sh server
 
-hostile: ## random bytes, sent to servers in six encodings (CASES=100000 for each; SEED=1)
+hostile: ## random bytes for servers in six encodings (CASES=100000 for each; SEED=1)
 	TESTS=$@ CASES=$${CASES:-100000} LARGE=yes scripts/test.sh server
 
-crash: ## kill a server while clients write, and see what is there (ROUNDS=100)
+crash: ## kill a server while clients write, then compare every acknowledged row (ROUNDS=100)
 	TESTS=$@ ROUNDS=$${ROUNDS:-100} scripts/test.sh server
 
 flood: ## 8 x 10^7 ids of each kind at once, 10^8 calls, tables of 10^8 rows (10 GB of disk)
 	TESTS=$@ EACH=$${EACH:-10000000} CALLS=$${CALLS:-100000000} KEYS=$${KEYS:-100000000} scripts/test.sh server
 
-mutants: ## change the Rust code in hundreds of small ways; a test has to notice each
+mutants: ## mutation testing of the Rust code: a surviving mutant means a missing test
 	scripts/test.sh mutants
 
 ##@ Packages, in target/packages
@@ -207,5 +213,5 @@ test-image: ## the images: loaded by a PostgreSQL 18 that has nothing else; Dock
 test-dist: ## the source archives: built without network; installed and tested by PGXN's client
 	scripts/test.sh dist
 
-release-check: ## whether the commit can be released: versions, sums, every package made and tried (an hour)
+release-check: ## check that the commit can be released: versions, sums, every package (an hour)
 	packaging/release-check.sh

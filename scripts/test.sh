@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Run all tests or the named stages: rust build sql pgrx server docs clients; lint, which otherwise runs on the first server
-# alone; deb, which otherwise runs on PostgreSQL 15 alone; and those that run only if they are named: aarch64 crates dist
-# foreign fuzz image macos minimal mutants rpm. A failure does not stop the later ones.
+# alone; deb, which otherwise runs on PostgreSQL 15 alone; and those that run only if they are named: aarch64 book crates
+# dist foreign fuzz image macos minimal mutants rpm. A failure does not stop the later ones.
 # shellcheck source=scripts/lib/setup.sh
 . "$(dirname "$0")/lib/setup.sh"
 
@@ -268,6 +268,29 @@ stage_docs() {
   check perl scripts/test-docs.pl README.md docs/*.md docs/migrating/*.md docs/clients/README.md docs/clients/others.md
 }
 
+# The site: the links of its sources, every page in the table of contents, and what a browser shows of it.
+stage_book() {
+  local tools=target/remark page html=target/book/html browser
+  command -v npm > /dev/null || prepare_tools npm
+  command -v chromium-headless-shell > /dev/null || prepare_tools chromium-headless-shell
+  [ -x "$tools/node_modules/.bin/remark" ] || npm install --silent --no-audit --no-fund --prefix "$tools" \
+    remark-cli@12.0.1 remark-validate-links@13.1.0
+  check "$tools/node_modules/.bin/remark" --no-config --no-ignore --no-stdout --no-color --frail --quiet \
+    --use "./$tools/node_modules/remark-validate-links/index.js=repository:false" ./*.md docs tests/evidence.md
+  check scripts/book.sh
+  find docs -name '*.md' | while read -r page; do
+    page=${page/README.md/index.md}
+    [ -e "$html/${page%.md}.html" ] || { echo "docs/README.md does not have $page"; exit 1; }
+  done || failed=1
+  page=$html/test.html
+  (cd "$html" && find . -name '*.html' ! -name print.html ! -name toc.html ! -name test.html) | sed 's/.*/"&",/' > target/book/pages
+  sed -e '/= PAGES;/ { s/PAGES;/[/; r target/book/pages' -e 'a ];' -e '}' tests/docs/book.html > "$page"
+  browser=(chromium-headless-shell --no-sandbox --disable-gpu --allow-file-access-from-files --virtual-time-budget=60000)
+  "${browser[@]}" --dump-dom "file://$ROOT/$page" 2> target/book/log | sed -n '/<pre>/,/<\/pre>/p' |
+    sed 's/.*<pre>//; /<\/pre>/d' > target/book/seen
+  check diff <(printf '%s\n' 'found: true' 'table: true' 'picture: true' end) target/book/seen
+}
+
 # The programs of docs/clients, or of those pages or tools that CLIENTS names ("python nodejs#prisma"); quick are those that
 # take seconds. What is not installed and cannot be installed is skipped, and named at the end.
 stage_clients() {
@@ -419,7 +442,7 @@ if is_pinned_rust; then lints=(-D warnings); else lints=(--cap-lints warn); fi
 for stage in "${stages[@]}"; do
   declare -F "stage_$stage" > /dev/null || die "no stage is called $stage"
   case $stage in
-    rust | crates | foreign | fuzz | macos | minimal | mutants) run_stage "$stage" ;;
+    rust | book | crates | foreign | fuzz | macos | minimal | mutants) run_stage "$stage" ;;
     *) on_server+=("$stage") ;;
   esac
 done

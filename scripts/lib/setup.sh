@@ -419,12 +419,13 @@ install_extension() {
   CARGO_TERM_QUIET=true make -s --no-print-directory uninstall install PG_CONFIG="$BIN/pg_config" DESTDIR=
 }
 
-# Prepare the tool $1 of cargo in version $2, separate from any other on the machine, so that cargo finds it.
+# Prepare the tool $1 of cargo in version $2, separate from any other on the machine, so that cargo finds it. Further
+# arguments are those of cargo install.
 prepare_cargo_tool() {
   local home=${XDG_CACHE_HOME:-~/.cache}/ulid/$1-$2
   if [ ! -x "$home/bin/$1" ]; then
     say "install $1 $2 into $home (about a minute, once)"
-    env -u CARGO_BUILD_TARGET cargo install --quiet --locked --debug --root "$home" --version "$2" "$1"
+    env -u CARGO_BUILD_TARGET cargo install --quiet --locked --debug --root "$home" --version "$2" "$1" "${@:3}"
   fi
   PATH=$home/bin:$PATH
 }

@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# Make the documentation as a site in target/book/html, by mdBook, from the files that are read on the repository's host.
+# docs/README.md is the table of contents.
+# shellcheck source=scripts/lib/setup.sh
+. "$(dirname "$0")/lib/setup.sh"
+prepare_rust
+prepare_cargo_tool mdbook 0.5.4 --no-default-features --features search
+source=target/book/src
+rm -rf target/book
+mkdir -p "$source/tests"
+# the links between these are relative, so they stay as they are
+cp -a README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md LICENSE docs "$source"
+cp tests/evidence.md "$source/tests"
+# mdBook names the page of a README.md index.html, and not in links
+find "$source" -name '*.md' -exec sed -i 's#\(](\([^)]*/\)\?\)README\.md#\1index.md#g' {} +
+perl -n -e '
+  BEGIN { print "[Documentation](docs/README.md)\n\n" }
+  print "# $1\n\n" if /^## (.*)/;
+  if (/^( *- \[[^]]*\]\()([^)#]*)\)/) {
+    my ($item, $page) = ($1, "docs/$2");
+    1 while $page =~ s{[^/]+/\.\./}{};
+    print "$item$page)\n";
+  }' docs/README.md > "$source/SUMMARY.md"
+cat > target/book/book.toml << 'EOF'
+[book]
+title = "ulid for PostgreSQL"
+language = "en"
+
+[output.html]
+smart-punctuation = false
+no-section-label = true
+EOF
+mdbook build target/book
+mv target/book/book target/book/html
+echo "target/book/html/index.html"
