@@ -95,9 +95,12 @@ sub upgrade {
     chomp(my $bin = `pg_config --bindir`);
     # before 15 it leaves files in the current directory
     chdir PostgreSQL::Test::Utils::tempdir() or die;
-    command_ok(['pg_upgrade', '-b', "$path/bin", '-B', $bin, '-d', $old->data_dir, '-D', $new->data_dir, '-s', $new->host, '-p', $old->port, '-P', $new->port],
+    ok(run_log(['pg_upgrade', '-b', "$path/bin", '-B', $bin, '-d', $old->data_dir, '-D', $new->data_dir, '-s', $new->host, '-p', $old->port, '-P', $new->port]),
         "$what: pg_upgrade succeeds")
-        or find({ no_chdir => 1, wanted => sub { diag("$_:\n", slurp_file($_)) if /\.log$/ } }, '.', $new->data_dir);
+        or do {
+            find({ no_chdir => 1, wanted => sub { diag("$_:\n", slurp_file($_)) if /\.log$/ } }, '.', $new->data_dir);
+            die 'there is no server to check';
+        };
     return $new;
 }
 
