@@ -19,6 +19,10 @@ start_server bench "shared_buffers = 128MB" "autovacuum = off" "max_wal_size = 1
 server_directory "$SERVERS/files"
 perl benches/sql.pl ${FULL:+--full} --directory "$SERVERS/files" "$@" "$results/pg$major.tsv"
 say "the results are in $results/pg$major.tsv"
+if [ "${major/assert/18}" -ge 14 ]; then
+  createdb ulid_sql
+  psql -X -q -d ulid_sql -v ulid_sql=sql/ulid_sql.sql -f benches/ulid_sql.sql
+fi
 if [ -n "${FULL:-}" ]; then
   perl benches/plot.pl "$results/pg$major.tsv" "$results"
   say "and the charts are in the same directory"
