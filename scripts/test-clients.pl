@@ -131,9 +131,9 @@ sub install {
             }
             next;
         }
-        if ($need =~ /^newer (\S+) (\S+)$/) {
-            my $version = `dpkg-query -W -f '\${Version}' $1` =~ s/^\d+://r;
-            return "$1 is $version" if !run_in($directory, "dpkg --compare-versions $version ge $2");
+        if (my ($package, $least) = $need =~ /^newer (\S+) (\S+)$/) {
+            my $version = `dpkg-query -W -f '\${Version}' $package`;
+            return "$package is $version" if !run_in($directory, "dpkg --compare-versions '$version' ge '$least'");
             next;
         }
         my $done = "$directory/" . ($need =~ /^(\w+)/)[0] . '.installed';
@@ -194,7 +194,9 @@ for my $argument (@ARGV) {
             push @skipped, $tool->{name};
             next;
         }
-        printf "%-7s %s (%.1f s)\n", $ok ? 'ok' : 'FAILED', $title, time - $start;
+        my @packages = map { /^apt-get install (.+)/ ? split ' ', $1 : () } @$needs;
+        my $versions = @packages ? `dpkg-query -W -f '; \${Package} \${Version}' @packages` : '';
+        printf "%-7s %s (%.1f s%s)\n", $ok ? 'ok' : 'FAILED', $title, time - $start, $versions;
         print slurp("$program/output") if !$ok;
         $ok ? $passed++ : $failed++;
     }

@@ -294,10 +294,11 @@ stage_book() {
 # The programs of docs/clients, or of those pages or tools that CLIENTS names ("python nodejs#prisma"); quick are those that
 # take seconds. What is not installed and cannot be installed is skipped, and named at the end.
 stage_clients() {
-  local page pages=() port password status=0
+  local page pages=() port password newer status=0
   CLIENTS=${CLIENTS:-all}
   install_extension
   prepare_clients
+  if [ "$CLIENTS" = quick ]; then newer=quick; else prepare_newer_clients; fi
   case $CLIENTS in
     all) CLIENTS="python nodejs rust jvm go ruby php others" ;;
     quick) CLIENTS="python#psycopg-3 python#psycopg2 python#asyncpg nodejs#node-postgres nodejs#postgresjs ruby#pg php#pdo others" ;;
@@ -314,9 +315,54 @@ stage_clients() {
   as_postgres sh -c "printf 'local all all trust\nhost all all 127.0.0.1/32 scram-sha-256\n' > '$SERVERS/clients/data/pg_hba.conf'"
   start_server clients "listen_addresses = '127.0.0.1'" "port = $port"
   # Prisma's generate looks for its engine, which npm does not have, but does not run it
-  PGHOST=127.0.0.1 PGPORT=$port PGPASSWORD=$password PRISMA_SCHEMA_ENGINE_BINARY=/bin/true \
-    perl scripts/test-clients.pl "${pages[@]}" || status=$?
+  export PGHOST=127.0.0.1 PGPORT=$port PGPASSWORD=$password PRISMA_SCHEMA_ENGINE_BINARY=/bin/true
+  perl scripts/test-clients.pl "${pages[@]}" || status=$?
   [ "$status" = 0 ] || [ "$status" = 77 ] || failed=1
+  if [ -n "$newer" ]; then
+    [ "$newer" = quick ] || echo "left out: the packages of Debian testing: $newer"
+    return
+  fi
+  say "those of Debian's packages, in Debian testing"
+  status=0
+  . tests/packages/lib/bare.sh
+  PATH=/usr/sbin:/usr/bin:/sbin:/bin in_debian "$NEWER" env -u TMPDIR HOME=/root ROOT=/ulid \
+    sh -c 'cd /ulid && exec perl scripts/test-clients.pl --packaged "$@"' sh "${pages[@]}" || status=$?
+  [ "$status" = 0 ] || [ "$status" = 77 ] || failed=1
+}
+
+# Make NEWER a bare Debian testing with the packages of the pages that CLIENTS names, and what runs them; it is kept.
+# Otherwise newer says why not.
+prepare_newer_clients() {
+  local page wanted
+  NEWER=$ROOT/target/clients/forky newer=""
+  if [ ! -e "$NEWER/made" ]; then
+    rm -rf "$NEWER"
+    mkdir -p target/clients
+    if ! newer=$(. packaging/common.sh && . tests/packages/lib/bare.sh && make_debian "$NEWER" forky); then
+      newer=${newer##*$'\n'}
+      return
+    fi
+    newer=""
+    touch "$NEWER/made"
+  fi
+  rm -rf "$NEWER/ulid"
+  mkdir -p "$NEWER/ulid/docs" "$NEWER/ulid/tests" "$NEWER/ulid/scripts"
+  cp -R docs/clients "$NEWER/ulid/docs"
+  cp -R tests/clients "$NEWER/ulid/tests"
+  cp scripts/test-clients.pl "$NEWER/ulid/scripts"
+  # of Rust, which is not Debian's, the page names a library
+  wanted=$(for page in $CLIENTS; do
+    [ "$page" != all ] || page='*'
+    # shellcheck disable=SC2086
+    sed -n 's/^apt-get install //p' docs/clients/${page%%#*}.md
+  done)
+  say "install in Debian testing what the pages name (1 GB, some minutes the first time)"
+  # shellcheck disable=SC2016,SC2086,SC1091
+  (. tests/packages/lib/bare.sh
+    PATH=/usr/sbin:/usr/bin:/sbin:/bin in_debian "$NEWER" sh -c '
+      export DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8
+      { apt-get -qq update && apt-get -qq -y --no-install-recommends install "$@" && apt-get clean; } > /ulid/log 2>&1 ||
+        { cat /ulid/log; exit 1; }' sh perl postgresql-client $wanted) || newer="its packages cannot be installed"
 }
 
 # Packages: made as they are published, then installed and used where there is nothing else.

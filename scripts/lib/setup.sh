@@ -195,7 +195,7 @@ prepare_clients() {
     [ "$page" != quick ] || continue       # what is there is enough
     [ "$page" != all ] || page='*'
     # shellcheck disable=SC2013,SC2086
-    for package in $(sed -n 's/^apt-get install //p' docs/clients/${page%%#*}.md); do
+    for package in $(sed -n '/^<!-- needs /,/^```$/d; s/^apt-get install //p' docs/clients/${page%%#*}.md); do
       dpkg -s "$package" 2> /dev/null | grep -q '^Status: .* installed' || missing+=("$package")
     done
   done
