@@ -270,13 +270,13 @@ stage_docs() {
 
 # The site: the links of its sources, every page in the table of contents, and what a browser shows of it.
 stage_book() {
-  local tools=target/remark page html=target/book/html browser
+  local modules=target/remark page html=target/book/html browser
   command -v npm > /dev/null || prepare_tools npm
   command -v chromium-headless-shell > /dev/null || prepare_tools chromium-headless-shell
-  [ -x "$tools/node_modules/.bin/remark" ] || npm install --silent --no-audit --no-fund --prefix "$tools" \
+  [ -x "$modules/node_modules/.bin/remark" ] || npm install --silent --no-audit --no-fund --prefix "$modules" \
     remark-cli@12.0.1 remark-validate-links@13.1.0
-  check "$tools/node_modules/.bin/remark" --no-config --no-ignore --no-stdout --no-color --frail --quiet \
-    --use "./$tools/node_modules/remark-validate-links/index.js=repository:false" ./*.md docs tests/evidence.md
+  check "$modules/node_modules/.bin/remark" --no-config --no-ignore --no-stdout --no-color --frail --quiet \
+    --use "./$modules/node_modules/remark-validate-links/index.js=repository:false" ./*.md docs tests/evidence.md
   check scripts/book.sh
   find docs -name '*.md' | while read -r page; do
     page=${page/README.md/index.md}
