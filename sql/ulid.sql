@@ -57,31 +57,41 @@ CREATE FUNCTION ulid_from_text(text) RETURNS ulid
 COMMENT ON FUNCTION ulid_from_text(text) IS 'ulid of a text that the input function accepts';
 
 --
--- Comparison
+-- Comparison. The planner support lets an index on a uuid column serve a comparison with a ulid.
 --
+
+CREATE FUNCTION ulid_comparison_support(internal) RETURNS internal
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'ulid_comparison_support';
+COMMENT ON FUNCTION ulid_comparison_support(internal) IS 'planner support for comparisons of a uuid column with a ulid';
 
 CREATE FUNCTION ulid_lt(ulid, ulid) RETURNS boolean
     LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    SUPPORT ulid_comparison_support
     AS 'uuid_lt';
 COMMENT ON FUNCTION ulid_lt(ulid, ulid) IS 'implementation of < operator';
 
 CREATE FUNCTION ulid_le(ulid, ulid) RETURNS boolean
     LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    SUPPORT ulid_comparison_support
     AS 'uuid_le';
 COMMENT ON FUNCTION ulid_le(ulid, ulid) IS 'implementation of <= operator';
 
 CREATE FUNCTION ulid_eq(ulid, ulid) RETURNS boolean
     LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    SUPPORT ulid_comparison_support
     AS 'uuid_eq';
 COMMENT ON FUNCTION ulid_eq(ulid, ulid) IS 'implementation of = operator';
 
 CREATE FUNCTION ulid_ge(ulid, ulid) RETURNS boolean
     LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    SUPPORT ulid_comparison_support
     AS 'uuid_ge';
 COMMENT ON FUNCTION ulid_ge(ulid, ulid) IS 'implementation of >= operator';
 
 CREATE FUNCTION ulid_gt(ulid, ulid) RETURNS boolean
     LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    SUPPORT ulid_comparison_support
     AS 'uuid_gt';
 COMMENT ON FUNCTION ulid_gt(ulid, ulid) IS 'implementation of > operator';
 
@@ -244,6 +254,25 @@ CREATE FUNCTION gen_ordered_ulid() RETURNS ulid
     LANGUAGE c VOLATILE STRICT PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'gen_ordered_ulid';
 COMMENT ON FUNCTION gen_ordered_ulid() IS 'generate a ulid greater than all that any session of this server generated with it before';
+
+-- What the order has reached is the server's: anybody may see it, and a worker sees the same.
+CREATE FUNCTION ulid_ordered_time() RETURNS timestamptz
+    LANGUAGE c VOLATILE STRICT PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'ulid_ordered_time';
+COMMENT ON FUNCTION ulid_ordered_time() IS 'time of the last ordered ulid; null if there was none since the server started';
+
+-- These two change the order of everybody, so they are for whoever operates the server, and never for a worker.
+CREATE FUNCTION ulid_advance_ordered_time(id ulid, force boolean DEFAULT false) RETURNS timestamptz
+    LANGUAGE c VOLATILE STRICT PARALLEL RESTRICTED
+    AS 'MODULE_PATHNAME', 'ulid_advance_ordered_time';
+COMMENT ON FUNCTION ulid_advance_ordered_time(ulid, boolean) IS 'let ordered ulids continue after this one';
+REVOKE ALL ON FUNCTION ulid_advance_ordered_time(ulid, boolean) FROM PUBLIC;
+
+CREATE FUNCTION ulid_reset_ordered_time() RETURNS void
+    LANGUAGE c VOLATILE STRICT PARALLEL RESTRICTED
+    AS 'MODULE_PATHNAME', 'ulid_reset_ordered_time';
+COMMENT ON FUNCTION ulid_reset_ordered_time() IS 'let ordered ulids continue from the clock';
+REVOKE ALL ON FUNCTION ulid_reset_ordered_time() FROM PUBLIC;
 
 --
 -- Parts and bounds

@@ -1,6 +1,7 @@
 //! Randomness, the clock, and the state that a sequence of ULIDs needs.
 
 use std::fmt;
+use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use rand::rngs::{StdRng, SysError, SysRng};
@@ -9,7 +10,7 @@ use rustix::time::{ClockId, clock_gettime};
 
 use crate::error::{MonotonicError, RangeError};
 use crate::monotonic;
-use crate::ordered::{self, SharedTime};
+use crate::ordered;
 use crate::uuid_v7;
 use crate::value::Ulid;
 
@@ -114,13 +115,17 @@ impl<R: CryptoRng> Generator<R> {
     }
 
     /// A ULID greater than all that this method of any generator returned before with the same `shared` word, by the
-    /// rule of [`ordered::next`] for a clock that reads `since_epoch`, with 64 fresh bits of randomness.
+    /// rule of [`ordered::advance`] for a clock that reads `since_epoch`, with 64 fresh bits of randomness.
     ///
     /// # Errors
-    /// Those of [`ordered::next`].
-    pub fn ordered(&mut self, since_epoch: Duration, shared: &impl SharedTime) -> Result<Ulid, RangeError> {
-        let time = shared.advance(|last| ordered::next(last, since_epoch))?;
-        Ok(Ulid::from(u128::from(time) << 64 | u128::from(self.rng.next_u64())))
+    /// Those of [`ordered::advance`].
+    pub fn ordered(&mut self, since_epoch: Duration, shared: &AtomicU64) -> Result<Ulid, RangeError> {
+        Ok(self.at_ordered_time(ordered::advance(shared, since_epoch)?).into())
+    }
+
+    /// A ULID of this time, in 65536ths of a millisecond, with 64 fresh bits of randomness.
+    pub(crate) fn at_ordered_time(&mut self, time: u64) -> u128 {
+        u128::from(time) << 64 | u128::from(self.rng.next_u64())
     }
 
     /// Continues as if this were the last monotonic value.

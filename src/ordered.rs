@@ -70,29 +70,51 @@ pub(crate) fn clock(since_epoch: Duration) -> Result<u64, RangeError> {
     Ok(unix_ms << FRACTION_BITS | fraction)
 }
 
-/// The word that the generators of one order share: an [`AtomicU64`], or anything else that can be changed in one step.
-pub trait SharedTime {
-    /// Replaces the word with the result of `next` and returns the new word. Nobody else changes the word between
-    /// reading and replacing it. `next` may be called more than once. An error leaves the word unchanged.
-    ///
-    /// # Errors
-    /// Those of `next`.
-    fn advance(&self, next: impl Fn(u64) -> Result<u64, RangeError>) -> Result<u64, RangeError>;
+/// Advances the word that the generators of one order share by the rule of [`next`], and returns its new value: the time
+/// of the next ULID. An error leaves the word unchanged.
+///
+/// # Errors
+/// Those of [`next`].
+pub fn advance(shared: &AtomicU64, since_epoch: Duration) -> Result<u64, RangeError> {
+    advance_at(shared, clock(since_epoch)?)
 }
 
-impl SharedTime for AtomicU64 {
-    fn advance(&self, next: impl Fn(u64) -> Result<u64, RangeError>) -> Result<u64, RangeError> {
-        // All changes of one word have one order, and it agrees with any other way in which one thread learns of
-        // another. Only the word is shared, so nothing else has to be ordered with it.
-        let mut last = self.load(Ordering::Relaxed);
-        loop {
-            let time = next(last)?;
-            match self.compare_exchange_weak(last, time, Ordering::Relaxed, Ordering::Relaxed) {
+/// The same for a clock that reads this time, in 65536ths of a millisecond.
+pub(crate) fn advance_at(shared: &AtomicU64, clock: u64) -> Result<u64, RangeError> {
+    /// Near the end of time one more could be too much: more than all processes of a server could add at once.
+    const NEAR_THE_END: u64 = u64::MAX - u32::MAX as u64;
+
+    // All changes of one word have one order, and it agrees with any other way in which one thread learns of another.
+    // Only the word is shared, so nothing else has to be ordered with it.
+    let mut last = shared.load(Ordering::Relaxed);
+    loop {
+        if clock <= last && last < NEAR_THE_END {
+            // The word only grows, so the clock is behind it whatever it is by now, and this cannot fail.
+            let time = shared.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
+            if time > clock {
+                return Ok(time);
+            }
+            // But somebody has taken it back.
+            last = time;
+        } else {
+            let time = clock.max(last.checked_add(1).ok_or(RangeError)?);
+            match shared.compare_exchange_weak(last, time, Ordering::Relaxed, Ordering::Relaxed) {
                 Ok(_) => return Ok(time),
                 Err(changed) => last = changed,
             }
         }
     }
+}
+
+/// Advances the word so that the next ULID is greater than this one, and returns its new value. It never goes back.
+pub fn advance_to(shared: &AtomicU64, ulid: Ulid) -> u64 {
+    let time = time_of(ulid);
+    shared.fetch_max(time, Ordering::Relaxed).max(time)
+}
+
+/// The time of a ULID in 65536ths of a millisecond since the Unix epoch: its first half.
+pub(crate) fn time_of(ulid: Ulid) -> u64 {
+    (u128::from(ulid) >> 64) as u64
 }
 
 #[cfg(test)]
@@ -159,23 +181,50 @@ mod tests {
 
     #[test]
     fn an_error_leaves_the_word_as_it_was() {
-        let shared = AtomicU64::new(41);
-        assert_eq!(shared.advance(|_| Err(RangeError)), Err(RangeError));
-        assert_eq!(shared.advance(|last| Ok(last + 1)), Ok(42));
-        assert_eq!(shared.into_inner(), 42);
+        let shared = AtomicU64::new(u64::MAX - 1);
+        assert_eq!(advance(&shared, at(MS, 0)), Ok(u64::MAX));
+        assert_eq!(advance(&shared, at(MS, 0)), Err(RangeError));
+        assert_eq!(advance(&shared, at(Ulid::MAX_UNIX_MS + 1, 0)), Err(RangeError));
+        assert_eq!(shared.into_inner(), u64::MAX);
     }
 
     #[test]
-    fn a_word_that_somebody_else_changed_is_read_again() {
-        let shared = AtomicU64::new(0);
-        let advanced = shared.advance(|last| {
-            // The other one gets in first, once.
-            if last == 0 {
-                shared.store(10, Ordering::Relaxed);
+    fn a_word_follows_the_rule_wherever_the_clock_is() {
+        let middle = word(MS, 7);
+        for last in [0, 1, middle, u64::MAX - (1 << 33), u64::MAX - (1 << 32), u64::MAX - 2] {
+            for clock in [Duration::ZERO, at(MS - 1, 0), at(MS, 0), at(MS, 107), at(MS + 1, 0)] {
+                let shared = AtomicU64::new(last);
+                assert_eq!(advance(&shared, clock), next(last, clock), "{last:x} {clock:?}");
+                assert_eq!(shared.load(Ordering::Relaxed), next(last, clock).unwrap());
             }
-            Ok(last + 1)
+        }
+    }
+
+    #[test]
+    fn after_a_ulid_comes_a_greater_one_and_never_a_smaller() {
+        let shared = AtomicU64::new(0);
+        let id = Ulid::from(u128::from(word(MS, 7)) << 64 | u128::from(u64::MAX));
+        assert_eq!(advance_to(&shared, id), word(MS, 7));
+        assert_eq!(advance_to(&shared, Ulid::NIL), word(MS, 7));
+        assert_eq!(advance(&shared, at(MS, 0)), Ok(word(MS, 8)));
+        assert_eq!(advance_to(&shared, id), word(MS, 8));
+        assert_eq!(advance_to(&shared, Ulid::from(u128::MAX)), u64::MAX);
+    }
+
+    #[test]
+    fn a_word_that_is_taken_back_all_the_time_gives_no_time_before_the_clock() {
+        const EACH: usize = if cfg!(miri) { 50 } else { 100_000 };
+        let shared = AtomicU64::new(0);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                for _ in 0..EACH {
+                    shared.store(0, Ordering::Relaxed);
+                }
+            });
+            for _ in 0..EACH {
+                assert!(advance(&shared, at(MS, 0)).unwrap() >= word(MS, 0));
+            }
         });
-        assert_eq!(advanced, Ok(11));
     }
 
     #[test]
@@ -186,7 +235,7 @@ mod tests {
             let threads = [(); 4].map(|()| {
                 scope.spawn(|| -> Vec<u64> {
                     // A clock that stands still makes them collide at every step.
-                    (0..EACH).map(|_| shared.advance(|last| next(last, at(MS, 0))).unwrap()).collect()
+                    (0..EACH).map(|_| advance(&shared, at(MS, 0)).unwrap()).collect()
                 })
             });
             threads

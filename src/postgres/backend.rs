@@ -3,11 +3,14 @@
 
 use std::cell::UnsafeCell;
 use std::ffi::c_int;
+use std::sync::atomic::AtomicU64;
 
 use super::datum::{TimestampTz, Uuid};
-use super::error::Error;
-use super::{shared, time};
+use super::error::{Error, Fault};
+use super::ordered::Ordered;
+use super::time;
 use crate::generator::{Generator, SeedError, since_epoch, unix_ms};
+use crate::ordered;
 use crate::value::Ulid;
 
 pub(super) fn random<'call>() -> Result<u128, Error<'call>> {
@@ -22,9 +25,10 @@ pub(super) fn monotonic<'call>() -> Result<u128, Error<'call>> {
     Ok(generator()?.monotonic_number(unix_ms()?)?)
 }
 
-pub(super) fn ordered<'call>() -> Result<u128, Error<'call>> {
-    let shared = shared::time();
-    Ok(generator()?.ordered(since_epoch()?, shared)?.into())
+pub(super) fn ordered<'call>(shared: &AtomicU64) -> Result<Ordered, Error<'call>> {
+    let clock = ordered::clock(since_epoch()?)?;
+    let time = ordered::advance_at(shared, clock).map_err(|_| Fault::OrderedTime)?;
+    Ok(Ordered { id: generator()?.at_ordered_time(time), ahead: time - clock })
 }
 
 pub(super) fn uuid_v7<'call>() -> Result<Uuid, Error<'call>> {
@@ -33,7 +37,7 @@ pub(super) fn uuid_v7<'call>() -> Result<Uuid, Error<'call>> {
 
 pub(super) fn uuid_v7_at<'call>(timestamp: TimestampTz) -> Result<Uuid, Error<'call>> {
     let since_epoch = time::since_epoch(timestamp)?;
-    generator()?.uuid_v7_at(since_epoch).map(Uuid).map_err(|_| Error::Timestamp)
+    Ok(Uuid(generator()?.uuid_v7_at(since_epoch).map_err(|_| Fault::Timestamp)?))
 }
 
 /// A generator and the process that seeded it.

@@ -1,31 +1,31 @@
 //! Ids of other kinds. The pure part defines the layouts; times and errors are PostgreSQL's.
 
 use super::datum::{ByteaArg, SnowflakeParts, TimestampTz, Uuid};
-use super::error::Error;
+use super::error::{Error, Fault};
 use super::time;
 use crate::error::ConvertError;
 use crate::value::Ulid;
 
-/// The error of converting this uuid or ulid.
-fn refused<'call>(id: impl Into<[u8; 16]>) -> impl FnOnce(ConvertError) -> Error<'call> {
+/// The fault of converting this uuid or ulid.
+fn refused<'call>(id: impl Into<[u8; 16]>) -> impl FnOnce(ConvertError) -> Fault<'call> {
     let id = id.into();
-    move |error| Error::Convert { error, id }
+    move |error| Fault::Convert { error, id }
 }
 
 pub(super) fn from_uuid_v1<'call>(uuid: Uuid) -> Result<Ulid, Error<'call>> {
-    Ulid::from_uuid_v1(uuid.0).map_err(refused(uuid.0))
+    Ok(Ulid::from_uuid_v1(uuid.0).map_err(refused(uuid.0))?)
 }
 
 pub(super) fn to_uuid_v1<'call>(ulid: &Ulid) -> Result<Uuid, Error<'call>> {
-    ulid.to_uuid_v1().map(Uuid).map_err(refused(*ulid))
+    Ok(Uuid(ulid.to_uuid_v1().map_err(refused(*ulid))?))
 }
 
 pub(super) fn from_uuid_v6<'call>(uuid: Uuid) -> Result<Ulid, Error<'call>> {
-    Ulid::from_uuid_v6(uuid.0).map_err(refused(uuid.0))
+    Ok(Ulid::from_uuid_v6(uuid.0).map_err(refused(uuid.0))?)
 }
 
 pub(super) fn to_uuid_v6<'call>(ulid: &Ulid) -> Result<Uuid, Error<'call>> {
-    ulid.to_uuid_v6().map(Uuid).map_err(refused(*ulid))
+    Ok(Uuid(ulid.to_uuid_v6().map_err(refused(*ulid))?))
 }
 
 pub(super) fn to_uuid_v7(ulid: &Ulid) -> Uuid {
@@ -37,7 +37,7 @@ pub(super) fn from_snowflake<'call>(id: i64, epoch: TimestampTz) -> Result<Ulid,
 }
 
 pub(super) fn to_snowflake<'call>(ulid: &Ulid, epoch: TimestampTz) -> Result<i64, Error<'call>> {
-    ulid.to_snowflake(time::epoch_ms(epoch)?).map_err(refused(*ulid))
+    Ok(ulid.to_snowflake(time::epoch_ms(epoch)?).map_err(refused(*ulid))?)
 }
 
 pub(super) fn snowflake_parts<'call>(ulid: &Ulid) -> Result<SnowflakeParts, Error<'call>> {
@@ -55,7 +55,7 @@ pub(super) fn from_key<'call>(created_at: TimestampTz, key: i64) -> Result<Ulid,
 }
 
 pub(super) fn to_key<'call>(ulid: &Ulid) -> Result<i64, Error<'call>> {
-    ulid.to_key().map_err(refused(*ulid))
+    Ok(ulid.to_key().map_err(refused(*ulid))?)
 }
 
 pub(super) fn from_bytes<'call>(
@@ -63,6 +63,6 @@ pub(super) fn from_bytes<'call>(
     bytes: ByteaArg<'call>,
 ) -> Result<Ulid, Error<'call>> {
     let unix_ms = time::unix_ms(created_at)?;
-    let randomness = bytes.0.try_into().map_err(|_| Error::RandomnessLength { found: bytes.0.len() })?;
-    Ulid::from_parts_bytes(unix_ms, randomness).map_err(|_| Error::Timestamp)
+    let randomness = bytes.0.try_into().map_err(|_| Fault::RandomnessLength { found: bytes.0.len() })?;
+    Ok(Ulid::from_parts_bytes(unix_ms, randomness).map_err(|_| Fault::Timestamp)?)
 }

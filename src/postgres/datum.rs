@@ -7,6 +7,7 @@ use pgrx::pg_sys::{self, Datum, FunctionCallInfo, Oid};
 
 use super::frame::{Argument, Returned};
 use super::server;
+use crate::codec::TEXT_LEN;
 use crate::typeid::TypeId;
 use crate::value::Ulid;
 
@@ -99,14 +100,16 @@ impl Returned for SnowflakeParts {
             (c"worker", pg_sys::INT4OID, Datum::from(self.worker)),
             (c"sequence", pg_sys::INT4OID, Datum::from(self.sequence)),
         ];
-        let mut values = columns.map(|(_, _, value)| value);
+        let mut values = [Datum::null(); 4];
         let mut nulls = [false; 4];
         // SAFETY: the descriptor has as many columns as there are values, of their types; all are palloc'ed here.
         // The types are passed by value, so nothing in the tuple is toasted, and it is a valid datum.
         unsafe {
             let descriptor = server::CreateTemplateTupleDesc(columns.len() as c_int);
-            for (number, (name, oid, _)) in (1..).zip(columns) {
-                server::TupleDescInitEntry(descriptor, number, name.as_ptr(), oid, -1, 0);
+            for n in 0..columns.len() {
+                let (name, oid, value) = columns[n];
+                server::TupleDescInitEntry(descriptor, n as i16 + 1, name.as_ptr(), oid, -1, 0);
+                values[n] = value;
             }
             #[cfg(feature = "pg19")]
             server::TupleDescFinalize(descriptor);
@@ -133,7 +136,11 @@ impl Returned for Text {
     const SQL: &'static str = "cstring";
 
     fn into_datum(self) -> Datum {
-        allocate(|| (self.0.to_text(), 0_u8))
+        allocate(|| {
+            let mut text = [0; TEXT_LEN + 1];
+            text[..TEXT_LEN].copy_from_slice(&self.0.to_text());
+            text
+        })
     }
 }
 
@@ -230,20 +237,24 @@ pub(super) const POSTGRES_EPOCH_MS: i64 = 946_684_800_000;
 /// Microseconds since 2000-01-01 UTC; the minimum and the maximum are the infinities.
 pub(super) struct TimestampTz(pub i64);
 
-/// Microseconds since 2000-01-01 without time zone; the minimum and the maximum are the infinities.
-pub(super) struct Timestamp(pub i64);
+/// A timestamp without time zone, as the moment that it is in the session's time zone. Core's own casts find that.
+pub(super) struct Timestamp(pub TimestampTz);
 
-impl Timestamp {
-    /// The same moment in the session's time zone, by core's own cast.
-    pub(super) fn from_timestamptz(value: TimestampTz) -> Self {
-        // SAFETY: the function takes a timestamptz and is called with one.
-        Self(unsafe { convert(server::timestamptz_timestamp, value.0) })
-    }
+impl<'call> Argument<'call> for Timestamp {
+    const SQL: &'static str = "timestamp without time zone";
 
-    /// The moment that this time is in the session's time zone, by core's own cast.
-    pub(super) fn into_timestamptz(self) -> TimestampTz {
+    unsafe fn from_datum(datum: Datum) -> Self {
         // SAFETY: the function takes a timestamp and is called with one.
-        TimestampTz(unsafe { convert(server::timestamp_timestamptz, self.0) })
+        Self(TimestampTz(unsafe { convert(server::timestamp_timestamptz, datum) }.value() as i64))
+    }
+}
+
+impl Returned for Timestamp {
+    const SQL: &'static str = "timestamp without time zone";
+
+    fn into_datum(self) -> Datum {
+        // SAFETY: the function takes a timestamptz and is called with one.
+        unsafe { convert(server::timestamptz_timestamp, self.0.into_datum()) }
     }
 }
 
@@ -251,11 +262,9 @@ impl Timestamp {
 ///
 /// # Safety
 /// The function is one of these.
-unsafe fn convert(function: unsafe extern "C-unwind" fn(FunctionCallInfo) -> Datum, value: i64) -> i64 {
+unsafe fn convert(function: unsafe extern "C-unwind" fn(FunctionCallInfo) -> Datum, value: Datum) -> Datum {
     // SAFETY: promised by the caller.
-    unsafe {
-        server::DirectFunctionCall1Coll(Some(function), Oid::INVALID, Datum::from(value)).value() as i64
-    }
+    unsafe { server::DirectFunctionCall1Coll(Some(function), Oid::INVALID, value) }
 }
 
 /// A node of the planner, or nothing: `internal`.
@@ -299,7 +308,6 @@ macro_rules! by_value {
 
 by_value!(i64, "bigint", |value| value, |value| value);
 by_value!(TimestampTz, "timestamp with time zone", TimestampTz, |value: TimestampTz| value.0);
-by_value!(Timestamp, "timestamp without time zone", Timestamp, |value: Timestamp| value.0);
 by_value!(bool, "boolean", |value| value != 0, |value| value);
 by_value!(i32, "integer", |value| value as i32, |value| value);
 by_value!(Oid, "oid", |value| Oid::from(value as u32), |value| value);

@@ -1,7 +1,8 @@
 //! Errors as PostgreSQL reports them: SQLSTATE, message and detail, in the server's language and encoding.
 #![allow(unsafe_code)]
 
-use std::ffi::{CStr, c_int};
+use std::ffi::{CStr, c_char, c_int};
+use std::panic::Location;
 
 use pgrx::PgSqlErrorCode;
 use pgrx::pg_sys::Node;
@@ -14,8 +15,22 @@ use crate::error::{
 use crate::generator::SeedError;
 use crate::value::Ulid;
 
-/// An error that a function of the extension can raise.
-pub(super) enum Error<'call> {
+/// An error that a function of the extension raises, and where.
+pub(super) struct Error<'call> {
+    fault: Fault<'call>,
+    place: &'static Location<'static>,
+}
+
+impl<'call, F: Into<Fault<'call>>> From<F> for Error<'call> {
+    /// The place is where this is called, or where `?` is written.
+    #[track_caller]
+    fn from(fault: F) -> Self {
+        Self { fault: fault.into(), place: Location::caller() }
+    }
+}
+
+/// What is wrong.
+pub(super) enum Fault<'call> {
     /// 22P02, or 22003 if the text has more than 128 bits.
     Parse { text: &'call CStr, error: ParseError },
     /// 22P02, or 22003 if it begins with more than 128 bits have: no text of a ulid starts with this.
@@ -39,32 +54,36 @@ pub(super) enum Error<'call> {
     Timestamp,
     /// 22008: the same for the system clock.
     Clock,
+    /// 22008: the same for the time that the ordered ULIDs of the server have reached.
+    OrderedTime,
+    /// 22023: a ULID after which ordered ones shall continue is more than a day ahead of the clock.
+    Ahead(Ulid),
     /// 2200H: no greater ULID in this millisecond.
     Exhausted,
     /// XX000, as for core's `gen_random_uuid`: no randomness from the operating system.
     Seed,
 }
 
-impl From<LengthError> for Error<'_> {
+impl From<LengthError> for Fault<'_> {
     fn from(error: LengthError) -> Self {
         Self::Length(error)
     }
 }
 
-impl From<RangeError> for Error<'_> {
+impl From<RangeError> for Fault<'_> {
     fn from(_: RangeError) -> Self {
         Self::Clock
     }
 }
 
 /// For an id that is neither a uuid nor a ulid: the error itself names all of it.
-impl From<ConvertError> for Error<'_> {
+impl From<ConvertError> for Fault<'_> {
     fn from(error: ConvertError) -> Self {
         Self::Convert { error, id: [0; 16] }
     }
 }
 
-impl From<MonotonicError> for Error<'_> {
+impl From<MonotonicError> for Fault<'_> {
     fn from(error: MonotonicError) -> Self {
         match error {
             MonotonicError::Range(error) => error.into(),
@@ -73,7 +92,7 @@ impl From<MonotonicError> for Error<'_> {
     }
 }
 
-impl From<SeedError> for Error<'_> {
+impl From<SeedError> for Fault<'_> {
     fn from(_: SeedError) -> Self {
         Self::Seed
     }
@@ -94,11 +113,13 @@ impl Error<'_> {
             if !start(context) {
                 return;
             }
-            self.describe();
-            finish(context);
+            self.fault.describe();
+            finish(context, self.place);
         }
     }
+}
 
+impl Fault<'_> {
     /// # Safety
     /// An error report has been started.
     unsafe fn describe(self) {
@@ -177,6 +198,25 @@ impl Error<'_> {
                     code(PgSqlErrorCode::ERRCODE_DATETIME_FIELD_OVERFLOW);
                     errmsg(c"system clock out of range for type ulid".as_ptr());
                     errdetail(c"%s".as_ptr(), TIMES.as_ptr());
+                }
+                Self::OrderedTime => {
+                    code(PgSqlErrorCode::ERRCODE_DATETIME_FIELD_OVERFLOW);
+                    errmsg(c"time of ordered ulids out of range for type ulid".as_ptr());
+                    errdetail(c"%s".as_ptr(), TIMES.as_ptr());
+                    errhint(BACK_TO_THE_CLOCK.as_ptr());
+                }
+                Self::Ahead(ulid) => {
+                    let text = ulid.to_text();
+                    code(PgSqlErrorCode::ERRCODE_INVALID_PARAMETER_VALUE);
+                    errmsg(
+                        c"ulid \"%.*s\" is more than a day ahead of the clock".as_ptr(),
+                        text.len() as c_int,
+                        text.as_ptr(),
+                    );
+                    errhint(
+                        c"If ordered ulids shall continue after it nevertheless, pass true as the second argument."
+                            .as_ptr(),
+                    );
                 }
                 Self::Exhausted => {
                     code(PgSqlErrorCode::ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED);
@@ -432,6 +472,28 @@ unsafe fn code(sqlstate: PgSqlErrorCode) {
     unsafe { server::errcode(sqlstate as c_int) };
 }
 
+/// Warns that ordered ULIDs are ahead of the clock.
+///
+/// # Safety
+/// No frame from here to PostgreSQL has anything to drop.
+#[cold]
+pub(super) unsafe fn warn_of_clock() {
+    let place = Location::caller();
+    // SAFETY: promised by the caller; a warning returns.
+    unsafe {
+        if server::errstart(pgrx::PgLogLevel::WARNING as c_int, std::ptr::null()) {
+            code(PgSqlErrorCode::ERRCODE_WARNING);
+            errmsg(c"ordered ulids are more than a minute ahead of the clock".as_ptr());
+            errdetail(c"ulid_ordered_time() is the time that they have reached.".as_ptr());
+            errhint(BACK_TO_THE_CLOCK.as_ptr());
+            server::errfinish(file(place), place.line() as c_int, std::ptr::null());
+        }
+    }
+}
+
+const BACK_TO_THE_CLOCK: &CStr =
+    c"If the clock is right, ulid_reset_ordered_time() lets them continue from it, below the ones that exist.";
+
 /// Starts a report and returns whether its text is wanted.
 ///
 /// # Safety
@@ -450,22 +512,27 @@ unsafe fn start(context: *mut Node) -> bool {
     }
 }
 
-/// Ends the report. Returns only if the error is a soft one.
+/// Ends the report, which names the place. Returns only if the error is a soft one.
 ///
 /// # Safety
 /// `context` is that of [`start`], and the frames up to PostgreSQL have nothing to drop.
-unsafe fn finish(context: *mut Node) {
-    const FILE: &str = concat!(file!(), "\0");
-    const LINE: c_int = line!() as c_int;
+unsafe fn finish(context: *mut Node, place: &'static Location<'static>) {
+    let (file, line) = (file(place), place.line() as c_int);
     // SAFETY: promised by the caller.
     #[cfg(any(feature = "pg13", feature = "pg14", feature = "pg15"))]
     unsafe {
         let _ = context;
-        server::errfinish(FILE.as_ptr().cast(), LINE, std::ptr::null());
+        server::errfinish(file, line, std::ptr::null());
     }
     // SAFETY: the same.
     #[cfg(not(any(feature = "pg13", feature = "pg14", feature = "pg15")))]
     unsafe {
-        server::errsave_finish(context, FILE.as_ptr().cast(), LINE, std::ptr::null());
+        server::errsave_finish(context, file, line, std::ptr::null());
     }
+}
+
+/// The file of a place, with a zero at its end.
+#[allow(clippy::incompatible_msrv, reason = "with PostgreSQL it takes the version of Rust that pgrx does")]
+fn file(place: &'static Location<'static>) -> *const c_char {
+    place.file_as_c_str().as_ptr()
 }

@@ -2,6 +2,14 @@
 //!
 //! pgrx's `#[pg_extern]` is not used, for three reasons: each allocation through it costs a `sigsetjmp`, an error that
 //! it carries is converted to UTF-8 whatever the server's encoding is, and it cannot report soft errors.
+//!
+//! PostgreSQL reports an error by `longjmp`, which may only pass frames that have nothing to drop and are not catching
+//! a panic. So each call has three steps:
+//! 1. The arguments are read, which can call the server.
+//! 2. The function computes the result. It does not call the server, and is the only thing whose panic is caught.
+//! 3. The result becomes a datum, or the error a report, which again can call the server.
+//!
+//! A hook of the planner is nothing but calls of the server: it has the first and the last step only, and no panic.
 #![allow(unsafe_code)]
 
 use std::any::Any;
@@ -14,41 +22,71 @@ use super::error::Error;
 
 /// Exports functions with the version-1 calling convention: `symbol(argument types) -> result type = function;`.
 ///
-/// The function is safe and returns the result or an [`Error`]. The types become [`SIGNATURES`], which a test compares
-/// with the catalogue.
+/// A function computes: it is safe, does not call the server, and returns the result or an [`Error`]. What it needs of
+/// the server besides its arguments, it is given by the function behind `using`, as its last argument. A hook calls the
+/// server and does not panic.
+///
+/// The types become [`SIGNATURES`], which a test compares with the catalogue.
 macro_rules! export {
-    ($($symbol:ident($($argument:ty),*) -> $result:ty = $function:path;)*) => {
-        $(const _: () = {
-            #[unsafe(no_mangle)]
-            #[allow(unsafe_code)]
-            unsafe extern "C-unwind" fn $symbol(fcinfo: pgrx::pg_sys::FunctionCallInfo) -> pgrx::pg_sys::Datum {
-                // SAFETY: PostgreSQL calls this with a valid frame that holds the arguments of the SQL function.
-                // That those are of the types named here, and never null, is tested against the catalogue.
-                unsafe {
-                    frame::call::<$result, _>(fcinfo, |_frame| {
-                        let mut _index = 0;
-                        $function($({
-                            _index += 1;
-                            _frame.argument::<$argument>(_index - 1)
-                        }),*)
-                    })
-                }
-            }
+    (
+        functions {
+            $($symbol:ident($($argument:ty),*) -> $result:ty = $function:path $(, using $context:path)?;)*
+        }
+        hooks {
+            $($hook:ident($($hook_argument:ty),*) -> $hook_result:ty = $hook_function:path;)*
+        }
+    ) => {
+        $(frame::export! { $symbol, _frame, {
+            let mut _index = 0;
+            let arguments = ($({
+                _index += 1;
+                _frame.argument::<$argument>(_index - 1)
+            },)* $($context(),)?);
+            frame::compute::<_, $result, _>(_frame, || frame::Function::call($function, arguments))
+        } })*
+        $(frame::export! { $hook, _frame, {
+            let mut _index = 0;
+            let result: $hook_result = $hook_function($({
+                _index += 1;
+                _frame.argument::<$hook_argument>(_index - 1)
+            }),*);
+            frame::Returned::into_datum(result)
+        } })*
 
+        /// Symbol, SQL types of the arguments and of the result of each exported function.
+        #[allow(dead_code)]
+        const SIGNATURES: &[(&str, &[&str], &str)] = &[
+            $((
+                stringify!($symbol),
+                &[$(<$argument as frame::Argument>::SQL),*],
+                <$result as frame::Returned>::SQL,
+            ),)*
+            $((
+                stringify!($hook),
+                &[$(<$hook_argument as frame::Argument>::SQL),*],
+                <$hook_result as frame::Returned>::SQL,
+            ),)*
+        ];
+    };
+    ($symbol:ident, $frame:ident, $body:block) => {
+        #[unsafe(no_mangle)]
+        #[allow(unsafe_code)]
+        unsafe extern "C-unwind" fn $symbol(fcinfo: pgrx::pg_sys::FunctionCallInfo) -> pgrx::pg_sys::Datum {
+            // SAFETY: PostgreSQL calls this with a valid frame that holds the arguments of the SQL function.
+            // That those are of the types named here, and never null, is tested against the catalogue.
+            unsafe {
+                let $frame = frame::Frame::of(fcinfo);
+                $body
+            }
+        }
+
+        const _: () = {
             #[unsafe(export_name = concat!("pg_finfo_", stringify!($symbol)))]
             #[allow(unsafe_code)]
             extern "C" fn finfo() -> &'static pgrx::pg_sys::Pg_finfo_record {
                 &pgrx::pg_sys::Pg_finfo_record { api_version: 1 }
             }
-        };)*
-
-        /// Symbol, SQL types of the arguments and of the result of each exported function.
-        #[allow(dead_code)]
-        const SIGNATURES: &[(&str, &[&str], &str)] = &[$((
-            stringify!($symbol),
-            &[$(<$argument as frame::Argument>::SQL),*],
-            <$result as frame::Returned>::SQL,
-        )),*];
+        };
     };
 }
 pub(super) use export;
@@ -61,6 +99,13 @@ pub(super) struct Frame<'call> {
 }
 
 impl<'call> Frame<'call> {
+    /// # Safety
+    /// It is the frame of the present call.
+    #[inline(always)]
+    pub(super) unsafe fn of(fcinfo: FunctionCallInfo) -> Self {
+        Self { fcinfo, call: PhantomData }
+    }
+
     /// The argument at this index, from 0.
     ///
     /// # Safety
@@ -86,32 +131,52 @@ impl<'call> Frame<'call> {
     }
 }
 
-/// Calls `body` for the frame that PostgreSQL passed, and turns its outcome into a datum or an error report.
+/// The second and the third step of a call.
 ///
-/// A Rust panic becomes a separate ERROR. It and any other error are reported after `body` has returned. Allocating and
-/// reading a range do without pgrx's `sigsetjmp`. So PostgreSQL's `longjmp` only passes frames that have nothing to
-/// drop.
-///
-/// pgrx's own guard is a function that is never inlined and returns the outcome through memory. That costs more than
-/// most of the functions called here. This guard is inlined, and costs nothing until there is a panic.
+/// A panic becomes a separate ERROR. pgrx's own guard is a function that is never inlined and returns the outcome
+/// through memory. That costs more than most of the functions called here. This guard is inlined, and costs nothing
+/// until there is a panic.
 ///
 /// # Safety
-/// `fcinfo` is the frame of the present call.
+/// The function does not call the server, and no frame from here to PostgreSQL has anything to drop.
 #[inline(always)]
-pub(super) unsafe fn call<'call, V: Returned, R: Outcome<'call, Value = V>>(
-    fcinfo: FunctionCallInfo,
-    body: impl FnOnce(Frame<'call>) -> R,
-) -> Datum {
-    let frame = Frame { fcinfo, call: PhantomData };
+pub(super) unsafe fn compute<'call, R, V, F>(frame: Frame<'call>, function: F) -> Datum
+where
+    R: Outcome<'call, Value = V>,
+    V: Returned,
+    F: FnOnce() -> R,
+{
     // Unwind safe: a panic can only leave the state of the generator half changed, and each of its values is valid.
-    match catch_unwind(AssertUnwindSafe(|| body(frame).into_result().map(Returned::into_datum))) {
-        Ok(Ok(datum)) => datum,
+    match catch_unwind(AssertUnwindSafe(|| function().into_result())) {
+        Ok(Ok(value)) => value.into_result_of(frame),
         // SAFETY: the frame is valid, and nothing here waits to be dropped.
-        Ok(Err(error)) => unsafe { report(error, fcinfo) },
+        Ok(Err(error)) => unsafe { report(error, frame.fcinfo) },
         // SAFETY: the same; the panic itself is given away.
         Err(panic) => unsafe { report_panic(panic) },
     }
 }
+
+/// A function that can be called with its arguments in a tuple.
+pub(super) trait Function<Arguments, Result> {
+    fn call(self, arguments: Arguments) -> Result;
+}
+
+macro_rules! function {
+    ($($argument:ident),*) => {
+        impl<Result, F: FnOnce($($argument),*) -> Result, $($argument),*> Function<($($argument,)*), Result> for F {
+            #[inline(always)]
+            #[allow(non_snake_case, reason = "a type and its value have one name")]
+            fn call(self, ($($argument,)*): ($($argument,)*)) -> Result {
+                self($($argument),*)
+            }
+        }
+    };
+}
+
+function!();
+function!(A);
+function!(A, B);
+function!(A, B, C);
 
 /// # Safety
 /// `fcinfo` is the frame of the present call, and no frame from here to PostgreSQL has anything to drop.
@@ -138,7 +203,8 @@ pub(super) trait Argument<'call>: Sized {
     const SQL: &'static str;
 
     /// # Safety
-    /// The datum is of this SQL type, not null, and lives as long as the call. The caller's frames have nothing to drop.
+    /// The datum is of this SQL type, not null, and lives as long as the call. The caller's frames have nothing to drop
+    /// and catch nothing.
     unsafe fn from_datum(datum: Datum) -> Self;
 
     /// The argument of a call, for types that can use the call to read it more cheaply.
@@ -157,7 +223,41 @@ pub(super) trait Returned {
     /// The SQL type, as `format_type` writes it.
     const SQL: &'static str;
 
+    /// The datum. This can call the server: the caller's frames have nothing to drop and catch nothing.
     fn into_datum(self) -> Datum;
+
+    /// The same as the result of a call, for types that can be null.
+    #[inline(always)]
+    fn into_result_of(self, _frame: Frame<'_>) -> Datum
+    where
+        Self: Sized,
+    {
+        self.into_datum()
+    }
+}
+
+/// A value or null.
+impl<T: Returned> Returned for Option<T> {
+    const SQL: &'static str = T::SQL;
+
+    fn into_datum(self) -> Datum {
+        self.map_or(Datum::null(), T::into_datum)
+    }
+
+    fn into_result_of(self, frame: Frame<'_>) -> Datum {
+        // SAFETY: the frame is that of the present call.
+        unsafe { (*frame.fcinfo).isnull = self.is_none() };
+        self.into_datum()
+    }
+}
+
+/// Nothing.
+impl Returned for () {
+    const SQL: &'static str = "void";
+
+    fn into_datum(self) -> Datum {
+        Datum::null()
+    }
 }
 
 /// The return value of a function: the value, or a `Result` of the value and an error.
@@ -175,10 +275,10 @@ impl<'call, T: Returned> Outcome<'call> for T {
     }
 }
 
-impl<'call, T: Returned, E: Into<Error<'call>>> Outcome<'call> for Result<T, E> {
+impl<'call, T: Returned> Outcome<'call> for Result<T, Error<'call>> {
     type Value = T;
 
     fn into_result(self) -> Result<T, Error<'call>> {
-        self.map_err(E::into)
+        self
     }
 }

@@ -3,12 +3,12 @@
 use std::ffi::CStr;
 
 use super::datum::{ShortText, Text, TextArg, TextString};
-use super::error::Error;
+use super::error::{Error, Fault};
 use crate::codec;
 use crate::value::Ulid;
 
 pub(super) fn input(text: &CStr) -> Result<u128, Error<'_>> {
-    codec::decode(text.to_bytes()).map_err(|error| Error::Parse { text, error })
+    Ok(codec::decode(text.to_bytes()).map_err(|error| Fault::Parse { text, error })?)
 }
 
 pub(super) fn output(ulid: &Ulid) -> Text {

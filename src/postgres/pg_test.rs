@@ -55,13 +55,17 @@ mod tests {
 
     mod failing {
         use super::{frame, shared};
-        use crate::postgres::error::Error;
+        use crate::postgres::error::{Error, Fault};
 
         frame::export! {
-            ulid_test_panic() -> bool = panic;
-            ulid_test_clock() -> bool = clock;
-            ulid_test_seed() -> bool = seed;
-            ulid_test_attach() -> bool = attach;
+            functions {
+                ulid_test_panic() -> bool = panic;
+                ulid_test_clock() -> bool = clock;
+                ulid_test_seed() -> bool = seed;
+            }
+            hooks {
+                ulid_test_attach() -> bool = attach;
+            }
         }
 
         #[allow(clippy::panic)]
@@ -70,11 +74,11 @@ mod tests {
         }
 
         fn clock<'call>() -> Result<bool, Error<'call>> {
-            Err(Error::Clock)
+            Err(Fault::Clock)?
         }
 
         fn seed<'call>() -> Result<bool, Error<'call>> {
-            Err(Error::Seed)
+            Err(Fault::Seed)?
         }
 
         /// A second word, in addition to the one of the server.

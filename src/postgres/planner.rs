@@ -2,23 +2,35 @@
 //! index ([`index_condition`]), plain comparisons if they allow a partitioned table to be pruned ([`simplify`]), and an
 //! estimate of the rows ([`selectivity`]).
 //!
+//! The index and the partitions may also be those of a uuid column, of which the planner sees a relabelling as ulid: both
+//! types have the same bytes in the same order. [`comparison`] does the same for `=`, `<`, `<=`, `>=` and `>` between a
+//! uuid column and a ulid.
+//!
 //! This runs inside other people's queries. Every part of it follows these rules:
 //! - A node appears in only one place of a tree, because the planner changes trees in place. What is used again is
 //!   copied.
-//! - What is evaluated twice is stable and contains no sub-select; what is evaluated for each row is cheap as well.
+//! - What is evaluated twice is stable and contains no sub-select; what is evaluated for each row is cheap as well. A
+//!   list of what is allowed decides, in one walk.
+//! - Where an index, statistics or a partition key of the table calls the predicate, it stays as it is: these are found
+//!   by equality.
 //! - The type of an argument is checked before its value is read: any operator can name an estimator.
-//! - An operator of another family is used only if it is ours.
-//! - Every function of the server is called without a wrapper ([`super::server`]), and nothing here has anything to
-//!   drop.
+//! - An operator of another family is used only if it is ours or core's.
+//! - What a query calls in place of what was written, its role may call, and its plan is for that role alone.
+//! - Every function of the server is called without a wrapper ([`super::server`]). Nothing here has anything to drop or
+//!   catches anything.
 #![allow(unsafe_code)]
 
+mod comparison;
 mod index_condition;
 mod selectivity;
 mod simplify;
 
 use std::ffi::{CStr, c_int, c_void};
 
-use pgrx::pg_sys::{self, Const, Datum, List, Node, NodeTag, Oid, OpExpr};
+use pgrx::pg_sys::{
+    self, Const, Datum, FmgrInfo, FunctionCallInfo, List, Node, NodeTag, Oid, OpExpr, PlannerInfo,
+    SupportRequestIndexCondition,
+};
 
 use super::datum::{Internal, TextArg};
 use super::frame::{Argument, Returned};
@@ -35,6 +47,18 @@ pub(super) fn window_support(request: Internal) -> Internal {
 /// The planner support function of `ulid_starts_with`.
 pub(super) fn starts_with_support(request: Internal) -> Internal {
     support(request, &STARTS_WITH)
+}
+
+/// The planner support function of `ulid_eq`, `ulid_lt`, `ulid_le`, `ulid_ge` and `ulid_gt`.
+pub(super) fn comparison_support(request: Internal) -> Internal {
+    // SAFETY: PostgreSQL calls a support function with a node that says of what kind it is.
+    let answer = unsafe {
+        match (*request.0.cast::<Node>()).type_ {
+            NodeTag::T_SupportRequestIndexCondition => comparison::answer(&mut *request.0.cast()),
+            _ => None,
+        }
+    };
+    Internal(answer.unwrap_or(std::ptr::null_mut()))
 }
 
 fn support(request: Internal, predicate: &'static Predicate) -> Internal {
@@ -65,19 +89,29 @@ pub(super) fn window_selectivity(root: Internal, operator: Oid, arguments: Inter
 struct Predicate {
     /// The type of the argument that determines the bounds.
     argument: Oid,
-    /// The names of the functions that compute the bounds from such an argument, in the schema of the predicate.
-    lower: &'static CStr,
-    upper: &'static CStr,
+    /// The functions that compute the bounds from such an argument.
+    lower: Bound,
+    upper: Bound,
     /// The bounds for a value of that type that is not null. `None` if the predicate raises an error for it; that is
     /// left to whoever evaluates the predicate.
     bounds: unsafe fn(Datum) -> Option<Window>,
 }
 
+/// A function that computes a bound: its name, in the schema of the predicate, and what is called by that.
+#[derive(Clone, Copy)]
+struct Bound {
+    name: &'static CStr,
+    symbol: Symbol,
+}
+
+/// A function with the version-1 calling convention.
+type Symbol = unsafe extern "C-unwind" fn(FunctionCallInfo) -> Datum;
+
 /// `ulid <@ tstzrange`
 static WINDOW: Predicate = Predicate {
     argument: pg_sys::TSTZRANGEOID,
-    lower: c"ulid_range_lower",
-    upper: c"ulid_range_upper",
+    lower: Bound { name: c"ulid_range_lower", symbol: super::ulid_range_lower },
+    upper: Bound { name: c"ulid_range_upper", symbol: super::ulid_range_upper },
     // SAFETY: the datum is a tstzrange, and planning drops nothing.
     bounds: |datum| Some(unsafe { range_window(datum) }),
 };
@@ -85,8 +119,8 @@ static WINDOW: Predicate = Predicate {
 /// `ulid_starts_with(ulid, text)`
 static STARTS_WITH: Predicate = Predicate {
     argument: pg_sys::TEXTOID,
-    lower: c"ulid_prefix_lower",
-    upper: c"ulid_prefix_upper",
+    lower: Bound { name: c"ulid_prefix_lower", symbol: super::ulid_prefix_lower },
+    upper: Bound { name: c"ulid_prefix_upper", symbol: super::ulid_prefix_upper },
     // SAFETY: the datum is a text, and planning drops nothing.
     bounds: |datum| Window::starting_with(unsafe { TextArg::from_datum(datum) }.0).ok(),
 };
@@ -138,7 +172,8 @@ impl Call {
             if server::list_length(arguments) != 2 {
                 return None;
             }
-            let [first, second] = [0, 1].map(|n| server::list_nth::<Node>(arguments, n));
+            let first = server::list_nth::<Node>(arguments, 0);
+            let second = server::list_nth::<Node>(arguments, 1);
             let (ulid_index, ulid, argument) = match (predicate.takes(first), predicate.takes(second)) {
                 (false, true) => (0, first, second),
                 (true, false) => (1, second, first),
@@ -159,50 +194,45 @@ impl Call {
         }
     }
 
-    /// `ulid >= lower` and `ulid <= upper`, all of whose nodes are new. `None` if a family has operators other than
-    /// ours, if the user may not execute what the comparisons call, or if the predicate raises an error for the
-    /// argument.
+    /// `ulid >= lower` and `ulid <= upper`, all of whose nodes are new, by the operators of a family: those of ulid, or
+    /// core's of uuid. `None` if the family has neither, if the user may not execute what the comparisons call, or if
+    /// the predicate raises an error for the argument.
     ///
     /// # Safety
-    /// The call is one that the planner holds.
-    unsafe fn comparisons(&self, family: Oid) -> Option<*mut List> {
-        // SAFETY: promised by the caller. Each list is new, and each node in it.
+    /// The call is one that the planner holds, for a query with this root.
+    unsafe fn comparisons(&self, root: *mut PlannerInfo, family: Oid) -> Option<*mut List> {
+        // SAFETY: promised by the caller. The list is new, and each node in it.
         unsafe {
-            let kind = server::exprType(self.ulid);
-            let bounds = match self.predicate.constant(self.argument) {
+            let ulid = server::exprType(self.ulid);
+            let order = Order::of(ulid, family).or_else(|| Order::of(pg_sys::UUIDOID, family))?;
+            let (lower, upper) = match self.predicate.constant(self.argument) {
                 Some(value) => {
                     let window = (self.predicate.bounds)(value)?;
-                    [window.lower(), window.upper()].map(|bound| constant_node(kind, bound))
+                    (constant_node(order.kind, window.lower()), constant_node(order.kind, window.upper()))
                 }
-                None => [self.bound_call(self.predicate.lower)?, self.bound_call(self.predicate.upper)?],
+                None => (
+                    self.bound_call(root, self.predicate.lower, order.kind)?,
+                    self.bound_call(root, self.predicate.upper, order.kind)?,
+                ),
             };
-            if !server::may_execute(self.function) {
+            if !may_execute(root, self.function)
+                || !may_execute(root, server::get_opcode(order.greater_equal))
+                || !may_execute(root, server::get_opcode(order.less_equal))
+            {
                 return None;
             }
-            let mut list = std::ptr::null_mut();
-            for (operator, bound) in comparison_operators(kind, family)?.into_iter().zip(bounds) {
-                let ulid = server::copy(self.ulid).cast();
-                let comparison = server::make_opclause(
-                    operator,
-                    pg_sys::BOOLOID,
-                    false,
-                    ulid,
-                    bound.cast(),
-                    Oid::INVALID,
-                    Oid::INVALID,
-                );
-                server::set_opfuncid(comparison.cast::<OpExpr>());
-                list = server::lappend(list, comparison.cast());
-            }
-            Some(list)
+            let list = std::ptr::null_mut();
+            let list = server::lappend(list, order.comparison(order.greater_equal, self.ulid, lower).cast());
+            Some(server::lappend(list, order.comparison(order.less_equal, self.ulid, upper).cast()))
         }
     }
 
-    /// A call of the function of this name, which computes a bound from the argument.
+    /// A call of the function that computes a bound from the argument, as the type `kind`. `None` if there is something
+    /// else under its name, or the user may not execute it.
     ///
     /// # Safety
-    /// The call is one that the planner holds.
-    unsafe fn bound_call(&self, name: &CStr) -> Option<*mut Node> {
+    /// As for `comparisons`.
+    unsafe fn bound_call(&self, root: *mut PlannerInfo, bound: Bound, kind: Oid) -> Option<*mut Node> {
         // The column oid of pg_proc.
         const OID: i16 = 1;
         // SAFETY: promised by the caller; the keys are of the types of that cache.
@@ -212,24 +242,128 @@ impl Call {
             let function = server::GetSysCacheOid(
                 pg_sys::SysCacheIdentifier::PROCNAMEARGSNSP as c_int,
                 OID,
-                Datum::from(name.as_ptr()),
+                Datum::from(bound.name.as_ptr()),
                 Datum::from(types),
                 Datum::from(schema),
                 Datum::null(),
             );
-            let kind = server::exprType(self.ulid);
+            let result = server::exprType(self.ulid);
             if function == Oid::INVALID
-                || server::get_func_rettype(function) != kind
-                || !server::may_execute(function)
+                || server::get_func_rettype(function) != result
+                || !is_called_as(function, bound.symbol)
+                || !may_execute(root, function)
             {
                 return None;
             }
             let arguments = server::lappend(std::ptr::null_mut(), server::copy(self.argument).cast());
             let form = pg_sys::CoercionForm::COERCE_EXPLICIT_CALL;
-            let call = server::makeFuncExpr(function, kind, arguments, Oid::INVALID, Oid::INVALID, form);
-            Some(call.cast())
+            let call = server::makeFuncExpr(function, result, arguments, Oid::INVALID, Oid::INVALID, form);
+            Some(relabelled(call.cast(), kind))
         }
     }
+}
+
+/// Whether a call of a function is one of this symbol, and of nothing between.
+///
+/// # Safety
+/// The function exists.
+unsafe fn is_called_as(function: Oid, symbol: Symbol) -> bool {
+    let mut info = FmgrInfo::default();
+    // SAFETY: promised by the caller; the structure is filled in.
+    unsafe { server::fmgr_info(function, &mut info) };
+    info.fn_addr.is_some_and(|address| std::ptr::fn_addr_eq(address, symbol))
+}
+
+/// The type in which values are compared, and its operators.
+struct Order {
+    kind: Oid,
+    greater_equal: Oid,
+    less_equal: Oid,
+}
+
+impl Order {
+    /// The order of a type, if its operators belong to a family.
+    ///
+    /// They are those of the type's own btree class. What a family that somebody else made has as its strategies says
+    /// nothing.
+    ///
+    /// # Safety
+    /// The type exists.
+    unsafe fn of(kind: Oid, family: Oid) -> Option<Self> {
+        // SAFETY: promised by the caller.
+        unsafe {
+            let own = default_family(kind)?;
+            Some(Self {
+                kind,
+                greater_equal: operator(own, kind, GREATER_EQUAL, family)?,
+                less_equal: operator(own, kind, LESS_EQUAL, family)?,
+            })
+        }
+    }
+
+    /// The comparison of a copy of an expression with another one, which becomes part of it.
+    ///
+    /// # Safety
+    /// The operator is one of the type; the nodes are of types with the bytes of a uuid.
+    unsafe fn comparison(&self, operator: Oid, left: *mut Node, right: *mut Node) -> *mut Node {
+        // SAFETY: promised by the caller.
+        unsafe {
+            let left = relabelled(server::copy(left), self.kind);
+            comparison(operator, left, right)
+        }
+    }
+}
+
+// The strategies of btree.
+const LESS_EQUAL: i16 = 2;
+const GREATER_EQUAL: i16 = 4;
+
+/// The operator that is a strategy of a type's own btree family, if it belongs to another family, too.
+///
+/// # Safety
+/// Called within a transaction.
+unsafe fn operator(own: Oid, kind: Oid, strategy: i16, family: Oid) -> Option<Oid> {
+    // SAFETY: promised by the caller.
+    unsafe {
+        let operator = server::get_opfamily_member(own, kind, kind, strategy);
+        (operator != Oid::INVALID && server::op_in_opfamily(operator, family)).then_some(operator)
+    }
+}
+
+/// The btree operator family that defines the order of a type.
+///
+/// # Safety
+/// The type exists.
+unsafe fn default_family(kind: Oid) -> Option<Oid> {
+    // SAFETY: promised by the caller. An entry is never freed.
+    let family =
+        unsafe { (*server::lookup_type_cache(kind, pg_sys::TYPECACHE_BTREE_OPFAMILY as c_int)).btree_opf };
+    (family != Oid::INVALID).then_some(family)
+}
+
+/// A comparison of two nodes, which become part of it.
+///
+/// # Safety
+/// The operator takes their types.
+unsafe fn comparison(operator: Oid, left: *mut Node, right: *mut Node) -> *mut Node {
+    // SAFETY: promised by the caller.
+    unsafe {
+        let (left, right) = (left.cast(), right.cast());
+        let comparison =
+            server::make_opclause(operator, pg_sys::BOOLOID, false, left, right, Oid::INVALID, Oid::INVALID);
+        server::set_opfuncid(comparison.cast::<OpExpr>());
+        comparison.cast()
+    }
+}
+
+/// An expression as another type with the same bytes: itself, changed in place, or a relabelling of it.
+///
+/// # Safety
+/// The node is a new one, and its type and `kind` are ulid, uuid or domains over them.
+unsafe fn relabelled(node: *mut Node, kind: Oid) -> *mut Node {
+    let form = pg_sys::CoercionForm::COERCE_IMPLICIT_CAST;
+    // SAFETY: promised by the caller.
+    unsafe { server::applyRelabelType(node, kind, -1, Oid::INVALID, form, -1, true) }
 }
 
 /// # Safety
@@ -240,32 +374,23 @@ unsafe fn constant_node(kind: Oid, value: Ulid) -> *mut Node {
     unsafe { server::makeConst(kind, -1, Oid::INVALID, length, value.into_datum(), false, false).cast() }
 }
 
-/// `>=` and `<=` of a type, if an operator family has them as its strategies with those names.
-///
-/// A strategy number says nothing about the operator that another family has for it, so it must be the operator of the
-/// type's own btree class. BRIN's families have the same strategies.
+/// Whether the current user may execute a function. If another user may not, a plan that is made with this answer is not
+/// for that user.
 ///
 /// # Safety
-/// Called within a transaction.
-unsafe fn comparison_operators(kind: Oid, family: Oid) -> Option<[Oid; 2]> {
-    const LESS_EQUAL: i16 = 2;
-    const GREATER_EQUAL: i16 = 4;
-    let own = default_family(kind)?;
-    let [ge, le] = [GREATER_EQUAL, LESS_EQUAL].map(|strategy| {
-        // SAFETY: promised by the caller.
-        let [ours, theirs] =
-            [own, family].map(|family| unsafe { server::get_opfamily_member(family, kind, kind, strategy) });
-        (ours != Oid::INVALID && ours == theirs).then_some(ours)
-    });
-    Some([ge?, le?])
-}
-
-/// The btree operator family that defines the order of a type.
-fn default_family(kind: Oid) -> Option<Oid> {
-    // SAFETY: a planner's hook runs within a transaction.
+/// The function exists, and the root is that of the query that is being planned.
+unsafe fn may_execute(root: *mut PlannerInfo, function: Oid) -> bool {
+    // SAFETY: promised by the caller.
     unsafe {
-        let opclass = server::GetDefaultOpClass(kind, pg_sys::BTREE_AM_OID);
-        (opclass != Oid::INVALID).then(|| server::get_opclass_family(opclass))
+        // As what PUBLIC may do is found, in has_function_privilege() too.
+        if server::may_execute(function, Oid::INVALID) {
+            return true;
+        }
+        let allowed = server::may_execute(function, server::GetUserId());
+        if allowed {
+            (*(*root).glob).dependsOnRole = true;
+        }
+        allowed
     }
 }
 
@@ -292,6 +417,20 @@ unsafe fn arguments(node: *mut Node) -> Option<*mut List> {
             NodeTag::T_FuncExpr => Some((*node.cast::<pg_sys::FuncExpr>()).args),
             _ => None,
         }
+    }
+}
+
+/// Whether an expression is the same for all rows of one scan of the index.
+///
+/// # Safety
+/// The node and the request come from the planner.
+unsafe fn is_constant_in_scan(request: &SupportRequestIndexCondition, node: *mut Node) -> bool {
+    // SAFETY: promised by the caller.
+    unsafe {
+        #[cfg(feature = "pg13")]
+        return server::is_pseudo_constant_for_index(node, request.index);
+        #[cfg(not(feature = "pg13"))]
+        return server::is_pseudo_constant_for_index(request.root, node, request.index);
     }
 }
 

@@ -1,12 +1,12 @@
 //! Search by the first characters of the text.
 
 use super::datum::TextArg;
-use super::error::Error;
+use super::error::{Error, Fault};
 use crate::value::Ulid;
 use crate::window::Window;
 
 fn window(prefix: TextArg<'_>) -> Result<Window, Error<'_>> {
-    Window::starting_with(prefix.0).map_err(|error| Error::Prefix { text: prefix.0, error })
+    Ok(Window::starting_with(prefix.0).map_err(|error| Fault::Prefix { text: prefix.0, error })?)
 }
 
 pub(super) fn lower(prefix: TextArg<'_>) -> Result<Ulid, Error<'_>> {

@@ -9,51 +9,70 @@
 use std::ffi::{c_char, c_int, c_void};
 
 use pgrx::pg_sys::{
-    AttStatsSlot, BoolExprType, CoercionForm, Const, Datum, Expr, FuncExpr, FunctionCallInfo, HeapTuple,
-    HeapTupleData, IndexOptInfo, List, MemoryContext, Node, Oid, OpExpr, PGFunction, PlannerInfo, QualCost,
-    RangeBound, RangeType, Relation, TupleDesc, TypeCacheEntry, VariableStatData, oidvector, varlena,
+    AttStatsSlot, BoolExprType, CoercionForm, Const, Datum, Expr, FmgrInfo, FuncExpr, FunctionCallInfo,
+    HeapTuple, HeapTupleData, IndexOptInfo, List, MemoryContext, Node, Oid, OpExpr, PGFunction, PlannerInfo,
+    QualCost, RangeBound, RangeType, Relation, TupleDesc, TypeCacheEntry, VariableStatData,
+    check_function_callback, oidvector, text, varlena,
 };
 #[cfg(any(feature = "pg13", feature = "pg14", feature = "pg15", feature = "pg16"))]
 use pgrx::pg_sys::{LWLock, LWLockMode};
 
+// What pgrx has no binding for: functions with a variable number of arguments, and what bindgen leaves out.
 unsafe extern "C-unwind" {
-    // Error reports
-    #[cfg(any(feature = "pg13", feature = "pg14", feature = "pg15"))]
     pub(super) fn errstart(level: c_int, domain: *const c_char) -> bool;
-    #[cfg(any(feature = "pg13", feature = "pg14", feature = "pg15"))]
     pub(super) fn errfinish(file: *const c_char, line: c_int, function: *const c_char);
+    pub(super) fn errcode(sqlstate: c_int) -> c_int;
+    pub(super) fn errmsg(format: *const c_char, ...) -> c_int;
+    pub(super) fn errdetail(format: *const c_char, ...) -> c_int;
+    pub(super) fn errhint(format: *const c_char, ...) -> c_int;
+    #[cfg(any(feature = "pg13", feature = "pg14", feature = "pg15"))]
+    pub(super) fn expression_tree_walker(node: *mut Node, walker: Walker, context: *mut c_void) -> bool;
+}
+
+type Walker = Option<unsafe extern "C-unwind" fn(node: *mut Node, context: *mut c_void) -> bool>;
+#[cfg(not(any(feature = "pg13", feature = "pg14", feature = "pg15")))]
+pub(super) use expression_tree_walker_impl as expression_tree_walker;
+
+/// Declares functions, and lets the compiler compare each with pgrx's binding, which is made from the header.
+macro_rules! declare {
+    ($($(#[$attribute:meta])* fn $name:ident($($argument:ident: $type:ty),* $(,)?) $(-> $result:ty)?;)*) => {
+        unsafe extern "C-unwind" {
+            $($(#[$attribute])* pub(super) fn $name($($argument: $type),*) $(-> $result)?;)*
+        }
+        $($(#[$attribute])* const _: unsafe fn($($type),*) $(-> $result)? = pgrx::pg_sys::$name;)*
+    };
+}
+
+declare! {
+    // Error reports
     #[cfg(not(any(feature = "pg13", feature = "pg14", feature = "pg15")))]
-    pub(super) fn errsave_start(context: *mut Node, domain: *const c_char) -> bool;
+    fn errsave_start(context: *mut Node, domain: *const c_char) -> bool;
     #[cfg(not(any(feature = "pg13", feature = "pg14", feature = "pg15")))]
-    pub(super) fn errsave_finish(
+    fn errsave_finish(
         context: *mut Node,
         file: *const c_char,
         line: c_int,
         function: *const c_char,
     );
-    pub(super) fn errcode(sqlstate: c_int) -> c_int;
-    pub(super) fn errmsg(format: *const c_char, ...) -> c_int;
-    pub(super) fn errdetail(format: *const c_char, ...) -> c_int;
-    pub(super) fn errhint(format: *const c_char, ...) -> c_int;
-    pub(super) fn pg_encoding_mblen(encoding: c_int, character: *const c_char) -> c_int;
-    pub(super) fn GetDatabaseEncoding() -> c_int;
+    fn pg_encoding_mblen(encoding: c_int, character: *const c_char) -> c_int;
+    fn GetDatabaseEncoding() -> c_int;
 
     // Memory and datums
-    pub(super) fn palloc(size: usize) -> *mut c_void;
-    pub(super) fn MemoryContextAlloc(context: MemoryContext, size: usize) -> *mut c_void;
-    pub(super) fn pg_detoast_datum(datum: *mut varlena) -> *mut varlena;
-    pub(super) fn pg_detoast_datum_packed(datum: *mut varlena) -> *mut varlena;
-    pub(super) fn text_to_cstring(text: *const varlena) -> *mut c_char;
-    pub(super) fn lookup_type_cache(kind: Oid, flags: c_int) -> *mut TypeCacheEntry;
-    pub(super) fn range_deserialize(
+    fn palloc(size: usize) -> *mut c_void;
+    fn MemoryContextAlloc(context: MemoryContext, size: usize) -> *mut c_void;
+    fn text_to_cstring(text: *const text) -> *mut c_char;
+    fn pg_detoast_datum(datum: *mut varlena) -> *mut varlena;
+    fn pg_detoast_datum_packed(datum: *mut varlena) -> *mut varlena;
+    fn lookup_type_cache(kind: Oid, flags: c_int) -> *mut TypeCacheEntry;
+    fn range_deserialize(
         cache: *mut TypeCacheEntry,
         range: *const RangeType,
         lower: *mut RangeBound,
         upper: *mut RangeBound,
         is_empty: *mut bool,
     );
-    pub(super) fn CreateTemplateTupleDesc(columns: c_int) -> TupleDesc;
-    pub(super) fn TupleDescInitEntry(
+    fn CreateTemplateTupleDesc(columns: c_int) -> TupleDesc;
+    fn TupleDescInitEntry(
         descriptor: TupleDesc,
         number: i16,
         name: *const c_char,
@@ -62,40 +81,39 @@ unsafe extern "C-unwind" {
         dimensions: c_int,
     );
     #[cfg(feature = "pg19")]
-    pub(super) fn TupleDescFinalize(descriptor: TupleDesc);
-    pub(super) fn BlessTupleDesc(descriptor: TupleDesc) -> TupleDesc;
-    pub(super) fn heap_form_tuple(
-        descriptor: TupleDesc,
-        values: *mut Datum,
-        nulls: *mut bool,
-    ) -> *mut HeapTupleData;
+    fn TupleDescFinalize(descriptor: TupleDesc);
+    fn BlessTupleDesc(descriptor: TupleDesc) -> TupleDesc;
+    #[cfg(any(feature = "pg13", feature = "pg14", feature = "pg15", feature = "pg16"))]
+    fn heap_form_tuple(descriptor: TupleDesc, values: *mut Datum, nulls: *mut bool) -> *mut HeapTupleData;
+    #[cfg(not(any(feature = "pg13", feature = "pg14", feature = "pg15", feature = "pg16")))]
+    fn heap_form_tuple(descriptor: TupleDesc, values: *const Datum, nulls: *const bool) -> *mut HeapTupleData;
 
     // Functions of core with the SQL calling convention
-    pub(super) fn DirectFunctionCall1Coll(function: PGFunction, collation: Oid, argument: Datum) -> Datum;
-    pub(super) fn timestamp_timestamptz(fcinfo: FunctionCallInfo) -> Datum;
-    pub(super) fn timestamptz_timestamp(fcinfo: FunctionCallInfo) -> Datum;
+    fn DirectFunctionCall1Coll(function: PGFunction, collation: Oid, argument: Datum) -> Datum;
+    fn timestamp_timestamptz(fcinfo: FunctionCallInfo) -> Datum;
+    fn timestamptz_timestamp(fcinfo: FunctionCallInfo) -> Datum;
 
     // Shared memory
     #[cfg(any(feature = "pg13", feature = "pg14", feature = "pg15", feature = "pg16"))]
-    pub(super) fn LWLockAcquire(lock: *mut LWLock, mode: LWLockMode::Type) -> bool;
+    fn LWLockAcquire(lock: *mut LWLock, mode: LWLockMode::Type) -> bool;
     #[cfg(any(feature = "pg13", feature = "pg14", feature = "pg15", feature = "pg16"))]
-    pub(super) fn LWLockRelease(lock: *mut LWLock);
+    fn LWLockRelease(lock: *mut LWLock);
     #[cfg(any(feature = "pg13", feature = "pg14", feature = "pg15", feature = "pg16"))]
-    pub(super) fn ShmemInitStruct(name: *const c_char, size: usize, found: *mut bool) -> *mut c_void;
+    fn ShmemInitStruct(name: *const c_char, size: usize, found: *mut bool) -> *mut c_void;
     #[cfg(all(
         feature = "pg_test",
         any(feature = "pg13", feature = "pg14", feature = "pg15", feature = "pg16")
     ))]
-    pub(super) fn ShmemAllocNoError(size: usize) -> *mut c_void;
+    fn ShmemAllocNoError(size: usize) -> *mut c_void;
     #[cfg(any(feature = "pg17", feature = "pg18"))]
-    pub(super) fn GetNamedDSMSegment(
+    fn GetNamedDSMSegment(
         name: *const c_char,
         size: usize,
         initialize: Option<unsafe extern "C-unwind" fn(segment: *mut c_void)>,
         found: *mut bool,
     ) -> *mut c_void;
     #[cfg(feature = "pg19")]
-    pub(super) fn GetNamedDSMSegment(
+    fn GetNamedDSMSegment(
         name: *const c_char,
         size: usize,
         initialize: Option<unsafe extern "C-unwind" fn(segment: *mut c_void, argument: *mut c_void)>,
@@ -104,15 +122,15 @@ unsafe extern "C-unwind" {
     ) -> *mut c_void;
 
     // Catalogs
-    pub(super) fn SearchSysCache1(cache: c_int, key: Datum) -> HeapTuple;
-    pub(super) fn SysCacheGetAttr(
+    fn SearchSysCache1(cache: c_int, key: Datum) -> HeapTuple;
+    fn SysCacheGetAttr(
         cache: c_int,
         tuple: HeapTuple,
         attribute: i16,
         is_null: *mut bool,
     ) -> Datum;
-    pub(super) fn ReleaseSysCache(tuple: HeapTuple);
-    pub(super) fn GetSysCacheOid(
+    fn ReleaseSysCache(tuple: HeapTuple);
+    fn GetSysCacheOid(
         cache: c_int,
         column: i16,
         key1: Datum,
@@ -120,36 +138,52 @@ unsafe extern "C-unwind" {
         key3: Datum,
         key4: Datum,
     ) -> Oid;
-    pub(super) fn buildoidvector(oids: *const Oid, n: c_int) -> *mut oidvector;
-    pub(super) fn getBaseType(kind: Oid) -> Oid;
-    pub(super) fn get_typlenbyval(kind: Oid, length: *mut i16, by_value: *mut bool);
-    pub(super) fn get_func_namespace(function: Oid) -> Oid;
-    pub(super) fn get_func_rettype(function: Oid) -> Oid;
-    pub(super) fn get_opcode(operator: Oid) -> Oid;
-    pub(super) fn get_opclass_family(opclass: Oid) -> Oid;
-    pub(super) fn get_opfamily_member(family: Oid, left: Oid, right: Oid, strategy: i16) -> Oid;
-    pub(super) fn GetDefaultOpClass(kind: Oid, access_method: Oid) -> Oid;
-    pub(super) fn GetUserId() -> Oid;
+    fn buildoidvector(oids: *const Oid, n: c_int) -> *mut oidvector;
+    fn getBaseType(kind: Oid) -> Oid;
+    fn get_typlenbyval(kind: Oid, length: *mut i16, by_value: *mut bool);
+    fn get_func_namespace(function: Oid) -> Oid;
+    fn func_volatile(function: Oid) -> c_char;
+    fn fmgr_info(function: Oid, info: *mut FmgrInfo);
+    fn get_func_rettype(function: Oid) -> Oid;
+    fn get_opcode(operator: Oid) -> Oid;
+    fn get_opclass_family(opclass: Oid) -> Oid;
+    fn op_in_opfamily(operator: Oid, family: Oid) -> bool;
+    fn get_op_opfamily_strategy(operator: Oid, family: Oid) -> c_int;
+    fn get_opfamily_member(family: Oid, left: Oid, right: Oid, strategy: i16) -> Oid;
+    fn GetUserId() -> Oid;
     #[cfg(any(feature = "pg13", feature = "pg14", feature = "pg15"))]
-    pub(super) fn pg_proc_aclcheck(function: Oid, role: Oid, mode: u32) -> u32;
+    fn pg_proc_aclcheck(function: Oid, role: Oid, mode: u32) -> u32;
     #[cfg(not(any(feature = "pg13", feature = "pg14", feature = "pg15")))]
-    pub(super) fn object_aclcheck(class: Oid, object: Oid, role: Oid, mode: u64) -> u32;
+    fn object_aclcheck(class: Oid, object: Oid, role: Oid, mode: u64) -> u32;
 
     // Relations
-    pub(super) fn table_open(relation: Oid, lock: c_int) -> Relation;
-    pub(super) fn table_close(relation: Relation, lock: c_int);
-    pub(super) fn index_open(relation: Oid, lock: c_int) -> Relation;
-    pub(super) fn index_close(relation: Relation, lock: c_int);
-    pub(super) fn RelationGetIndexList(relation: Relation) -> *mut List;
-    pub(super) fn RelationGetIndexPredicate(index: Relation) -> *mut List;
-    pub(super) fn RelationGetIndexExpressions(index: Relation) -> *mut List;
+    fn table_open(relation: Oid, lock: c_int) -> Relation;
+    fn table_close(relation: Relation, lock: c_int);
+    fn index_open(relation: Oid, lock: c_int) -> Relation;
+    fn index_close(relation: Relation, lock: c_int);
+    fn RelationGetIndexList(relation: Relation) -> *mut List;
+    fn RelationGetStatExtList(relation: Relation) -> *mut List;
+    fn RelationGetIndexPredicate(index: Relation) -> *mut List;
+    fn RelationGetIndexExpressions(index: Relation) -> *mut List;
 
     // Nodes
-    pub(super) fn copyObjectImpl(node: *const c_void) -> *mut c_void;
-    pub(super) fn equal(a: *const c_void, b: *const c_void) -> bool;
-    pub(super) fn lappend(list: *mut List, pointer: *mut c_void) -> *mut List;
-    pub(super) fn exprType(node: *const Node) -> Oid;
-    pub(super) fn makeConst(
+    fn copyObjectImpl(node: *const c_void) -> *mut c_void;
+    fn applyRelabelType(
+        node: *mut Node,
+        kind: Oid,
+        typmod: i32,
+        collation: Oid,
+        form: CoercionForm::Type,
+        location: c_int,
+        overwrite: bool,
+    ) -> *mut Node;
+    fn stringToNode(string: *const c_char) -> *mut c_void;
+    fn check_functions_in_node(node: *mut Node, checker: check_function_callback, context: *mut c_void) -> bool;
+    #[cfg(not(any(feature = "pg13", feature = "pg14", feature = "pg15")))]
+    fn expression_tree_walker_impl(node: *mut Node, walker: Walker, context: *mut c_void) -> bool;
+    fn lappend(list: *mut List, pointer: *mut c_void) -> *mut List;
+    fn exprType(node: *const Node) -> Oid;
+    fn makeConst(
         kind: Oid,
         typmod: i32,
         collation: Oid,
@@ -158,7 +192,7 @@ unsafe extern "C-unwind" {
         is_null: bool,
         by_value: bool,
     ) -> *mut Const;
-    pub(super) fn makeFuncExpr(
+    fn makeFuncExpr(
         function: Oid,
         result: Oid,
         arguments: *mut List,
@@ -166,7 +200,7 @@ unsafe extern "C-unwind" {
         input_collation: Oid,
         form: CoercionForm::Type,
     ) -> *mut FuncExpr;
-    pub(super) fn make_opclause(
+    fn make_opclause(
         operator: Oid,
         result: Oid,
         returns_set: bool,
@@ -175,26 +209,22 @@ unsafe extern "C-unwind" {
         collation: Oid,
         input_collation: Oid,
     ) -> *mut Expr;
-    pub(super) fn set_opfuncid(clause: *mut OpExpr);
-    pub(super) fn makeBoolExpr(kind: BoolExprType::Type, arguments: *mut List, location: c_int) -> *mut Expr;
+    fn set_opfuncid(clause: *mut OpExpr);
+    fn makeBoolExpr(kind: BoolExprType::Type, arguments: *mut List, location: c_int) -> *mut Expr;
 
     // The planner
-    pub(super) fn contain_var_clause(node: *mut Node) -> bool;
-    pub(super) fn contain_agg_clause(node: *mut Node) -> bool;
-    pub(super) fn contain_window_function(node: *mut Node) -> bool;
-    pub(super) fn contain_volatile_functions(node: *mut Node) -> bool;
-    pub(super) fn contain_subplans(node: *mut Node) -> bool;
-    pub(super) fn expression_returns_set(node: *mut Node) -> bool;
-    pub(super) fn cost_qual_eval_node(cost: *mut QualCost, node: *mut Node, root: *mut PlannerInfo);
+    fn eval_const_expressions(root: *mut PlannerInfo, node: *mut Node) -> *mut Node;
+    fn contain_subplans(node: *mut Node) -> bool;
+    fn cost_qual_eval_node(cost: *mut QualCost, node: *mut Node, root: *mut PlannerInfo);
     #[cfg(feature = "pg13")]
-    pub(super) fn is_pseudo_constant_for_index(node: *mut Node, index: *mut IndexOptInfo) -> bool;
+    fn is_pseudo_constant_for_index(node: *mut Node, index: *mut IndexOptInfo) -> bool;
     #[cfg(not(feature = "pg13"))]
-    pub(super) fn is_pseudo_constant_for_index(
+    fn is_pseudo_constant_for_index(
         root: *mut PlannerInfo,
         node: *mut Node,
         index: *mut IndexOptInfo,
     ) -> bool;
-    pub(super) fn get_restriction_variable(
+    fn get_restriction_variable(
         root: *mut PlannerInfo,
         arguments: *mut List,
         relation: c_int,
@@ -202,15 +232,15 @@ unsafe extern "C-unwind" {
         other: *mut *mut Node,
         variable_is_left: *mut bool,
     ) -> bool;
-    pub(super) fn statistic_proc_security_check(variable: *mut VariableStatData, function: Oid) -> bool;
-    pub(super) fn get_attstatsslot(
+    fn statistic_proc_security_check(variable: *mut VariableStatData, function: Oid) -> bool;
+    fn get_attstatsslot(
         slot: *mut AttStatsSlot,
         tuple: HeapTuple,
         kind: c_int,
         operator: Oid,
         flags: c_int,
     ) -> bool;
-    pub(super) fn free_attstatsslot(slot: *mut AttStatsSlot);
+    fn free_attstatsslot(slot: *mut AttStatsSlot);
 }
 
 /// The number of elements of a list. The server has this only as an inline function.
@@ -240,18 +270,18 @@ pub(super) unsafe fn copy<T>(node: *const T) -> *mut T {
     unsafe { copyObjectImpl(node.cast()).cast() }
 }
 
-/// Whether the current user may execute a function.
+/// Whether a role may execute a function; of the role zero, whether everybody may.
 ///
 /// # Safety
 /// Called within a transaction.
-pub(super) unsafe fn may_execute(function: Oid) -> bool {
+pub(super) unsafe fn may_execute(function: Oid, role: Oid) -> bool {
     let mode = pgrx::pg_sys::ACL_EXECUTE;
     // SAFETY: promised by the caller; a function that does not exist is an ERROR.
     unsafe {
         #[cfg(any(feature = "pg13", feature = "pg14", feature = "pg15"))]
-        let result = pg_proc_aclcheck(function, GetUserId(), mode);
+        let result = pg_proc_aclcheck(function, role, mode);
         #[cfg(not(any(feature = "pg13", feature = "pg14", feature = "pg15")))]
-        let result = object_aclcheck(pgrx::pg_sys::ProcedureRelationId, function, GetUserId(), mode.into());
+        let result = object_aclcheck(pgrx::pg_sys::ProcedureRelationId, function, role, mode.into());
         result == pgrx::pg_sys::AclResult::ACLCHECK_OK
     }
 }

@@ -3,14 +3,14 @@
 use std::time::Duration;
 
 use super::datum::{Bytea, POSTGRES_EPOCH_MS, TimestampTz};
-use super::error::Error;
+use super::error::{Error, Fault};
 use super::range::{TstzRange, UlidWindow};
 use crate::value::Ulid;
 
 /// The millisecond since the Unix epoch that contains the moment: rounded down.
 pub(super) fn unix_ms<'call>(timestamp: TimestampTz) -> Result<u64, Error<'call>> {
-    let unix_ms = finite_ms(timestamp).ok_or(Error::Timestamp)?;
-    u64::try_from(unix_ms).ok().filter(|&unix_ms| unix_ms <= Ulid::MAX_UNIX_MS).ok_or(Error::Timestamp)
+    let unix_ms = finite_ms(timestamp).ok_or(Fault::Timestamp)?;
+    Ok(u64::try_from(unix_ms).ok().filter(|&ms| ms <= Ulid::MAX_UNIX_MS).ok_or(Fault::Timestamp)?)
 }
 
 /// The moment, counted from the Unix epoch.
@@ -23,7 +23,7 @@ pub(super) fn since_epoch<'call>(timestamp: TimestampTz) -> Result<Duration, Err
 
 /// The same for an epoch that other times count from, which may be before 1970.
 pub(super) fn epoch_ms<'call>(epoch: TimestampTz) -> Result<i64, Error<'call>> {
-    finite_ms(epoch).ok_or(Error::Epoch)
+    Ok(finite_ms(epoch).ok_or(Fault::Epoch)?)
 }
 
 /// Milliseconds since the Unix epoch, rounded down; `None` for the infinities.
@@ -46,11 +46,11 @@ pub(super) fn extract_randomness(ulid: &Ulid) -> Bytea {
 }
 
 pub(super) fn lower_bound<'call>(timestamp: TimestampTz) -> Result<Ulid, Error<'call>> {
-    Ulid::lower_bound(unix_ms(timestamp)?).map_err(|_| Error::Timestamp)
+    Ok(Ulid::lower_bound(unix_ms(timestamp)?).map_err(|_| Fault::Timestamp)?)
 }
 
 pub(super) fn upper_bound<'call>(timestamp: TimestampTz) -> Result<Ulid, Error<'call>> {
-    Ulid::upper_bound(unix_ms(timestamp)?).map_err(|_| Error::Timestamp)
+    Ok(Ulid::upper_bound(unix_ms(timestamp)?).map_err(|_| Fault::Timestamp)?)
 }
 
 pub(super) fn range_lower(range: TstzRange) -> Ulid {

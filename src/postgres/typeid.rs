@@ -1,17 +1,17 @@
 //! TypeIDs as text in the server's encoding. The pure part defines how they are read and written.
 
 use super::datum::{ShortText, TextArg};
-use super::error::Error;
+use super::error::{Error, Fault};
 use crate::error::TypeIdError;
 use crate::typeid::TypeId;
 use crate::value::Ulid;
 
 fn parse(text: TextArg<'_>) -> Result<TypeId<'_>, Error<'_>> {
-    TypeId::parse(text.0).map_err(|error| Error::TypeId { text: text.0, error })
+    Ok(TypeId::parse(text.0).map_err(|error| Fault::TypeId { text: text.0, error })?)
 }
 
 pub(super) fn from_ulid<'call>(prefix: TextArg<'call>, ulid: &Ulid) -> Result<ShortText, Error<'call>> {
-    let refused = |error: TypeIdError| Error::TypeIdPrefix { prefix: prefix.0, error };
+    let refused = |error: TypeIdError| Fault::TypeIdPrefix { prefix: prefix.0, error };
     let (text, len) = TypeId::new(prefix.0, *ulid).map_err(refused)?.to_text();
     Ok(ShortText::new(&text[..len]))
 }
@@ -27,11 +27,7 @@ pub(super) fn to_ulid_of<'call>(
     let text = typeid.0;
     let typeid = parse(typeid)?;
     if typeid.prefix().as_bytes() != prefix.0 {
-        return Err(Error::OtherPrefix {
-            typeid: text,
-            prefix_len: typeid.prefix().len(),
-            expected: prefix.0,
-        });
+        Err(Fault::OtherPrefix { typeid: text, prefix_len: typeid.prefix().len(), expected: prefix.0 })?;
     }
     Ok(typeid.ulid())
 }

@@ -95,6 +95,22 @@ for my $name (qw(lazy preloaded)) {
     }
 }
 
+# Whoever operates a server sees the time that the order has reached, continues it after an id of a table, and gives it up.
+my $operated = $servers{lazy};
+sub value { my ($sql) = @_; return $operated->safe_psql('postgres', $sql) }
+value('CREATE TABLE kept AS SELECT ulid_upper_bound(now() + interval \'1 hour\') AS id');
+$operated->restart;
+is(value('SELECT ulid_ordered_time() IS NULL'), 't', 'after a start no time has been reached');
+is(value('SELECT gen_ordered_ulid() < max(id) FROM kept'), 't', 'and the order begins with the clock, below a table whose clock was ahead');
+value('SELECT ulid_advance_ordered_time(max(id)) FROM kept');
+is(value('SELECT ulid_ordered_time() - now() > interval \'59 minutes\''), 't', 'another session sees the time that the order continues from');
+cmp_ok(race($operated, 'while the clock is behind'), 'gt', value('SELECT max(id)::uuid FROM kept'), 'the order continues after the table');
+my (undef, undef, $warnings) = $operated->psql('postgres', 'SELECT gen_ordered_ulid() FROM generate_series(1, 3); SELECT gen_ordered_ulid();');
+is(() = $warnings =~ /WARNING:  ordered ulids are more than a minute ahead of the clock/g, 1, 'each session is warned once');
+value('SELECT ulid_reset_ordered_time()');
+is(value('SELECT gen_ordered_ulid()::timestamptz <= clock_timestamp()'), 't', 'after a reset the order is that of the clock');
+race($operated, 'after a reset');
+
 $servers{preloaded}->backup('copy');
 my $standby = PostgreSQL::Test::Cluster->new('ordered_standby');
 $standby->init_from_backup($servers{preloaded}, 'copy', has_streaming => 1);

@@ -3,7 +3,7 @@
 
 use pgrx::pg_sys::SupportRequestIndexCondition;
 
-use super::{Answer, Call, Predicate, arguments};
+use super::{Answer, Call, Predicate, arguments, is_constant_in_scan};
 use crate::postgres::server;
 
 /// The bounds for an index on the ulid, which are exact.
@@ -21,14 +21,13 @@ pub(super) unsafe fn answer(
     // SAFETY: the request holds a call that the planner has matched to the index.
     unsafe {
         let call = Call::of(predicate, request.funcid, arguments(request.node)?)?;
-        #[cfg(feature = "pg13")]
-        let constant = server::is_pseudo_constant_for_index(call.argument, request.index);
-        #[cfg(not(feature = "pg13"))]
-        let constant = server::is_pseudo_constant_for_index(request.root, call.argument, request.index);
-        if !constant || server::contain_subplans(call.argument) || call.ulid_index != request.indexarg {
+        if call.ulid_index != request.indexarg
+            || !is_constant_in_scan(request, call.argument)
+            || server::contain_subplans(call.argument)
+        {
             return None;
         }
-        let conditions = call.comparisons(request.opfamily)?;
+        let conditions = call.comparisons(request.root, request.opfamily)?;
         request.lossy = false;
         Some(conditions.cast())
     }

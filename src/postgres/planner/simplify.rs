@@ -2,11 +2,15 @@
 //! operators of the partition key's family.
 #![allow(unsafe_code)]
 
-use std::ffi::c_int;
+use std::ffi::{c_char, c_int, c_void};
+use std::ptr::{from_ref, null_mut};
 
-use pgrx::pg_sys::{self, Datum, Node, NodeTag, Oid, PlannerInfo, QualCost, Relation, Var};
+use pgrx::pg_sys::{
+    self, Datum, FuncExpr, HeapTuple, Node, NodeTag, Oid, OpExpr, ParamKind, PlannerInfo, QualCost, Relation,
+    SysCacheIdentifier, Var,
+};
 
-use super::{Answer, Call, Predicate, arguments, default_family};
+use super::{Answer, Call, Predicate};
 use crate::postgres::server;
 
 /// The comparisons, as `AND`.
@@ -27,11 +31,12 @@ pub(super) unsafe fn answer(
         {
             return None;
         }
-        let (table, column) = range_partition_key(request.root, call.ulid)?;
-        if is_indexed(table, column, call.argument) {
+        let column = Column::of(request.root, call.ulid)?;
+        let family = column.family_of_ranges(call.function)?;
+        if is_called_by_indexes_or_statistics(column.table, call.function) {
             return None;
         }
-        let comparisons = call.comparisons(default_family(server::exprType(call.ulid))?)?;
+        let comparisons = call.comparisons(request.root, family)?;
         Some(server::makeBoolExpr(pg_sys::BoolExprType::AND_EXPR, comparisons, -1).cast())
     }
 }
@@ -42,19 +47,9 @@ pub(super) unsafe fn answer(
 /// # Safety
 /// The node comes from the planner.
 unsafe fn can_be_repeated(root: *mut PlannerInfo, expression: *mut Node) -> bool {
-    // SAFETY: promised by the caller.
+    // SAFETY: promised by the caller; only what is_other allows reaches core's function.
     unsafe {
-        if (*expression).type_ == NodeTag::T_Const {
-            return true;
-        }
-        // Sub-selects first: when looking for aggregates, core assumes that there are none.
-        if server::contain_subplans(expression)
-            || server::contain_var_clause(expression)
-            || server::contain_agg_clause(expression)
-            || server::contain_window_function(expression)
-            || server::contain_volatile_functions(expression)
-            || server::expression_returns_set(expression)
-        {
+        if is_other(expression, null_mut()) {
             return false;
         }
         let mut cost = QualCost::default();
@@ -63,94 +58,203 @@ unsafe fn can_be_repeated(root: *mut PlannerInfo, expression: *mut Node) -> bool
     }
 }
 
-/// The table and the column, if the expression is a column by which its table is partitioned, in ranges.
-///
-/// This decides whether the comparisons are useful, not whether they are correct: in a sub-select that the planner
-/// tries to convert from EXISTS to ANY, the root is that of the outer query, and the table is a different one.
+/// Whether an expression contains anything but what is known to give the same result each time within a query:
+/// constants, parameters, columns of outer queries, and functions of these that are not volatile.
 ///
 /// # Safety
-/// The nodes come from the planner, which holds a lock on the table.
-unsafe fn range_partition_key(root: *mut PlannerInfo, expression: *mut Node) -> Option<(Oid, i16)> {
-    // Columns of pg_partitioned_table.
-    const PARTSTRAT: i16 = 2;
-    const PARTATTRS: i16 = 5;
-    // SAFETY: promised by the caller; the attributes are never null and of the types that they are read as.
+/// The node comes from the planner.
+unsafe extern "C-unwind" fn is_other(node: *mut Node, context: *mut c_void) -> bool {
+    use NodeTag::{
+        T_CoalesceExpr, T_CoerceViaIO, T_Const, T_FuncExpr, T_List, T_MinMaxExpr, T_OpExpr, T_Param,
+        T_RelabelType, T_SQLValueFunction, T_Var,
+    };
+
+    // SAFETY: promised by the caller; each node says of what kind it is.
     unsafe {
-        if (*expression).type_ != NodeTag::T_Var {
-            return None;
+        if node.is_null() {
+            return false;
         }
-        let var = &*expression.cast::<Var>();
-        let tables = (*(*root).parse).rtable;
-        // For a key that is an expression, the column is 0, which in a Var means the whole row.
-        if var.varlevelsup != 0
-            || var.varattno <= 0
-            || var.varno as usize == 0
-            || var.varno as usize > server::list_length(tables)
-        {
-            return None;
-        }
-        let table = &*server::list_nth::<pg_sys::RangeTblEntry>(tables, var.varno as usize - 1);
-        if table.rtekind != pg_sys::RTEKind::RTE_RELATION
-            || table.relkind as u8 != pg_sys::RELKIND_PARTITIONED_TABLE
-        {
-            return None;
-        }
-        let cache = pg_sys::SysCacheIdentifier::PARTRELID as c_int;
-        let tuple = server::SearchSysCache1(cache, Datum::from(table.relid));
-        if tuple.is_null() {
-            return None;
-        }
-        let mut is_null = false;
-        let strategy = server::SysCacheGetAttr(cache, tuple, PARTSTRAT, &mut is_null).value() as u8;
-        let keys = server::SysCacheGetAttr(cache, tuple, PARTATTRS, &mut is_null);
-        let keys = &*keys.cast_mut_ptr::<pg_sys::int2vector>();
-        let found = u32::from(strategy) == u32::from(b'r')
-            && keys.values.as_slice(keys.dim1 as usize).contains(&var.varattno);
-        server::ReleaseSysCache(tuple);
-        found.then_some((table.relid, var.varattno))
+        let is_known = match (*node).type_ {
+            T_Const | T_SQLValueFunction | T_RelabelType | T_CoerceViaIO | T_CoalesceExpr | T_MinMaxExpr
+            | T_List => true,
+            T_Param => {
+                let kind = (*node.cast::<pg_sys::Param>()).paramkind;
+                kind == ParamKind::PARAM_EXTERN || kind == ParamKind::PARAM_EXEC
+            }
+            T_Var => (*node.cast::<Var>()).varlevelsup > 0,
+            T_FuncExpr => !(*node.cast::<FuncExpr>()).funcretset,
+            T_OpExpr => !(*node.cast::<OpExpr>()).opretset,
+            _ => false,
+        };
+        !is_known
+            || server::check_functions_in_node(node, Some(is_volatile), null_mut())
+            || server::expression_tree_walker(node, Some(is_other), context)
     }
 }
 
-/// Whether an index of the table contains the predicate on this column and with this argument, in its condition or as
-/// one of its expressions: only the predicate itself finds that index.
+/// # Safety
+/// The function exists.
+unsafe extern "C-unwind" fn is_volatile(function: Oid, _context: *mut c_void) -> bool {
+    // SAFETY: promised by the caller.
+    unsafe { server::func_volatile(function) == pg_sys::PROVOLATILE_VOLATILE as c_char }
+}
+
+/// A column of a partitioned table.
+struct Column {
+    table: Oid,
+    /// Its number, from 1.
+    number: i16,
+}
+
+impl Column {
+    /// The column that an expression is, perhaps relabelled: as ulid, if its type is uuid or a domain.
+    ///
+    /// This decides whether the comparisons are useful, not whether they are correct: in a sub-select that the planner
+    /// tries to convert from EXISTS to ANY, the root is that of the outer query, and the table is a different one.
+    ///
+    /// # Safety
+    /// The nodes come from the planner.
+    unsafe fn of(root: *mut PlannerInfo, mut expression: *mut Node) -> Option<Self> {
+        // SAFETY: promised by the caller.
+        unsafe {
+            while (*expression).type_ == NodeTag::T_RelabelType {
+                expression = (*expression.cast::<pg_sys::RelabelType>()).arg.cast();
+            }
+            if (*expression).type_ != NodeTag::T_Var {
+                return None;
+            }
+            let var = &*expression.cast::<Var>();
+            let tables = (*(*root).parse).rtable;
+            // For a key that is an expression, the column is 0, which in a Var means the whole row.
+            if var.varlevelsup != 0
+                || var.varattno <= 0
+                || var.varno as usize == 0
+                || var.varno as usize > server::list_length(tables)
+            {
+                return None;
+            }
+            let table = &*server::list_nth::<pg_sys::RangeTblEntry>(tables, var.varno as usize - 1);
+            (table.rtekind == pg_sys::RTEKind::RTE_RELATION
+                && table.relkind as u8 == pg_sys::RELKIND_PARTITIONED_TABLE)
+                .then_some(Self { table: table.relid, number: var.varattno })
+        }
+    }
+
+    /// The operator family of the column, if its table is partitioned by its ranges. `None` if the key has an
+    /// expression that calls this function, too.
+    ///
+    /// # Safety
+    /// The planner holds a lock on the table.
+    unsafe fn family_of_ranges(&self, function: Oid) -> Option<Oid> {
+        // Columns of pg_partitioned_table.
+        const PARTSTRAT: i16 = 2;
+        const PARTATTRS: i16 = 5;
+        const PARTCLASS: i16 = 6;
+        const PARTEXPRS: i16 = 8;
+        let cache = SysCacheIdentifier::PARTRELID as c_int;
+        // SAFETY: promised by the caller; the attributes are of the types that they are read as, and but for the
+        // expressions never null.
+        unsafe {
+            let tuple = server::SearchSysCache1(cache, Datum::from(self.table));
+            if tuple.is_null() {
+                return None;
+            }
+            let mut is_null = false;
+            let strategy = server::SysCacheGetAttr(cache, tuple, PARTSTRAT, &mut is_null).value() as u8;
+            let keys = server::SysCacheGetAttr(cache, tuple, PARTATTRS, &mut is_null);
+            let keys = &*keys.cast_mut_ptr::<pg_sys::int2vector>();
+            let classes = server::SysCacheGetAttr(cache, tuple, PARTCLASS, &mut is_null);
+            let classes = &*classes.cast_mut_ptr::<pg_sys::oidvector>();
+            let expressions = expressions(cache, tuple, PARTEXPRS);
+            let mut class = None;
+            for n in 0..keys.dim1 as usize {
+                if keys.values.as_slice(n + 1)[n] == self.number {
+                    class = Some(classes.values.as_slice(n + 1)[n]);
+                }
+            }
+            server::ReleaseSysCache(tuple);
+            if u32::from(strategy) != u32::from(b'r')
+                || calls(expressions, from_ref(&function).cast_mut().cast())
+            {
+                return None;
+            }
+            Some(server::get_opclass_family(class?))
+        }
+    }
+}
+
+/// Whether an index of the table or its statistics contain a call of a function, at any depth: what is written in the
+/// query finds them by equality.
 ///
 /// # Safety
-/// The node comes from the planner, which holds a lock on the table.
-unsafe fn is_indexed(table: Oid, column: i16, argument: *mut Node) -> bool {
-    let [no_lock, lock] = [pg_sys::NoLock, pg_sys::AccessShareLock].map(|lock| lock as c_int);
-    // SAFETY: promised by the caller. Both lists of an index hold its own nodes, which are not changed here.
+/// The planner holds a lock on the table.
+unsafe fn is_called_by_indexes_or_statistics(table: Oid, function: Oid) -> bool {
+    let [no_lock, lock] = [pg_sys::NoLock as c_int, pg_sys::AccessShareLock as c_int];
+    let context = from_ref(&function).cast_mut().cast();
+    // SAFETY: promised by the caller. The lists of an index hold its own nodes, which are not changed here.
     unsafe {
         let relation: Relation = server::table_open(table, no_lock);
-        let indexes = server::RelationGetIndexList(relation);
         let mut found = false;
+        let indexes = server::RelationGetIndexList(relation);
         for n in 0..server::list_length(indexes) {
             let index = server::index_open((*(*indexes).elements.add(n)).oid_value, lock);
-            for list in [server::RelationGetIndexPredicate(index), server::RelationGetIndexExpressions(index)]
-            {
-                found |= (0..server::list_length(list))
-                    .any(|n| is_predicate(server::list_nth(list, n), column, argument));
-            }
+            found |= calls(server::RelationGetIndexPredicate(index).cast(), context)
+                || calls(server::RelationGetIndexExpressions(index).cast(), context);
             server::index_close(index, lock);
+        }
+        // PostgreSQL 13 has statistics of columns alone.
+        #[cfg(not(feature = "pg13"))]
+        {
+            let cache = SysCacheIdentifier::STATEXTOID as c_int;
+            let statistics = server::RelationGetStatExtList(relation);
+            for n in 0..server::list_length(statistics) {
+                let oid = (*(*statistics).elements.add(n)).oid_value;
+                let tuple = server::SearchSysCache1(cache, Datum::from(oid));
+                if !tuple.is_null() {
+                    const STXEXPRS: i16 = pg_sys::Anum_pg_statistic_ext_stxexprs as i16;
+                    found |= calls(expressions(cache, tuple, STXEXPRS), context);
+                    server::ReleaseSysCache(tuple);
+                }
+            }
         }
         server::table_close(relation, no_lock);
         found
     }
 }
 
-/// Whether an expression of an index is a call on this column with this argument.
+/// The expressions in an attribute of a catalogue, as the planner sees them; null if there are none.
 ///
 /// # Safety
-/// The nodes are valid ones.
-unsafe fn is_predicate(node: *mut Node, column: i16, argument: *mut Node) -> bool {
+/// The tuple is of this cache, and the attribute a `pg_node_tree`.
+unsafe fn expressions(cache: c_int, tuple: HeapTuple, attribute: i16) -> *mut Node {
+    let mut is_null = false;
+    // SAFETY: promised by the caller. Without a root, no support function of ours is asked to simplify.
+    unsafe {
+        let tree = server::SysCacheGetAttr(cache, tuple, attribute, &mut is_null);
+        if is_null {
+            return null_mut();
+        }
+        let node = server::stringToNode(server::text_to_cstring(tree.cast_mut_ptr()));
+        server::eval_const_expressions(null_mut(), node.cast())
+    }
+}
+
+/// Whether an expression, or a list of some, calls the function whose oid `context` points to.
+///
+/// # Safety
+/// The node is a valid one, or null.
+unsafe extern "C-unwind" fn calls(node: *mut Node, context: *mut c_void) -> bool {
     // SAFETY: promised by the caller.
     unsafe {
-        let Some(arguments) = arguments(node) else { return false };
-        let (mut on_column, mut with_argument) = (false, false);
-        for n in 0..server::list_length(arguments) {
-            let node = server::list_nth::<Node>(arguments, n);
-            on_column |= (*node).type_ == NodeTag::T_Var && (*node.cast::<Var>()).varattno == column;
-            with_argument |= server::equal(node.cast(), argument.cast());
-        }
-        on_column && with_argument
+        !node.is_null()
+            && (server::check_functions_in_node(node, Some(is_function), context)
+                || server::expression_tree_walker(node, Some(calls), context))
     }
+}
+
+/// # Safety
+/// The context points to an oid.
+unsafe extern "C-unwind" fn is_function(function: Oid, context: *mut c_void) -> bool {
+    // SAFETY: promised by the caller.
+    function == unsafe { *context.cast::<Oid>() }
 }

@@ -287,6 +287,95 @@ SELECT count(*) FROM plain WHERE in_january(id);
 -- and where the operand is a set, each of its ranges has its answer
 SELECT id <@ unnest(ARRAY['[2025-01-01Z,2025-01-02Z)', 'empty']::tstzrange[]) AS within FROM part WHERE n = 3 ORDER BY 1;
 
+-- an aggregate of an outer query, GROUPING and a window function are evaluated there, once
+CREATE TABLE moments AS SELECT '2025-01-10Z'::timestamptz + n * interval '5 days' AS t FROM generate_series(0, 2) AS n;
+SELECT t, (SELECT count(*) FROM part WHERE id <@ tstzrange(max(o.t), NULL)) AS part,
+    (SELECT count(*) FROM plain WHERE id <@ tstzrange(max(o.t), NULL)) AS plain FROM moments AS o GROUP BY t ORDER BY t;
+SELECT t, (SELECT count(*) FROM part WHERE id <@ tstzrange('2025-01-10Z'::timestamptz + GROUPING(o.t) * interval '1 day', NULL)) AS part,
+    (SELECT count(*) FROM plain WHERE id <@ tstzrange('2025-01-10Z'::timestamptz + GROUPING(o.t) * interval '1 day', NULL)) AS plain
+FROM moments AS o GROUP BY ROLLUP (t) ORDER BY t;
+SELECT count(*) FROM (SELECT max(t) OVER () AS last FROM moments LIMIT 1) AS w, part WHERE id <@ tstzrange(last, NULL);
+SELECT count(*) FROM part GROUP BY n % 1 HAVING ulid_lower_bound('2025-01-10Z') <@ tstzrange(min(ulid_extract_timestamp(id)), max(ulid_extract_timestamp(id)));
+DROP TABLE moments;
+
+-- whatever is found by the predicate itself is found: a condition or an expression of an index, at any depth
+SET enable_seqscan = off;
+CREATE TABLE deep (id ulid, n int) PARTITION BY RANGE (id);
+CREATE TABLE deep_1 PARTITION OF deep FOR VALUES FROM (ulid_lower_bound('2025-01-01Z')) TO (ulid_lower_bound('2025-01-15Z'));
+CREATE TABLE deep_2 PARTITION OF deep DEFAULT;
+CREATE INDEX deep_or ON deep (n) WHERE n > 990 OR id <@ '[2025-01-10Z,2025-01-12Z)';
+CREATE INDEX deep_not ON deep (n) WHERE NOT id <@ '[2025-01-01Z,2025-02-01Z)';
+CREATE INDEX deep_case ON deep ((CASE WHEN id <@ '[2025-01-01Z,2025-01-03Z)' THEN n END));
+SELECT query, scanned(query) FROM (VALUES
+    ($$SELECT n FROM deep WHERE n > 990 OR id <@ '[2025-01-10Z,2025-01-12Z)'$$),
+    ($$SELECT n FROM deep WHERE NOT id <@ '[2025-01-01Z,2025-02-01Z)'$$),
+    ($$SELECT n FROM deep WHERE CASE WHEN id <@ '[2025-01-01Z,2025-01-03Z)' THEN n END = 7$$)) AS v (query);
+DROP INDEX deep_or, deep_not, deep_case;
+SELECT scanned($$SELECT FROM deep WHERE id <@ '[2025-01-10Z,2025-01-12Z)'$$);
+RESET enable_seqscan;
+-- a partition key
+CREATE TABLE by_window (id ulid, n int) PARTITION BY RANGE ((id <@ '[2025-01-01Z,2025-01-03Z)'), id);
+CREATE TABLE by_window_0 PARTITION OF by_window FOR VALUES FROM (false, MINVALUE) TO (true, MINVALUE);
+CREATE TABLE by_window_1 PARTITION OF by_window FOR VALUES FROM (true, MINVALUE) TO (MAXVALUE, MAXVALUE);
+SELECT scanned($$SELECT FROM by_window WHERE id <@ '[2025-01-01Z,2025-01-03Z)'$$);
+DROP TABLE by_window;
+-- and statistics, from PostgreSQL 14
+INSERT INTO deep SELECT id, n FROM part;
+DO $$ BEGIN
+    IF current_setting('server_version_num')::int >= 140000 THEN
+        CREATE STATISTICS deep_statistics ON (CASE WHEN id <@ '[2025-01-10Z,2025-01-12Z)' THEN n END) FROM deep;
+    END IF;
+END $$;
+ANALYZE deep;
+SELECT estimate($$SELECT FROM deep GROUP BY CASE WHEN id <@ '[2025-01-10Z,2025-01-12Z)' THEN n END$$) < 100
+    OR current_setting('server_version_num')::int < 150000 AS estimated;
+DROP TABLE deep;
+
+-- a column whose type is a domain prunes as well
+CREATE DOMAIN ulid_key AS ulid CHECK (VALUE IS NOT NULL);
+CREATE TABLE by_domain (id ulid_key) PARTITION BY RANGE (id);
+CREATE TABLE by_domain_1 PARTITION OF by_domain FOR VALUES FROM (ulid_lower_bound('2025-01-01Z')) TO (ulid_lower_bound('2025-01-15Z'));
+CREATE TABLE by_domain_2 PARTITION OF by_domain DEFAULT;
+CREATE INDEX by_domain_id ON by_domain (id);
+INSERT INTO by_domain SELECT id FROM plain;
+SELECT condition, scanned('SELECT * FROM by_domain WHERE ' || condition), (SELECT r.rows FROM runs_of('SELECT count(*) FROM by_domain WHERE ' || condition) AS r)
+FROM (VALUES ($$id <@ '[2025-01-10Z,2025-01-12Z)'$$), ($$'[2025-01-10Z,2025-01-12Z)' @> id$$)) AS v (condition);
+DROP TABLE by_domain;
+DROP DOMAIN ulid_key;
+
+-- what the role may execute decides, also where a plan was made by another role
+REVOKE EXECUTE ON FUNCTION ulid_ge(ulid, ulid), ulid_le(ulid, ulid) FROM PUBLIC;
+SET ROLE planner_reader;
+SELECT count(*) FROM plain WHERE id <@ '[2025-01-10Z,2025-01-12Z)';
+SELECT count(*) FROM part WHERE id <@ '[2025-01-10Z,2025-01-12Z)';
+RESET ROLE;
+SET plan_cache_mode = force_generic_plan;
+PREPARE in_part (tstzrange) AS SELECT count(*) FROM part WHERE id <@ $1;
+EXECUTE in_part ('[2025-01-10Z,2025-01-12Z)');
+SET ROLE planner_reader;
+EXECUTE in_part ('[2025-01-10Z,2025-01-12Z)');
+RESET ROLE;
+GRANT EXECUTE ON FUNCTION ulid_ge(ulid, ulid), ulid_le(ulid, ulid) TO PUBLIC;
+REVOKE EXECUTE ON FUNCTION ulid_contained_by_range(ulid, ulid_window) FROM PUBLIC;
+SET enable_seqscan = off;
+PREPARE in_plain (tstzrange) AS SELECT count(*) FROM plain WHERE id <@ $1;
+EXECUTE in_plain ('[2025-01-10Z,2025-01-12Z)');
+SET ROLE planner_reader;
+EXECUTE in_plain ('[2025-01-10Z,2025-01-12Z)');
+RESET ROLE;
+GRANT EXECUTE ON FUNCTION ulid_contained_by_range(ulid, ulid_window) TO PUBLIC;
+DEALLOCATE ALL;
+RESET plan_cache_mode;
+
+-- another function under the name of ours is not called
+ALTER FUNCTION ulid_range_lower(tstzrange) RENAME TO ulid_range_lower_of_ours;
+CREATE FUNCTION ulid_range_lower(tstzrange) RETURNS ulid LANGUAGE sql STABLE AS $$ SELECT '7ZZZZZZZZZZZZZZZZZZZZZZZZZ'::ulid $$;
+SELECT count(*) FROM period, plain WHERE id <@ p;
+DROP FUNCTION ulid_range_lower(tstzrange);
+ALTER FUNCTION ulid_range_lower_of_ours(tstzrange) RENAME TO ulid_range_lower;
+SELECT count(*) FROM period, plain WHERE id <@ p;
+RESET enable_seqscan;
+
 DROP TABLE part, plain, two, secret, secret_big, period;
 DROP SEQUENCE runs;
 DROP FUNCTION estimate, scanned, counted, runs_of, raises, caught, tells, each_window, in_january;

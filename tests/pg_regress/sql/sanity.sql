@@ -30,11 +30,12 @@ WHERE t.oid <> 'ulid'::regtype OR provolatile <> 'i' OR NOT proisstrict;
 -- Functions
 --
 
--- every function is labelled: strict, parallel safe or restricted, volatile if and only if it generates
+-- every function is labelled: strict, parallel safe or restricted, volatile if and only if it generates or handles the
+-- state of a generator
 SELECT object, provolatile, proisstrict, proparallel FROM function
-WHERE prokind <> 'a' AND (NOT proisstrict OR proparallel = 'u' OR (provolatile = 'v') <> (proname ~ '^gen_'));
+WHERE prokind <> 'a' AND (NOT proisstrict OR proparallel = 'u' OR (provolatile = 'v') <> (proname ~ '^gen_|_ordered_time$'));
 SELECT object FROM function WHERE prosecdef OR proconfig IS NOT NULL OR proretset OR provariadic <> 0 OR prokind NOT IN ('f', 'a');
--- these depend on the session's time zone, or on a sequence of the backend
+-- these depend on the session's time zone, on a sequence of the backend, or on the order of the server
 SELECT object, provolatile, proparallel FROM function
 WHERE prokind = 'f' AND (provolatile <> 'i' OR proparallel <> 's') ORDER BY object COLLATE "C";
 -- a borrowed function is called as core declares it, but for the type, and promises no less
