@@ -2,6 +2,7 @@
 # and with the plain expression in place of the operator:
 #   id <@ window               window @> ulid_extract_timestamp(id), by core's function
 #   ulid_starts_with(id, p)    starts_with(id::text, upper(p))         where the function exists
+#   uuid = ulid, and < <= >= > the functions of core on both as uuid
 # Both must give the same rows or the same SQLSTATE. A difference, a crash, an internal error (XX...) and a warning in
 # the server's log are faults. The same seed generates the same queries on the same server.
 package PlannerFuzz;
@@ -39,6 +40,9 @@ my %FORM = (
     'commuted'  => ['range_contains_ulid(%2$s, %1$s)',   $CONTAINS],
     'any'       => ['(%s <@ ANY (ARRAY[%s]))',           $CONTAINS],
     'prefix'    => ['ulid_starts_with(%s, %s)',          'starts(%s, %s)'],
+    map { my ($operator, $name) = @$_; ($operator => ["((%s) $operator (%s)::ulid)", "uuid_$name((%s)::uuid, (%s)::uuid)"],
+        "$operator, commuted" => ["((%2\$s)::ulid $operator (%1\$s))", "uuid_$name((%2\$s)::uuid, (%1\$s)::uuid)"]) }
+        ['=', 'eq'], ['<', 'lt'], ['<=', 'le'], ['>=', 'ge'], ['>', 'gt'],
 );
 
 # The SQL of a node: with the functions that are tested, or with the plain expressions.
@@ -162,7 +166,7 @@ sub within {
     );
 }
 
-# A relation offers expressions of five types: id, window, number, truth, text. All but the functions have columns of
+# A relation offers expressions of six types: id, window, number, truth, text, and tables uuid. All but the functions have columns of
 # these names (id, w, n, b, t); tables have more.
 sub relation {
     my ($name, $is_table) = @_;
@@ -171,8 +175,9 @@ sub relation {
         truth => ["$name.b"], text => ["$name.t", "$name\::text"],
     );
     if ($is_table) {
-        push @{ $offers{id} }, "$name.did", "($name.c).id", "$name.ids[1]", "$name.u", "(ROW($name.id, $name.w)::pair).id";
+        push @{ $offers{id} }, "$name.did", "($name.c).id", "$name.ids[1]", "$name.u", "$name.du", "(ROW($name.id, $name.w)::pair).id";
         push @{ $offers{window} }, "$name.dw", "($name.c).w";
+        $offers{uuid} = ["$name.u", "$name.u", "$name.du"];
     }
     return \%offers;
 }
@@ -214,6 +219,7 @@ my @SHAPES = (
     [window => 'stable function',     3, 0, 0, sub { all('stable_window(', number($_[0]), ')') }],
     [window => 'inlined function',    2, 0, 0, sub { all('inlined_window(', number($_[0]), ')') }],
     [window => 'volatile function',   2, 0, 0, sub { all('volatile_window(', number($_[0]), ')') }],
+    [window => 'inlined from an id',  2, 0, 0, sub { all('inlined_around(', id($_[0]), '::ulid)') }],
     [window => 'sub-select',          3, 0, 0, sub { '(SELECT w FROM windows WHERE k = ' . int(rand 12) . ')' }],
     [window => 'correlated sub-select', 3, 0, 0, sub { all('(SELECT windows.w FROM windows WHERE windows.k = ', number($_[0]), ')') }],
     [window => 'aggregate',           1, 0, 0, sub { '(SELECT tstzrange(min(lower(w)), max(upper(w))) FROM windows WHERE k < ' . int(rand 12) . ')' }],
@@ -234,6 +240,7 @@ my @SHAPES = (
     [test => 'function',              3, 0, 0, sub { tested('function', id($_[0]), window($_[0])) }],
     [test => 'commuted function',     3, 0, 0, sub { tested('commuted', id($_[0]), window($_[0])) }],
     [test => '<@ ANY',                1, 0, 0, sub { tested('any', id($_[0]), all(window($_[0]), '::tstzrange')) }],
+    [test => 'comparison of a uuid',  6, 0, 0, sub { my $uuid = offered($_[0], 'uuid'); $uuid && tested(one_of('=', '=', '<', '<=', '>=', '>') . one_of('', ', commuted'), $uuid, id($_[0])) }],
     [test => 'ulid_starts_with',      8, 0, 0, sub { $has_prefix && tested('prefix', id($_[0]), text_prefix($_[0])) }],
 
     # conditions
@@ -297,6 +304,7 @@ my @SHAPES = (
     [query => 'offset 0',             1, 0, 0, sub { all(query_select($_[0]), ' OFFSET 0') }],
     [query => 'group by',             2, 0, 0, sub { query_grouped($_[0], sub { $_[0] }) }],
     [query => 'grouping sets',        2, 0, 0, sub { query_grouped($_[0], sub { my $by = $_[0]; one_of("GROUPING SETS (($by), ())", "ROLLUP ($by)", "CUBE ($by)") }) }],
+    [query => 'outer aggregate',      2, 0, 0, \&query_outer_aggregate],
     [query => 'window function',      2, 0, 0, \&query_window_function],
     [query => 'set-returning function', 2, 0, 0, \&query_series],
     [query => 'UNION ALL',            4, 0, 1, sub { query_set($_[0], ' UNION ALL ') }],
@@ -483,6 +491,17 @@ sub from_recursive {
     my $in = place(here => [relation($r)], depth => 0);
     return give(all("(WITH RECURSIVE $r (id, n, w, b, t) AS ((", $base, ") UNION ALL SELECT $r.id, $r.n + 100, $r.w, ",
         test($in), ", $r.t FROM $r WHERE $r.n < 100", conditions('AND', $in), ") SELECT * FROM $r) $name"), relation($name));
+}
+
+# A window in a sub-select that is an aggregate of the query around it, or GROUPING of it.
+sub query_outer_aggregate {
+    my ($at) = @_;
+    my ($outer, $inner) = (new_name('o'), new_name('i'));
+    my ($window, $by) = @{ one_of(["tstzrange(NULL, max(upper($outer.w)))", "$outer.n"],
+        ["tstzrange('2025-01-01Z'::timestamptz + GROUPING($outer.n) * interval '9 days', NULL)", "ROLLUP ($outer.n)"]) };
+    return all("SELECT max($outer.id\::ulid) AS id, $outer.n, NULL::tstzrange AS w, true AS b, (SELECT count(*) FROM ", either(table(), 'by_range', 'plain'),
+        " $inner WHERE ", tested(one_of('<@', '@>', 'function', 'commuted'), "$inner." . one_of('id', 'did', 'u'), $window), ")::text AS t FROM ", either(table(), 'plain'),
+        " $outer GROUP BY $by");
 }
 
 sub from_view {
@@ -970,7 +989,7 @@ sub bound { my ($day) = @_; my $text = ''; my $ms = EPOCH_MS + $day * DAY_MS; fo
 # The columns of a table, in any order.
 sub column_list {
     return join ', ', shuffle('id ulid', 'n int', 'w tstzrange', 'b boolean', 't text', 'did identifier', 'dw period',
-        'c pair', 'ids ulid[]', 'u uuid');
+        'c pair', 'ids ulid[]', 'u uuid', 'du identifier_uuid');
 }
 
 # Rows for a table, each id but NULL once.
@@ -985,9 +1004,9 @@ sub rows {
         push @rows, '(' . join(', ', quoted(chance(0.04) ? undef : $id), chance(0.05) ? 'NULL' : int rand 12, quoted($windows[0]),
             one_of(qw(true false NULL)), quoted(one_of('x', 'y', 'z', undef)), quoted($other[0]), quoted($windows[1]),
             'ROW(' . quoted($other[1]) . ', ' . quoted($windows[2]) . ')::pair',
-            'ARRAY[' . join(', ', map { quoted($_) } @other[2, 3]) . ']::ulid[]', quoted($other[3]) . '::ulid::uuid') . ')';
+            'ARRAY[' . join(', ', map { quoted($_) } @other[2, 3]) . ']::ulid[]', (quoted($other[3]) . '::ulid::uuid') x 2) . ')';
     }
-    return "INSERT INTO $table (id, n, w, b, t, did, dw, c, ids, u) VALUES " . join(', ', @rows) . ';';
+    return "INSERT INTO $table (id, n, w, b, t, did, dw, c, ids, u, du) VALUES " . join(', ', @rows) . ';';
 }
 
 # A table partitioned by ranges of this key; the bounds are days. One partition is attached with a different order of
@@ -1008,9 +1027,10 @@ sub ranges {
 # Some of the indexes that a table may have.
 sub indexes {
     my ($table, $part) = @_;
-    my $window = quoted(random_range());
+    my $window = quoted(random_range()) . '::tstzrange';
     return join "\n", map { "CREATE INDEX ON $table $_;" } grep { chance($part) } '(id)', '(id DESC)', 'USING hash (id)',
-        'USING brin (id) WITH (pages_per_range = 1)', '(n, id)', '(id, n DESC)', '(did)', '(((c).id))', '((ids[1]))', '(u)',
+        'USING brin (id) WITH (pages_per_range = 1)', '(n, id)', '(id, n DESC)', '(did)', '(((c).id))', '((ids[1]))', '(u)', '(du)', '(u DESC, n)', 'USING hash (u)', 'USING brin (u) WITH (pages_per_range = 1)',
+        "(n) WHERE n > 6 OR id <\@ $window", "(n) WHERE NOT id <\@ $window", "(n) WHERE ulid_starts_with(u, '01JG')",
         '(id) INCLUDE (n)', '(id reversed_ops)', $version >= 14 ? ('USING brin (id ulid_minmax_multi_ops)', 'USING brin (id ulid_bloom_ops)') : (),
         "((id <\@ $window))", "(id) WHERE id <\@ $window", '(ulid_extract_timestamp(id))';
 }
@@ -1024,6 +1044,7 @@ CREATE SCHEMA fuzz;
 DO $$ BEGIN CREATE ROLE fuzz_reader; EXCEPTION WHEN duplicate_object THEN NULL; END $$;
 CREATE TYPE pair AS (id ulid, w tstzrange);
 CREATE DOMAIN identifier AS ulid;
+CREATE DOMAIN identifier_uuid AS uuid;
 CREATE DOMAIN period AS tstzrange;
 CREATE FUNCTION reversed_cmp(ulid, ulid) RETURNS int LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$ SELECT uuid_cmp($2::uuid, $1::uuid) $$;
 CREATE OPERATOR CLASS reversed_ops FOR TYPE ulid USING btree AS
@@ -1036,6 +1057,7 @@ CREATE FUNCTION starts(ulid, text) RETURNS boolean LANGUAGE sql IMMUTABLE PARALL
 CREATE FUNCTION stable_window(int) RETURNS tstzrange LANGUAGE plpgsql STABLE PARALLEL SAFE AS $$ BEGIN RETURN (SELECT w FROM fuzz.windows WHERE k = $1 % 12); END $$;
 CREATE FUNCTION volatile_window(int) RETURNS tstzrange LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED AS $$ BEGIN RETURN (SELECT w FROM fuzz.windows WHERE k = $1 % 12); END $$;
 CREATE FUNCTION inlined_window(int) RETURNS tstzrange LANGUAGE sql STABLE PARALLEL SAFE AS $$ SELECT tstzrange('2025-01-01Z'::timestamptz + $1 * interval '3 days', '2025-01-06Z'::timestamptz + $1 * interval '3 days') $$;
+CREATE FUNCTION inlined_around(ulid) RETURNS tstzrange LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$ SELECT tstzrange(ulid_extract_timestamp($1) - interval '2 days', ulid_extract_timestamp($1) + interval '2 days') $$;
 CREATE FUNCTION truths(boolean) RETURNS TABLE (b boolean) LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$ SELECT $1 UNION ALL SELECT NOT $1 $$;
 CREATE FUNCTION counted_window() RETURNS tstzrange LANGUAGE plpgsql VOLATILE AS $$
 DECLARE calls int := coalesce(nullif(current_setting('fuzz.calls', true), ''), '0')::int + 1;
@@ -1073,6 +1095,7 @@ SQL
         map({ rows($_, 16) } qw(plain second secured narrow by_hash by_list by_range_sub), @PARTITIONED[0, 1, 3 .. $#PARTITIONED]),
         map({ rows($_, 6) } qw(family family_1 family_2)), rows('indexed', 40), rows('big', 1500),
         indexes('indexed', 0.7), indexes('big', 0.5), map({ indexes($_, 0.15) } qw(plain second secured narrow by_hash by_list family_1 family_2), @PARTITIONED),
+        $version >= 14 ? map({ "CREATE STATISTICS ${_}_windows ON (id <\@ " . quoted(random_range()) . "::tstzrange), (n % 3) FROM $_;" } grep { chance(0.2) } qw(plain by_range by_uuid)) : (),
         'GRANT USAGE, CREATE ON SCHEMA fuzz TO fuzz_reader; GRANT ALL ON ALL TABLES IN SCHEMA fuzz TO fuzz_reader;',
         'REVOKE ALL ON narrow FROM fuzz_reader; GRANT SELECT (n, b, t) ON narrow TO fuzz_reader;',
         'ALTER TABLE secured ENABLE ROW LEVEL SECURITY; CREATE POLICY third ON secured USING (n % 3 <> 0);',
