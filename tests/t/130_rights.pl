@@ -144,7 +144,8 @@ SELECT format('CREATE FUNCTION hostile.trap(%s, %s) RETURNS boolean LANGUAGE plp
 SELECT format('CREATE OPERATOR hostile.%s (LEFTARG = %s, RIGHTARG = %s, FUNCTION = hostile.trap)', name, a, b)
 FROM pair, unnest('{<,<=,=,>=,>,<>}'::text[]) AS name \gexec
 SELECT format('CREATE FUNCTION hostile.%I(%s) RETURNS %s LANGUAGE plpgsql AS %L', proname, pg_get_function_identity_arguments(oid),
-              prorettype::regtype, format('BEGIN PERFORM hostile.spring(%L); RETURN NULL; END', proname))
+              prorettype::regtype, format('BEGIN PERFORM hostile.spring(%L); RETURN%s; END', proname,
+                                          CASE WHEN prorettype <> 'void'::regtype THEN ' NULL' END))
 FROM pg_proc WHERE pronamespace = 'here'::regnamespace AND prokind = 'f' AND 'internal'::regtype <> ALL (proargtypes)
 AND 'cstring'::regtype <> ALL (proargtypes) AND prorettype NOT IN ('internal'::regtype, 'cstring'::regtype, 'record'::regtype) \gexec
 SQL
