@@ -146,9 +146,11 @@ stage_macos() {
       > "$stubs/usr/lib/lib$name.tbd"
   done
   # cargo's target directory may be on a path with blanks, so this is a file
-  printf '#!/bin/sh\nexec clang --target=arm64-apple-macos11 -fuse-ld=lld -Wno-unused-command-line-argument "$@"\n' > "$stubs/link"
-  chmod 755 "$stubs/link"
-  export DOCS_RS=1 SDKROOT=$stubs CARGO_TARGET_AARCH64_APPLE_DARWIN_LINKER=$stubs/link
+  printf '#!/bin/sh\nexec /usr/bin/clang --target=arm64-apple-macos11 -fuse-ld=lld -Wno-unused-command-line-argument "$@"\n' > "$stubs/clang"
+  # the C in a dependency is for its own tests: an empty file is enough; and this is not the compiler that knows -?
+  printf '#!/bin/sh\ncase $1 in -\\?) exit 1 ;; esac\nfor word; do case $last in -o) : > "$word" ;; esac; last=$word; done\n' > "$stubs/cc"
+  chmod 755 "$stubs/clang" "$stubs/cc"
+  export DOCS_RS=1 SDKROOT=$stubs CARGO_TARGET_AARCH64_APPLE_DARWIN_LINKER=$stubs/clang CC_aarch64_apple_darwin=$stubs/cc
   listed=$(sed -n '/^frame::export! {/,/^}/s/^ *\([a-z0-9_]*\)(.*/\1/p' src/postgres.rs | sort)
   for version in 16 18; do
     check cargo build --quiet --release --lib --target "$triple" --target-dir target/macos --no-default-features \
