@@ -2,18 +2,28 @@
 #![allow(unsafe_code)]
 
 use std::ffi::{CStr, c_char, c_int};
+use std::fmt::{self, Write};
 use std::panic::Location;
+use std::ptr::null;
 
-use pgrx::PgSqlErrorCode;
+use pgrx::PgSqlErrorCode::{self, *};
 use pgrx::pg_sys::Node;
 
-use super::server::{self, errdetail, errhint, errmsg};
+use super::server;
 use crate::error::{
     ConvertError, Expected, ForeignId, LengthError, MonotonicError, ParseError, PrefixError, RangeError,
     TypeIdError,
 };
 use crate::generator::SeedError;
 use crate::value::Ulid;
+
+/// A format and a value for each `%s` in it; the compiler counts them.
+macro_rules! message {
+    ($format:expr $(, $argument:expr)* $(,)?) => {{
+        const { assert!(directives($format) == <[&str]>::len(&[$(stringify!($argument)),*])) };
+        Message::new($format, [$($argument.into()),*])
+    }};
+}
 
 /// An error that a function of the extension raises, and where.
 pub(super) struct Error<'call> {
@@ -98,9 +108,6 @@ impl From<SeedError> for Fault<'_> {
     }
 }
 
-/// The times that a ULID can hold, for details.
-const TIMES: &CStr = c"A ULID holds times from 1970-01-01 00:00:00+00 to 10889-08-02 05:31:50.655+00.";
-
 impl Error<'_> {
     /// Reports the error. If the caller asked for a soft error (`context` of the call frame, PostgreSQL 16 and later),
     /// this returns; otherwise it raises an ERROR and does not return.
@@ -108,352 +115,404 @@ impl Error<'_> {
     /// # Safety
     /// `context` is that of the present call frame, and no frame from here to PostgreSQL has anything to drop.
     pub(super) unsafe fn report(self, context: *mut Node) {
-        // SAFETY: promised by the caller; the strings end with a zero and PostgreSQL copies them.
+        let (file, line) = (file(self.place), self.place.line() as c_int);
+        #[cfg(any(feature = "pg13", feature = "pg14", feature = "pg15"))]
+        let _ = context;
+        // SAFETY: promised by the caller. A null domain is core's.
         unsafe {
-            if !start(context) {
+            #[cfg(any(feature = "pg13", feature = "pg14", feature = "pg15"))]
+            let is_wanted = server::errstart(pgrx::PgLogLevel::ERROR as c_int, null());
+            #[cfg(not(any(feature = "pg13", feature = "pg14", feature = "pg15")))]
+            let is_wanted = server::errsave_start(context, null());
+            if !is_wanted {
                 return;
             }
-            self.fault.describe();
-            finish(context, self.place);
+            self.fault.report().describe();
+            #[cfg(any(feature = "pg13", feature = "pg14", feature = "pg15"))]
+            server::errfinish(file, line, null());
+            #[cfg(not(any(feature = "pg13", feature = "pg14", feature = "pg15")))]
+            server::errsave_finish(context, file, line, null());
         }
     }
 }
 
-impl Fault<'_> {
-    /// # Safety
-    /// An error report has been started.
-    unsafe fn describe(self) {
-        // SAFETY: each format is given the strings it names. The first two messages are core's own words, so they
-        // are translated with core's catalogue.
-        unsafe {
-            match self {
-                Self::Parse { text, error } => {
-                    if error == ParseError::Overflow {
-                        code(PgSqlErrorCode::ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE);
-                        errmsg(
-                            c"value \"%s\" is out of range for type %s".as_ptr(),
-                            text.as_ptr(),
-                            c"ulid".as_ptr(),
-                        );
-                    } else {
-                        code(PgSqlErrorCode::ERRCODE_INVALID_TEXT_REPRESENTATION);
-                        errmsg(
-                            c"invalid input syntax for type %s: \"%s\"".as_ptr(),
-                            c"ulid".as_ptr(),
-                            text.as_ptr(),
-                        );
-                    }
-                    describe_parse_error(text, error);
-                }
-                Self::Prefix { text, error } => describe_prefix_error(text, error),
-                Self::TypeId { text, error } => {
-                    if error == TypeIdError::Overflow {
-                        code(PgSqlErrorCode::ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE);
-                        errmsg(
-                            c"TypeID \"%.*s\" is out of range for type ulid".as_ptr(),
-                            len(text),
-                            text.as_ptr(),
-                        );
-                    } else {
-                        code(PgSqlErrorCode::ERRCODE_INVALID_TEXT_REPRESENTATION);
-                        errmsg(c"invalid TypeID: \"%.*s\"".as_ptr(), len(text), text.as_ptr());
-                    }
-                    describe_typeid_error(text, error);
-                }
-                Self::TypeIdPrefix { prefix, error } => {
-                    code(PgSqlErrorCode::ERRCODE_INVALID_PARAMETER_VALUE);
-                    errmsg(c"invalid prefix of a TypeID: \"%.*s\"".as_ptr(), len(prefix), prefix.as_ptr());
-                    describe_typeid_error(prefix, error);
-                }
-                Self::OtherPrefix { typeid, prefix_len, expected } => {
-                    code(PgSqlErrorCode::ERRCODE_INVALID_PARAMETER_VALUE);
-                    errmsg(
-                        c"TypeID \"%.*s\" has the prefix \"%.*s\", not \"%.*s\"".as_ptr(),
-                        len(typeid),
-                        typeid.as_ptr(),
-                        len(&typeid[..prefix_len]),
-                        typeid.as_ptr(),
-                        len(expected),
-                        expected.as_ptr(),
-                    );
-                }
-                Self::Length(LengthError { found }) => {
-                    code(PgSqlErrorCode::ERRCODE_INVALID_BINARY_REPRESENTATION);
-                    errmsg(c"invalid length for type ulid: %lu bytes".as_ptr(), found);
-                    errdetail(c"A ULID is exactly 16 bytes long.".as_ptr());
-                }
-                Self::RandomnessLength { found } => {
-                    code(PgSqlErrorCode::ERRCODE_INVALID_BINARY_REPRESENTATION);
-                    errmsg(c"invalid length for the randomness of a ulid: %lu bytes".as_ptr(), found);
-                    errdetail(c"The randomness is exactly 10 bytes long.".as_ptr());
-                }
-                Self::Convert { error, id } => describe_convert_error(error, id),
-                Self::Epoch => {
-                    code(PgSqlErrorCode::ERRCODE_DATETIME_FIELD_OVERFLOW);
-                    errmsg(c"epoch out of range".as_ptr());
-                    errdetail(c"An epoch must be finite.".as_ptr());
-                }
-                Self::Timestamp => describe_timestamp_error(),
-                Self::Clock => {
-                    code(PgSqlErrorCode::ERRCODE_DATETIME_FIELD_OVERFLOW);
-                    errmsg(c"system clock out of range for type ulid".as_ptr());
-                    errdetail(c"%s".as_ptr(), TIMES.as_ptr());
-                }
-                Self::OrderedTime => {
-                    code(PgSqlErrorCode::ERRCODE_DATETIME_FIELD_OVERFLOW);
-                    errmsg(c"time of ordered ulids out of range for type ulid".as_ptr());
-                    errdetail(c"%s".as_ptr(), TIMES.as_ptr());
-                    errhint(BACK_TO_THE_CLOCK.as_ptr());
-                }
-                Self::Ahead(ulid) => {
-                    let text = ulid.to_text();
-                    code(PgSqlErrorCode::ERRCODE_INVALID_PARAMETER_VALUE);
-                    errmsg(
-                        c"ulid \"%.*s\" is more than a day ahead of the clock".as_ptr(),
-                        text.len() as c_int,
-                        text.as_ptr(),
-                    );
-                    errhint(
-                        c"If ordered ulids shall continue after it nevertheless, pass true as the second argument."
-                            .as_ptr(),
-                    );
-                }
-                Self::Exhausted => {
-                    code(PgSqlErrorCode::ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED);
-                    errmsg(
-                        c"could not generate a monotonic ulid: randomness of this millisecond is exhausted"
-                            .as_ptr(),
-                    );
-                    errhint(c"The next millisecond has room again; retry the statement.".as_ptr());
-                }
-                Self::Seed => {
-                    code(PgSqlErrorCode::ERRCODE_INTERNAL_ERROR);
-                    errmsg(c"could not generate random values".as_ptr());
-                }
-            }
-        }
-    }
-}
-
-/// Describes the fault of the text.
+/// Warns that ordered ULIDs are ahead of the clock.
 ///
 /// # Safety
-/// An error report has been started.
-unsafe fn describe_parse_error(text: &CStr, error: ParseError) {
-    // SAFETY: each format is given the values it names.
+/// No frame from here to PostgreSQL has anything to drop.
+#[cold]
+#[track_caller]
+pub(super) unsafe fn warn_of_clock() {
+    let place = Location::caller();
+    let report =
+        Report::new(ERRCODE_WARNING, message!(c"ordered ulids are more than a minute ahead of the clock"))
+            .detail(message!(c"ulid_ordered_time() is the time that they have reached."))
+            .hint(BACK_TO_THE_CLOCK);
+    // SAFETY: promised by the caller; a warning returns.
     unsafe {
-        match error {
-            ParseError::Length { found } => {
-                errdetail(c"A ULID has 26 characters, or 36 in the form of a UUID, not %lu.".as_ptr(), found);
-            }
-            ParseError::Character { position, expected, .. } => {
-                let expected = match expected {
-                    Expected::Base32 => IN_ALPHABET,
-                    Expected::HexDigit => c"a hexadecimal digit",
-                    Expected::Hyphen => c"a hyphen",
-                };
-                describe_character(text.to_bytes(), position, expected);
-            }
-            ParseError::Overflow => {
-                errdetail(MORE_THAN_128_BITS.as_ptr());
-            }
+        if server::errstart(pgrx::PgLogLevel::WARNING as c_int, null()) {
+            report.describe();
+            server::errfinish(file(place), place.line() as c_int, null());
         }
     }
 }
 
-const IN_ALPHABET: &CStr = c"in Crockford's Base32 alphabet";
+const TIMES: &CStr = c"A ULID holds times from 1970-01-01 00:00:00+00 to 10889-08-02 05:31:50.655+00.";
 const MORE_THAN_128_BITS: &CStr = c"The first character of a ULID is at most 7.";
+const BACK_TO_THE_CLOCK: &CStr =
+    c"If the clock is right, ulid_reset_ordered_time() lets them continue from it, below the ones that exist.";
+
+impl<'call> Fault<'call> {
+    /// The table of the errors. The messages "value ... is out of range" and "invalid input syntax" are core's own words,
+    /// so they are translated with core's catalogue.
+    fn report(self) -> Report<'call> {
+        match self {
+            Self::Parse { text, error: error @ ParseError::Overflow } => Report::new(
+                ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE,
+                message!(c"value \"%s\" is out of range for type %s", text, "ulid"),
+            )
+            .detail(parse_detail(text, error)),
+            Self::Parse { text, error } => Report::new(
+                ERRCODE_INVALID_TEXT_REPRESENTATION,
+                message!(c"invalid input syntax for type %s: \"%s\"", "ulid", text),
+            )
+            .detail(parse_detail(text, error)),
+            Self::Prefix { text, error: PrefixError::Overflow } => Report::new(
+                ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE,
+                message!(c"prefix \"%s\" is out of range for type ulid", text),
+            )
+            .detail(message!(MORE_THAN_128_BITS)),
+            Self::Prefix { text, error } => Report::new(
+                ERRCODE_INVALID_TEXT_REPRESENTATION,
+                message!(c"invalid prefix of a ulid: \"%s\"", text),
+            )
+            .detail(match error {
+                PrefixError::Character { position, .. } => character_detail(text, position, Expected::Base32),
+                PrefixError::Overflow => message!(MORE_THAN_128_BITS),
+                PrefixError::Length => message!(c"A ULID has 26 characters."),
+            }),
+            Self::TypeId { text, error: error @ TypeIdError::Overflow } => Report::new(
+                ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE,
+                message!(c"TypeID \"%s\" is out of range for type ulid", text),
+            )
+            .detail(typeid_detail(text, error)),
+            Self::TypeId { text, error } => {
+                Report::new(ERRCODE_INVALID_TEXT_REPRESENTATION, message!(c"invalid TypeID: \"%s\"", text))
+                    .detail(typeid_detail(text, error))
+            }
+            Self::TypeIdPrefix { prefix, error } => Report::new(
+                ERRCODE_INVALID_PARAMETER_VALUE,
+                message!(c"invalid prefix of a TypeID: \"%s\"", prefix),
+            )
+            .detail(typeid_detail(prefix, error)),
+            Self::OtherPrefix { typeid, prefix_len, expected } => Report::new(
+                ERRCODE_INVALID_PARAMETER_VALUE,
+                message!(
+                    c"TypeID \"%s\" has the prefix \"%s\", not \"%s\"",
+                    typeid,
+                    &typeid[..prefix_len],
+                    expected
+                ),
+            ),
+            Self::Length(LengthError { found }) => Report::new(
+                ERRCODE_INVALID_BINARY_REPRESENTATION,
+                message!(c"invalid length for type ulid: %s bytes", found),
+            )
+            .detail(message!(c"A ULID is exactly 16 bytes long.")),
+            Self::RandomnessLength { found } => Report::new(
+                ERRCODE_INVALID_BINARY_REPRESENTATION,
+                message!(c"invalid length for the randomness of a ulid: %s bytes", found),
+            )
+            .detail(message!(c"The randomness is exactly 10 bytes long.")),
+            Self::Convert { error, id } => convert_report(error, id),
+            Self::Epoch => Report::new(ERRCODE_DATETIME_FIELD_OVERFLOW, message!(c"epoch out of range"))
+                .detail(message!(c"An epoch must be finite.")),
+            Self::Timestamp => Report::new(
+                ERRCODE_DATETIME_FIELD_OVERFLOW,
+                message!(c"timestamp out of range for type ulid"),
+            )
+            .detail(message!(TIMES)),
+            Self::Clock => Report::new(
+                ERRCODE_DATETIME_FIELD_OVERFLOW,
+                message!(c"system clock out of range for type ulid"),
+            )
+            .detail(message!(TIMES)),
+            Self::OrderedTime => Report::new(
+                ERRCODE_DATETIME_FIELD_OVERFLOW,
+                message!(c"time of ordered ulids out of range for type ulid"),
+            )
+            .detail(message!(TIMES))
+            .hint(BACK_TO_THE_CLOCK),
+            Self::Ahead(ulid) => Report::new(
+                ERRCODE_INVALID_PARAMETER_VALUE,
+                message!(c"ulid \"%s\" is more than a day ahead of the clock", ulid),
+            )
+            .hint(
+                c"If ordered ulids shall continue after it nevertheless, pass true as the second argument.",
+            ),
+            Self::Exhausted => Report::new(
+                ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED,
+                message!(c"could not generate a monotonic ulid: randomness of this millisecond is exhausted"),
+            )
+            .hint(c"The next millisecond has room again; retry the statement."),
+            Self::Seed => Report::new(ERRCODE_INTERNAL_ERROR, message!(c"could not generate random values")),
+        }
+    }
+}
+
+fn parse_detail(text: &CStr, error: ParseError) -> Message<'_> {
+    match error {
+        ParseError::Length { found } => {
+            message!(c"A ULID has 26 characters, or 36 in the form of a UUID, not %s.", found)
+        }
+        ParseError::Character { position, expected, .. } => {
+            character_detail(text.to_bytes(), position, expected)
+        }
+        ParseError::Overflow => message!(MORE_THAN_128_BITS),
+    }
+}
+
+fn typeid_detail(text: &[u8], error: TypeIdError) -> Message<'_> {
+    match error {
+        TypeIdError::PrefixCharacter { position, .. } => {
+            character_detail(text, position, "a lower-case letter or an underscore")
+        }
+        TypeIdError::PrefixLength { found } => {
+            message!(c"The prefix has at most 63 characters, not %s.", found)
+        }
+        TypeIdError::PrefixUnderscore => message!(c"The prefix must not start or end with an underscore."),
+        TypeIdError::Separator => message!(c"Without a prefix there is no underscore before the suffix."),
+        TypeIdError::SuffixCharacter { position, .. } => {
+            character_detail(text, position, "in Crockford's Base32 alphabet in lower case")
+        }
+        TypeIdError::SuffixLength { found } => message!(c"The suffix has 26 characters, not %s.", found),
+        TypeIdError::Overflow => message!(c"The first character of the suffix is at most 7."),
+    }
+}
 
 /// Names the character at a position, from 1, and what it is not.
-///
-/// # Safety
-/// An error report has been started.
-unsafe fn describe_character(text: &[u8], position: usize, expected: &CStr) {
-    let rest = &text[position - 1..];
-    // SAFETY: the format is given the values it names.
-    unsafe {
-        errdetail(
-            c"Character \"%.*s\" at position %lu is not %s.".as_ptr(),
-            character_len(rest),
-            rest.as_ptr(),
-            position,
-            expected.as_ptr(),
-        );
-    }
+fn character_detail<'call>(
+    text: &'call [u8],
+    position: usize,
+    expected: impl Into<Text<'call>>,
+) -> Message<'call> {
+    let character = first_character(&text[position - 1..]);
+    message!(c"Character \"%s\" at position %s is not %s.", character, position, expected)
 }
 
-/// # Safety
-/// An error report has been started.
-unsafe fn describe_prefix_error(text: &[u8], error: PrefixError) {
-    // SAFETY: each format is given the values it names.
-    unsafe {
-        if error == PrefixError::Overflow {
-            code(PgSqlErrorCode::ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE);
-            errmsg(c"prefix \"%.*s\" is out of range for type ulid".as_ptr(), len(text), text.as_ptr());
-        } else {
-            code(PgSqlErrorCode::ERRCODE_INVALID_TEXT_REPRESENTATION);
-            errmsg(c"invalid prefix of a ulid: \"%.*s\"".as_ptr(), len(text), text.as_ptr());
-        }
-        match error {
-            PrefixError::Character { position, .. } => describe_character(text, position, IN_ALPHABET),
-            PrefixError::Overflow => {
-                errdetail(MORE_THAN_128_BITS.as_ptr());
-            }
-            PrefixError::Length => {
-                errdetail(c"A ULID has 26 characters.".as_ptr());
-            }
-        }
-    }
-}
-
-/// Describes the fault of a TypeID, or of a prefix of one.
-///
-/// # Safety
-/// An error report has been started.
-unsafe fn describe_typeid_error(text: &[u8], error: TypeIdError) {
-    // SAFETY: each format is given the values it names.
-    unsafe {
-        match error {
-            TypeIdError::PrefixCharacter { position, .. } => {
-                describe_character(text, position, c"a lower-case letter or an underscore");
-            }
-            TypeIdError::PrefixLength { found } => {
-                errdetail(c"The prefix has at most 63 characters, not %lu.".as_ptr(), found);
-            }
-            TypeIdError::PrefixUnderscore => {
-                errdetail(c"The prefix must not start or end with an underscore.".as_ptr());
-            }
-            TypeIdError::Separator => {
-                errdetail(c"Without a prefix there is no underscore before the suffix.".as_ptr());
-            }
-            TypeIdError::SuffixCharacter { position, .. } => {
-                describe_character(text, position, c"in Crockford's Base32 alphabet in lower case");
-            }
-            TypeIdError::SuffixLength { found } => {
-                errdetail(c"The suffix has 26 characters, not %lu.".as_ptr(), found);
-            }
-            TypeIdError::Overflow => {
-                errdetail(c"The first character of the suffix is at most 7.".as_ptr());
-            }
-        }
-    }
-}
-
-/// # Safety
-/// An error report has been started.
-unsafe fn describe_timestamp_error() {
-    // SAFETY: the format is given the string it names.
-    unsafe {
-        code(PgSqlErrorCode::ERRCODE_DATETIME_FIELD_OVERFLOW);
-        errmsg(c"timestamp out of range for type ulid".as_ptr());
-        errdetail(c"%s".as_ptr(), TIMES.as_ptr());
-    }
-}
-
-/// Names the id, so that its row can be found, and describes what prevents the conversion.
-///
-/// # Safety
-/// An error report has been started.
-unsafe fn describe_convert_error(error: ConvertError, id: [u8; 16]) {
+/// Names the id, so that its row can be found, and what prevents the conversion.
+fn convert_report(error: ConvertError, id: [u8; 16]) -> Report<'static> {
     let ulid = Ulid::from(id);
-    let (text, randomness) = (ulid.to_text(), ulid.randomness());
-    let text_len = text.len() as c_int;
-    // SAFETY: each format is given the values it names.
-    unsafe {
-        match error {
-            ConvertError::Version { expected, version, variant } => {
-                let [a, b, c, d] =
-                    [0, 4, 8, 12].map(|i| u32::from_be_bytes([id[i], id[i + 1], id[i + 2], id[i + 3]]));
-                code(PgSqlErrorCode::ERRCODE_INVALID_PARAMETER_VALUE);
-                errmsg(
-                    c"uuid \"%08x-%04x-%04x-%04x-%04x%08x\" is not of version %d".as_ptr(),
-                    a,
-                    b >> 16,
-                    b & 0xffff,
-                    c >> 16,
-                    c & 0xffff,
-                    d,
-                    c_int::from(expected),
-                );
-                let variant = match variant {
-                    0b0 => c"0",
-                    0b10 => c"10",
-                    0b110 => c"110",
-                    _ => c"111",
-                };
-                errdetail(
-                    c"Its version is %d and its variant, in bits, is %s; that of RFC 9562 is 10.".as_ptr(),
-                    c_int::from(version),
-                    variant.as_ptr(),
-                );
+    let randomness = ulid.randomness();
+    match error {
+        ConvertError::Version { expected, version, variant } => {
+            let [a, b, c, d] =
+                [0, 4, 8, 12].map(|i| u32::from_be_bytes([id[i], id[i + 1], id[i + 2], id[i + 3]]));
+            let [b, c] = [b, c].map(|middle| (middle >> 16, middle & 0xffff));
+            let uuid = format_args!("{a:08x}-{:04x}-{:04x}-{:04x}-{:04x}{d:08x}", b.0, b.1, c.0, c.1);
+            Report::new(
+                ERRCODE_INVALID_PARAMETER_VALUE,
+                message!(c"uuid \"%s\" is not of version %s", uuid, expected),
+            )
+            .detail(message!(
+                c"Its version is %s and its variant, in bits, is %s; that of RFC 9562 is 10.",
+                version,
+                format_args!("{variant:b}")
+            ))
+        }
+        ConvertError::Negative { found } => Report::new(
+            ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE,
+            message!(c"value \"%s\" is out of range for type ulid", found),
+        )
+        .detail(message!(c"A snowflake or a key must not be negative.")),
+        ConvertError::Range(RangeError) => Fault::Timestamp.report(),
+        ConvertError::Time { target } => Report::new(
+            ERRCODE_DATETIME_FIELD_OVERFLOW,
+            message!(c"time of ulid \"%s\" is out of range for %s", ulid, target),
+        )
+        .detail(match target {
+            ForeignId::Snowflake | ForeignId::Key => {
+                message!(c"A snowflake holds times from its epoch to 2^41 - 1 milliseconds after it.")
             }
-            ConvertError::Negative { found } => {
-                code(PgSqlErrorCode::ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE);
-                errmsg(c"value \"%lld\" is out of range for type ulid".as_ptr(), found);
-                errdetail(c"A snowflake or a key must not be negative.".as_ptr());
+            ForeignId::UuidV1 | ForeignId::UuidV6 => {
+                message!(c"Such a uuid holds times to 5236-03-31 21:21:00.684+00.")
             }
-            ConvertError::Range(RangeError) => describe_timestamp_error(),
-            ConvertError::Time { target } => {
-                code(PgSqlErrorCode::ERRCODE_DATETIME_FIELD_OVERFLOW);
-                errmsg(
-                    c"time of ulid \"%.*s\" is out of range for %s".as_ptr(),
-                    text_len,
-                    text.as_ptr(),
-                    name(target).as_ptr(),
-                );
-                errdetail(match target {
-                    ForeignId::Snowflake | ForeignId::Key => {
-                        c"A snowflake holds times from its epoch to 2^41 - 1 milliseconds after it.".as_ptr()
-                    }
-                    ForeignId::UuidV1 | ForeignId::UuidV6 => {
-                        c"Such a uuid holds times to 5236-03-31 21:21:00.684+00.".as_ptr()
-                    }
-                });
+        }),
+        ConvertError::Randomness { target } => Report::new(
+            ERRCODE_INVALID_PARAMETER_VALUE,
+            message!(c"ulid \"%s\" was not made from %s", ulid, target),
+        )
+        .detail(match target {
+            ForeignId::UuidV1 | ForeignId::UuidV6 => message!(
+                c"The 14 bits after its time are %s and its low 4 bits %s; made from such a uuid, they are at most 9999 and zero.",
+                randomness >> 66,
+                randomness & 0xf
+            ),
+            ForeignId::Snowflake => message!(
+                c"Its low 58 bits are %s; made from a snowflake, they are zero.",
+                format_args!("{:#x}", randomness & ((1 << 58) - 1))
+            ),
+            ForeignId::Key => message!(
+                c"The high 17 bits of its randomness are %s; made from a key, they are zero.",
+                format_args!("{:#x}", randomness >> 63)
+            ),
+        }),
+    }
+}
+
+/// What PostgreSQL says of an error.
+struct Report<'call> {
+    sqlstate: PgSqlErrorCode,
+    message: Message<'call>,
+    detail: Option<Message<'call>>,
+    hint: Option<&'static CStr>,
+}
+
+impl<'call> Report<'call> {
+    fn new(sqlstate: PgSqlErrorCode, message: Message<'call>) -> Self {
+        Self { sqlstate, message, detail: None, hint: None }
+    }
+
+    fn detail(self, detail: Message<'call>) -> Self {
+        Self { detail: Some(detail), ..self }
+    }
+
+    fn hint(self, hint: &'static CStr) -> Self {
+        Self { hint: Some(hint), ..self }
+    }
+
+    /// # Safety
+    /// An error report has been started, and no frame from here to PostgreSQL has anything to drop.
+    unsafe fn describe(&self) {
+        // SAFETY: promised by the caller. A format has no directives but %s, and at most three of them.
+        unsafe {
+            server::errcode(self.sqlstate as c_int);
+            let Message { format, arguments: [a, b, c] } = &self.message;
+            server::errmsg(format.as_ptr(), a.c_string(), b.c_string(), c.c_string());
+            if let Some(Message { format, arguments: [a, b, c] }) = &self.detail {
+                server::errdetail(format.as_ptr(), a.c_string(), b.c_string(), c.c_string());
             }
-            ConvertError::Randomness { target } => {
-                code(PgSqlErrorCode::ERRCODE_INVALID_PARAMETER_VALUE);
-                errmsg(
-                    c"ulid \"%.*s\" was not made from %s".as_ptr(),
-                    text_len,
-                    text.as_ptr(),
-                    name(target).as_ptr(),
-                );
-                match target {
-                    ForeignId::UuidV1 | ForeignId::UuidV6 => errdetail(
-                        c"The 14 bits after its time are %d and its low 4 bits %d; made from such a uuid, they are at most 9999 and zero.".as_ptr(),
-                        (randomness >> 66) as c_int,
-                        (randomness & 0xf) as c_int,
-                    ),
-                    ForeignId::Snowflake => errdetail(
-                        c"Its low 58 bits are 0x%llx; made from a snowflake, they are zero.".as_ptr(),
-                        randomness as u64 & ((1 << 58) - 1),
-                    ),
-                    ForeignId::Key => errdetail(
-                        c"The high 17 bits of its randomness are 0x%x; made from a key, they are zero.".as_ptr(),
-                        (randomness >> 63) as c_int,
-                    ),
-                };
+            if let Some(hint) = self.hint {
+                server::errhint(c"%s".as_ptr(), hint.as_ptr());
             }
         }
     }
 }
 
-fn name(target: ForeignId) -> &'static CStr {
-    match target {
-        ForeignId::UuidV1 => c"a uuid of version 1",
-        ForeignId::UuidV6 => c"a uuid of version 6",
-        ForeignId::Snowflake => c"a snowflake",
-        ForeignId::Key => c"a bigint key",
+/// A format, which has no directives but `%s`, and what they stand for.
+struct Message<'call> {
+    format: &'static CStr,
+    arguments: [Text<'call>; MAX_ARGUMENTS],
+}
+
+/// As many as a message needs. A format may name fewer than it is given.
+const MAX_ARGUMENTS: usize = 3;
+
+/// The number of `%s` in a format. It must not have other directives.
+const fn directives(format: &CStr) -> usize {
+    let (bytes, mut found, mut n) = (format.to_bytes(), 0, 0);
+    while n < bytes.len() {
+        if bytes[n] == b'%' {
+            assert!(bytes[n + 1] == b's');
+            found += 1;
+        }
+        n += 1;
+    }
+    found
+}
+
+impl<'call> Message<'call> {
+    fn new<const N: usize>(format: &'static CStr, given: [Text<'call>; N]) -> Self {
+        const { assert!(N <= MAX_ARGUMENTS) };
+        let mut arguments = [Text::Bytes(&[]); MAX_ARGUMENTS];
+        arguments[..N].copy_from_slice(&given);
+        Self { format, arguments }
     }
 }
 
-/// The length of a text as a precision of a format.
-fn len(text: &[u8]) -> c_int {
-    c_int::try_from(text.len()).unwrap_or(c_int::MAX)
+/// An argument of a message.
+#[derive(Clone, Copy)]
+enum Text<'call> {
+    /// In the server's encoding, which need not be UTF-8.
+    Bytes(&'call [u8]),
+    /// ASCII characters, as many as a uuid has at most.
+    Short { bytes: [u8; 36], len: usize },
 }
 
-/// The length in bytes of the first character of a non-empty text, in the server's encoding.
-fn character_len(text: &[u8]) -> c_int {
+impl Text<'_> {
+    fn bytes(&self) -> &[u8] {
+        match self {
+            Self::Bytes(bytes) => bytes,
+            Self::Short { bytes, len } => &bytes[..*len],
+        }
+    }
+
+    /// A copy that ends with a zero.
+    ///
+    /// # Safety
+    /// No frame from here to PostgreSQL has anything to drop.
+    unsafe fn c_string(&self) -> *const c_char {
+        let text = self.bytes();
+        // SAFETY: promised by the caller; the memory has room for the text and the zero.
+        unsafe {
+            let copy = server::palloc(text.len() + 1).cast::<u8>();
+            copy.copy_from_nonoverlapping(text.as_ptr(), text.len());
+            copy.add(text.len()).write(0);
+            copy.cast()
+        }
+    }
+
+    /// What a value is displayed as. What does not fit is left out.
+    fn short(value: impl fmt::Display) -> Self {
+        struct Buffer([u8; 36], usize);
+
+        impl Write for Buffer {
+            fn write_str(&mut self, text: &str) -> fmt::Result {
+                let room = self.0.get_mut(self.1..self.1 + text.len()).ok_or(fmt::Error)?;
+                room.copy_from_slice(text.as_bytes());
+                self.1 += text.len();
+                Ok(())
+            }
+        }
+
+        let mut buffer = Buffer([0; 36], 0);
+        let _ = write!(buffer, "{value}");
+        Self::Short { bytes: buffer.0, len: buffer.1 }
+    }
+}
+
+impl<'call> From<&'call [u8]> for Text<'call> {
+    fn from(bytes: &'call [u8]) -> Self {
+        Self::Bytes(bytes)
+    }
+}
+
+impl<'call> From<&'call CStr> for Text<'call> {
+    fn from(text: &'call CStr) -> Self {
+        Self::Bytes(text.to_bytes())
+    }
+}
+
+impl From<&'static str> for Text<'_> {
+    fn from(text: &'static str) -> Self {
+        Self::Bytes(text.as_bytes())
+    }
+}
+
+macro_rules! short {
+    ($($type:ty),*) => {
+        $(impl From<$type> for Text<'_> {
+            fn from(value: $type) -> Self {
+                Self::short(value)
+            }
+        })*
+    };
+}
+
+short!(usize, u8, i64, u128, fmt::Arguments<'_>, Expected, ForeignId, Ulid);
+
+/// The first character of a non-empty text, in the server's encoding.
+fn first_character(text: &[u8]) -> &[u8] {
     // SAFETY: pg_encoding_mblen looks at the bytes of one character; a copy that ends with zeros gives it more than
     // any encoding can want.
     let length = unsafe {
@@ -462,73 +521,7 @@ fn character_len(text: &[u8]) -> c_int {
         character[..copied].copy_from_slice(&text[..copied]);
         server::pg_encoding_mblen(server::GetDatabaseEncoding(), character.as_ptr().cast())
     };
-    length.clamp(1, len(text))
-}
-
-/// # Safety
-/// An error report has been started.
-unsafe fn code(sqlstate: PgSqlErrorCode) {
-    // SAFETY: promised by the caller.
-    unsafe { server::errcode(sqlstate as c_int) };
-}
-
-/// Warns that ordered ULIDs are ahead of the clock.
-///
-/// # Safety
-/// No frame from here to PostgreSQL has anything to drop.
-#[cold]
-pub(super) unsafe fn warn_of_clock() {
-    let place = Location::caller();
-    // SAFETY: promised by the caller; a warning returns.
-    unsafe {
-        if server::errstart(pgrx::PgLogLevel::WARNING as c_int, std::ptr::null()) {
-            code(PgSqlErrorCode::ERRCODE_WARNING);
-            errmsg(c"ordered ulids are more than a minute ahead of the clock".as_ptr());
-            errdetail(c"ulid_ordered_time() is the time that they have reached.".as_ptr());
-            errhint(BACK_TO_THE_CLOCK.as_ptr());
-            server::errfinish(file(place), place.line() as c_int, std::ptr::null());
-        }
-    }
-}
-
-const BACK_TO_THE_CLOCK: &CStr =
-    c"If the clock is right, ulid_reset_ordered_time() lets them continue from it, below the ones that exist.";
-
-/// Starts a report and returns whether its text is wanted.
-///
-/// # Safety
-/// `context` is that of the present call frame.
-unsafe fn start(context: *mut Node) -> bool {
-    // SAFETY: promised by the caller. A null domain is core's.
-    #[cfg(any(feature = "pg13", feature = "pg14", feature = "pg15"))]
-    unsafe {
-        let _ = context;
-        server::errstart(pgrx::PgLogLevel::ERROR as c_int, std::ptr::null())
-    }
-    // SAFETY: the same.
-    #[cfg(not(any(feature = "pg13", feature = "pg14", feature = "pg15")))]
-    unsafe {
-        server::errsave_start(context, std::ptr::null())
-    }
-}
-
-/// Ends the report, which names the place. Returns only if the error is a soft one.
-///
-/// # Safety
-/// `context` is that of [`start`], and the frames up to PostgreSQL have nothing to drop.
-unsafe fn finish(context: *mut Node, place: &'static Location<'static>) {
-    let (file, line) = (file(place), place.line() as c_int);
-    // SAFETY: promised by the caller.
-    #[cfg(any(feature = "pg13", feature = "pg14", feature = "pg15"))]
-    unsafe {
-        let _ = context;
-        server::errfinish(file, line, std::ptr::null());
-    }
-    // SAFETY: the same.
-    #[cfg(not(any(feature = "pg13", feature = "pg14", feature = "pg15")))]
-    unsafe {
-        server::errsave_finish(context, file, line, std::ptr::null());
-    }
+    &text[..usize::try_from(length).unwrap_or(1).clamp(1, text.len())]
 }
 
 /// The file of a place, with a zero at its end.
