@@ -77,21 +77,22 @@ fn seed(state: &'static mut Option<Seeded>, pid: c_int) -> Result<&'static mut G
 /// Changes of the state for the tests inside a backend.
 #[cfg(feature = "pg_test")]
 pub(super) mod test_support {
-    use super::{SEEDED, Ulid, c_int};
+    use super::{SEEDED, Seeded, Ulid, c_int};
 
     /// Pretends that this process seeded the generator.
     pub(in crate::postgres) fn set_process(pid: c_int) {
-        // SAFETY: as in `generator`.
-        if let Some(seeded) = unsafe { &mut *SEEDED.0.get() } {
-            seeded.pid = pid;
-        }
+        change(|seeded| seeded.pid = pid);
     }
 
     /// Pretends that this was the last monotonic value.
     pub(in crate::postgres) fn set_last(last: Ulid) {
+        change(|seeded| seeded.generator.set_last(last));
+    }
+
+    fn change(change: impl FnOnce(&mut Seeded)) {
         // SAFETY: as in `generator`.
         if let Some(seeded) = unsafe { &mut *SEEDED.0.get() } {
-            seeded.generator.set_last(last);
+            change(seeded);
         }
     }
 }

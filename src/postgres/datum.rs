@@ -3,7 +3,7 @@
 
 use std::ffi::{CStr, c_int, c_void};
 
-use pgrx::pg_sys::{self, Datum, FunctionCallInfo, Oid};
+use pgrx::pg_sys::{self, Datum, Oid};
 
 use super::frame::{Argument, Returned};
 use super::server;
@@ -245,7 +245,10 @@ impl<'call> Argument<'call> for Timestamp {
 
     unsafe fn from_datum(datum: Datum) -> Self {
         // SAFETY: the function takes a timestamp and is called with one.
-        Self(TimestampTz(unsafe { convert(server::timestamp_timestamptz, datum) }.value() as i64))
+        let moment = unsafe {
+            server::DirectFunctionCall1Coll(Some(server::timestamp_timestamptz), Oid::INVALID, datum)
+        };
+        Self(TimestampTz(moment.value() as i64))
     }
 }
 
@@ -253,18 +256,10 @@ impl Returned for Timestamp {
     const SQL: &'static str = "timestamp without time zone";
 
     fn into_datum(self) -> Datum {
+        let moment = self.0.into_datum();
         // SAFETY: the function takes a timestamptz and is called with one.
-        unsafe { convert(server::timestamptz_timestamp, self.0.into_datum()) }
+        unsafe { server::DirectFunctionCall1Coll(Some(server::timestamptz_timestamp), Oid::INVALID, moment) }
     }
-}
-
-/// Calls a core function that takes and returns a 64-bit value that is never null.
-///
-/// # Safety
-/// The function is one of these.
-unsafe fn convert(function: unsafe extern "C-unwind" fn(FunctionCallInfo) -> Datum, value: Datum) -> Datum {
-    // SAFETY: promised by the caller.
-    unsafe { server::DirectFunctionCall1Coll(Some(function), Oid::INVALID, value) }
 }
 
 /// A node of the planner, or nothing: `internal`.

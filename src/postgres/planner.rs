@@ -41,35 +41,35 @@ use crate::window::Window;
 
 /// The planner support function of `ulid <@ tstzrange` and its commutator.
 pub(super) fn window_support(request: Internal) -> Internal {
-    support(request, &WINDOW)
+    support(request, Some(&WINDOW))
 }
 
 /// The planner support function of `ulid_starts_with`.
 pub(super) fn starts_with_support(request: Internal) -> Internal {
-    support(request, &STARTS_WITH)
+    support(request, Some(&STARTS_WITH))
 }
 
 /// The planner support function of `ulid_eq`, `ulid_lt`, `ulid_le`, `ulid_ge` and `ulid_gt`.
 pub(super) fn comparison_support(request: Internal) -> Internal {
-    // SAFETY: PostgreSQL calls a support function with a node that says of what kind it is.
-    let answer = unsafe {
-        match (*request.0.cast::<Node>()).type_ {
-            NodeTag::T_SupportRequestIndexCondition => comparison::answer(&mut *request.0.cast()),
-            _ => None,
-        }
-    };
-    Internal(answer.unwrap_or(std::ptr::null_mut()))
+    support(request, None)
 }
 
-fn support(request: Internal, predicate: &'static Predicate) -> Internal {
+/// Answers a request about a predicate, or, without one, about a comparison.
+fn support(request: Internal, predicate: Option<&'static Predicate>) -> Internal {
+    use NodeTag::{T_SupportRequestIndexCondition, T_SupportRequestSelectivity, T_SupportRequestSimplify};
+
+    let request = request.0;
     // SAFETY: PostgreSQL calls a support function with a node that says of what kind it is.
     let answer = unsafe {
-        match (*request.0.cast::<Node>()).type_ {
-            NodeTag::T_SupportRequestIndexCondition => {
-                index_condition::answer(&mut *request.0.cast(), predicate)
+        match ((*request.cast::<Node>()).type_, predicate) {
+            (T_SupportRequestIndexCondition, None) => comparison::answer(&mut *request.cast()),
+            (T_SupportRequestIndexCondition, Some(predicate)) => {
+                index_condition::answer(&mut *request.cast(), predicate)
             }
-            NodeTag::T_SupportRequestSimplify => simplify::answer(&*request.0.cast(), predicate),
-            NodeTag::T_SupportRequestSelectivity => selectivity::answer(&mut *request.0.cast(), predicate),
+            (T_SupportRequestSimplify, Some(predicate)) => simplify::answer(&*request.cast(), predicate),
+            (T_SupportRequestSelectivity, Some(predicate)) => {
+                selectivity::answer(&mut *request.cast(), predicate)
+            }
             _ => None,
         }
     };
@@ -169,11 +169,8 @@ impl Call {
     unsafe fn of(predicate: &'static Predicate, function: Oid, arguments: *mut List) -> Option<Self> {
         // SAFETY: promised by the caller.
         unsafe {
-            if server::list_length(arguments) != 2 {
-                return None;
-            }
-            let first = server::list_nth::<Node>(arguments, 0);
-            let second = server::list_nth::<Node>(arguments, 1);
+            let &[first, second] = server::elements(arguments) else { return None };
+            let (first, second) = (first.ptr_value.cast::<Node>(), second.ptr_value.cast::<Node>());
             let (ulid_index, ulid, argument) = match (predicate.takes(first), predicate.takes(second)) {
                 (false, true) => (0, first, second),
                 (true, false) => (1, second, first),
@@ -221,9 +218,11 @@ impl Call {
             {
                 return None;
             }
-            let list = std::ptr::null_mut();
-            let list = server::lappend(list, order.comparison(order.greater_equal, self.ulid, lower).cast());
-            Some(server::lappend(list, order.comparison(order.less_equal, self.ulid, upper).cast()))
+            let ulid = relabelled(server::copy(self.ulid), order.kind);
+            let lower = comparison(order.greater_equal, ulid, lower);
+            let ulid = relabelled(server::copy(self.ulid), order.kind);
+            let upper = comparison(order.less_equal, ulid, upper);
+            Some(server::lappend(server::lappend(std::ptr::null_mut(), lower.cast()), upper.cast()))
         }
     }
 
@@ -247,10 +246,15 @@ impl Call {
                 Datum::from(schema),
                 Datum::null(),
             );
+            if function == Oid::INVALID {
+                return None;
+            }
+            // What a call of it runs: our symbol itself, and nothing between.
+            let mut info = FmgrInfo::default();
+            server::fmgr_info(function, &mut info);
             let result = server::exprType(self.ulid);
-            if function == Oid::INVALID
-                || server::get_func_rettype(function) != result
-                || !is_called_as(function, bound.symbol)
+            if server::get_func_rettype(function) != result
+                || !info.fn_addr.is_some_and(|address| std::ptr::fn_addr_eq(address, bound.symbol))
                 || !may_execute(root, function)
             {
                 return None;
@@ -261,17 +265,6 @@ impl Call {
             Some(relabelled(call.cast(), kind))
         }
     }
-}
-
-/// Whether a call of a function is one of this symbol, and of nothing between.
-///
-/// # Safety
-/// The function exists.
-unsafe fn is_called_as(function: Oid, symbol: Symbol) -> bool {
-    let mut info = FmgrInfo::default();
-    // SAFETY: promised by the caller; the structure is filled in.
-    unsafe { server::fmgr_info(function, &mut info) };
-    info.fn_addr.is_some_and(|address| std::ptr::fn_addr_eq(address, symbol))
 }
 
 /// The type in which values are compared, and its operators.
@@ -298,18 +291,6 @@ impl Order {
                 greater_equal: operator(own, kind, GREATER_EQUAL, family)?,
                 less_equal: operator(own, kind, LESS_EQUAL, family)?,
             })
-        }
-    }
-
-    /// The comparison of a copy of an expression with another one, which becomes part of it.
-    ///
-    /// # Safety
-    /// The operator is one of the type; the nodes are of types with the bytes of a uuid.
-    unsafe fn comparison(&self, operator: Oid, left: *mut Node, right: *mut Node) -> *mut Node {
-        // SAFETY: promised by the caller.
-        unsafe {
-            let left = relabelled(server::copy(left), self.kind);
-            comparison(operator, left, right)
         }
     }
 }
@@ -380,13 +361,25 @@ unsafe fn constant_node(kind: Oid, value: Ulid) -> *mut Node {
 /// # Safety
 /// The function exists, and the root is that of the query that is being planned.
 unsafe fn may_execute(root: *mut PlannerInfo, function: Oid) -> bool {
-    // SAFETY: promised by the caller.
+    // SAFETY: promised by the caller; a function that does not exist is an ERROR.
     unsafe {
-        // As what PUBLIC may do is found, in has_function_privilege() too.
-        if server::may_execute(function, Oid::INVALID) {
+        let may = |role| {
+            #[cfg(any(feature = "pg13", feature = "pg14", feature = "pg15"))]
+            let result = server::pg_proc_aclcheck(function, role, pg_sys::ACL_EXECUTE);
+            #[cfg(not(any(feature = "pg13", feature = "pg14", feature = "pg15")))]
+            let result = server::object_aclcheck(
+                pg_sys::ProcedureRelationId,
+                function,
+                role,
+                pg_sys::ACL_EXECUTE.into(),
+            );
+            result == pg_sys::AclResult::ACLCHECK_OK
+        };
+        // What everybody may do is what the role zero may, in has_function_privilege() too.
+        if may(Oid::INVALID) {
             return true;
         }
-        let allowed = server::may_execute(function, server::GetUserId());
+        let allowed = may(server::GetUserId());
         if allowed {
             (*(*root).glob).dependsOnRole = true;
         }

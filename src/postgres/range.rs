@@ -97,8 +97,8 @@ unsafe fn is_constant(call: *mut Node, index: usize) -> bool {
             NodeTag::T_FuncExpr => (*call.cast::<FuncExpr>()).args,
             _ => return false,
         };
-        server::list_length(arguments) > index
-            && (*server::list_nth::<Node>(arguments, index)).type_ == NodeTag::T_Const
+        let argument = server::elements(arguments).get(index);
+        argument.is_some_and(|argument| (*argument.ptr_value.cast::<Node>()).type_ == NodeTag::T_Const)
     }
 }
 

@@ -10,8 +10,8 @@ use std::ffi::{c_char, c_int, c_void};
 
 use pgrx::pg_sys::{
     AttStatsSlot, BoolExprType, CoercionForm, Const, Datum, Expr, FmgrInfo, FuncExpr, FunctionCallInfo,
-    HeapTuple, HeapTupleData, IndexOptInfo, List, MemoryContext, Node, Oid, OpExpr, PGFunction, PlannerInfo,
-    QualCost, RangeBound, RangeType, Relation, TupleDesc, TypeCacheEntry, VariableStatData,
+    HeapTuple, HeapTupleData, IndexOptInfo, List, ListCell, MemoryContext, Node, Oid, OpExpr, PGFunction,
+    PlannerInfo, QualCost, RangeBound, RangeType, Relation, TupleDesc, TypeCacheEntry, VariableStatData,
     check_function_callback, oidvector, text, varlena,
 };
 #[cfg(any(feature = "pg13", feature = "pg14", feature = "pg15", feature = "pg16"))]
@@ -243,22 +243,16 @@ declare! {
     fn free_attstatsslot(slot: *mut AttStatsSlot);
 }
 
-/// The number of elements of a list. The server has this only as an inline function.
+/// The elements of a list. The server has this only as inline functions.
 ///
 /// # Safety
-/// The list is a valid one, or null for the empty list.
-pub(super) unsafe fn list_length(list: *const List) -> usize {
+/// The list is a valid one, or null for the empty list, and does not change while they are used.
+pub(super) unsafe fn elements<'list>(list: *const List) -> &'list [ListCell] {
+    if list.is_null() {
+        return &[];
+    }
     // SAFETY: promised by the caller.
-    if list.is_null() { 0 } else { unsafe { (*list).length as usize } }
-}
-
-/// The element at this index, from 0, of a list of pointers.
-///
-/// # Safety
-/// The list holds pointers, more than `n` of them.
-pub(super) unsafe fn list_nth<T>(list: *const List, n: usize) -> *mut T {
-    // SAFETY: promised by the caller.
-    unsafe { (*(*list).elements.add(n)).ptr_value.cast() }
+    unsafe { std::slice::from_raw_parts((*list).elements, (*list).length as usize) }
 }
 
 /// A copy of a node and everything below it.
@@ -268,20 +262,4 @@ pub(super) unsafe fn list_nth<T>(list: *const List, n: usize) -> *mut T {
 pub(super) unsafe fn copy<T>(node: *const T) -> *mut T {
     // SAFETY: promised by the caller.
     unsafe { copyObjectImpl(node.cast()).cast() }
-}
-
-/// Whether a role may execute a function; of the role zero, whether everybody may.
-///
-/// # Safety
-/// Called within a transaction.
-pub(super) unsafe fn may_execute(function: Oid, role: Oid) -> bool {
-    let mode = pgrx::pg_sys::ACL_EXECUTE;
-    // SAFETY: promised by the caller; a function that does not exist is an ERROR.
-    unsafe {
-        #[cfg(any(feature = "pg13", feature = "pg14", feature = "pg15"))]
-        let result = pg_proc_aclcheck(function, role, mode);
-        #[cfg(not(any(feature = "pg13", feature = "pg14", feature = "pg15")))]
-        let result = object_aclcheck(pgrx::pg_sys::ProcedureRelationId, function, role, mode.into());
-        result == pgrx::pg_sys::AclResult::ACLCHECK_OK
-    }
 }

@@ -1,7 +1,9 @@
 //! The one word that all processes of a server share: the time of the last ordered ULID.
 #![allow(unsafe_code)]
 
-use std::ffi::{CStr, c_void};
+use std::ffi::CStr;
+#[cfg(any(feature = "pg17", feature = "pg18", feature = "pg19"))]
+use std::ffi::c_void;
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
 use super::server;
@@ -44,45 +46,36 @@ fn attach(name: &CStr) -> *mut u64 {
     unsafe {
         let lock = &raw mut (*MainLWLockArray.add(ADDIN_SHMEM_INIT_LOCK)).lock;
         server::LWLockAcquire(lock, LWLockMode::LW_EXCLUSIVE);
-        let word = server::ShmemInitStruct(name.as_ptr(), size_of::<u64>(), &mut found);
+        let word = server::ShmemInitStruct(name.as_ptr(), size_of::<u64>(), &mut found).cast::<u64>();
         if !found {
-            initialize(word);
+            word.write(0);
         }
         server::LWLockRelease(lock);
-        word.cast()
+        word
     }
 }
 
 /// The same. From PostgreSQL 17 there is a registry for it, which needs no reserved space.
-#[cfg(any(feature = "pg17", feature = "pg18"))]
+#[cfg(any(feature = "pg17", feature = "pg18", feature = "pg19"))]
 fn attach(name: &CStr) -> *mut u64 {
-    let mut found = false;
+    /// # Safety
+    /// The pointer is to an aligned word that nobody else has yet.
+    unsafe extern "C-unwind" fn initialize(
+        word: *mut c_void,
+        #[cfg(feature = "pg19")] _argument: *mut c_void,
+    ) {
+        // SAFETY: promised by the caller.
+        unsafe { word.cast::<u64>().write(0) };
+    }
+    let (name, size, mut found) = (name.as_ptr(), size_of::<u64>(), false);
     // SAFETY: the name is short enough; the function initializes what it is given before anybody else can attach it.
     unsafe {
-        server::GetNamedDSMSegment(name.as_ptr(), size_of::<u64>(), Some(initialize), &mut found).cast()
+        #[cfg(not(feature = "pg19"))]
+        let word = server::GetNamedDSMSegment(name, size, Some(initialize), &mut found);
+        #[cfg(feature = "pg19")]
+        let word = server::GetNamedDSMSegment(name, size, Some(initialize), &mut found, std::ptr::null_mut());
+        word.cast()
     }
-}
-
-/// The same. From PostgreSQL 19 the function that initializes is passed an argument, which is not needed here.
-#[cfg(feature = "pg19")]
-fn attach(name: &CStr) -> *mut u64 {
-    use std::ptr::null_mut;
-
-    unsafe extern "C-unwind" fn initialize_without(word: *mut c_void, _argument: *mut c_void) {
-        // SAFETY: the word is the one that the server has just made.
-        unsafe { initialize(word) }
-    }
-    let (size, initialize) = (size_of::<u64>(), Some(initialize_without as _));
-    let mut found = false;
-    // SAFETY: the name is short enough; the function initializes what it is given before anybody else can attach it.
-    unsafe { server::GetNamedDSMSegment(name.as_ptr(), size, initialize, &mut found, null_mut()).cast() }
-}
-
-/// # Safety
-/// The pointer is to an aligned word that nobody else has yet.
-unsafe extern "C-unwind" fn initialize(word: *mut c_void) {
-    // SAFETY: promised by the caller.
-    unsafe { word.cast::<u64>().write(0) };
 }
 
 /// For the tests inside a backend, which use words under other names.

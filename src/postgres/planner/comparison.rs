@@ -18,12 +18,10 @@ pub(super) unsafe fn answer(request: &mut SupportRequestIndexCondition) -> Answe
             return None;
         }
         let clause = &*request.node.cast::<OpExpr>();
-        if server::list_length(clause.args) != 2 {
-            return None;
-        }
-        let column_index = usize::from(request.indexarg != 0);
-        let column = server::list_nth(clause.args, column_index);
-        let other = server::list_nth(clause.args, 1 - column_index);
+        let &[left, right] = server::elements(clause.args) else { return None };
+        let column_is_left = request.indexarg == 0;
+        let (column, other) = if column_is_left { (left, right) } else { (right, left) };
+        let (column, other) = (column.ptr_value.cast(), other.ptr_value.cast());
         let kind = server::exprType(column);
         if server::exprType(other) != kind || !is_constant_in_scan(request, other) {
             return None;
@@ -31,7 +29,7 @@ pub(super) unsafe fn answer(request: &mut SupportRequestIndexCondition) -> Answe
         // What the operator means, its own family says: 1 to 5 for `<` to `>`.
         let strategy = match server::get_op_opfamily_strategy(clause.opno, default_family(kind)?) {
             0 => return None,
-            strategy if column_index == 0 => strategy,
+            strategy if column_is_left => strategy,
             strategy => 6 - strategy,
         };
         let operator = operator(default_family(UUIDOID)?, UUIDOID, strategy as i16, request.opfamily)?;

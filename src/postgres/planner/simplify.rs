@@ -124,16 +124,13 @@ impl Column {
                 return None;
             }
             let var = &*expression.cast::<Var>();
-            let tables = (*(*root).parse).rtable;
             // For a key that is an expression, the column is 0, which in a Var means the whole row.
-            if var.varlevelsup != 0
-                || var.varattno <= 0
-                || var.varno as usize == 0
-                || var.varno as usize > server::list_length(tables)
-            {
+            if var.varlevelsup != 0 || var.varattno <= 0 {
                 return None;
             }
-            let table = &*server::list_nth::<pg_sys::RangeTblEntry>(tables, var.varno as usize - 1);
+            let tables = server::elements((*(*root).parse).rtable);
+            let table = tables.get((var.varno as usize).checked_sub(1)?)?;
+            let table = &*table.ptr_value.cast::<pg_sys::RangeTblEntry>();
             (table.rtekind == pg_sys::RTEKind::RTE_RELATION
                 && table.relkind as u8 == pg_sys::RELKIND_PARTITIONED_TABLE)
                 .then_some(Self { table: table.relid, number: var.varattno })
@@ -196,8 +193,8 @@ unsafe fn is_called_by_indexes_or_statistics(table: Oid, function: Oid) -> bool 
         let relation: Relation = server::table_open(table, no_lock);
         let mut found = false;
         let indexes = server::RelationGetIndexList(relation);
-        for n in 0..server::list_length(indexes) {
-            let index = server::index_open((*(*indexes).elements.add(n)).oid_value, lock);
+        for index in server::elements(indexes) {
+            let index = server::index_open(index.oid_value, lock);
             found |= calls(server::RelationGetIndexPredicate(index).cast(), context)
                 || calls(server::RelationGetIndexExpressions(index).cast(), context);
             server::index_close(index, lock);
@@ -207,9 +204,8 @@ unsafe fn is_called_by_indexes_or_statistics(table: Oid, function: Oid) -> bool 
         {
             let cache = SysCacheIdentifier::STATEXTOID as c_int;
             let statistics = server::RelationGetStatExtList(relation);
-            for n in 0..server::list_length(statistics) {
-                let oid = (*(*statistics).elements.add(n)).oid_value;
-                let tuple = server::SearchSysCache1(cache, Datum::from(oid));
+            for object in server::elements(statistics) {
+                let tuple = server::SearchSysCache1(cache, Datum::from(object.oid_value));
                 if !tuple.is_null() {
                     const STXEXPRS: i16 = pg_sys::Anum_pg_statistic_ext_stxexprs as i16;
                     found |= calls(expressions(cache, tuple, STXEXPRS), context);
