@@ -45,7 +45,8 @@ vendored = $(if $(wildcard vendor/config.toml),--locked --offline --config vendo
 suffix = $(shell sed -n 's/^DLSUFFIX *= *//p' '$(pgxs)/Makefile.global')
 built_suffix = $(if $(findstring darwin,$(or $(CARGO_BUILD_TARGET),$(shell uname -s | tr A-Z a-z))),.dylib,.so)
 library = $(target)/pg$(major)/ulid$(suffix)
-# The extension and its companions, which are of SQL alone. cargo-pgrx takes any control file beside Cargo.toml for its own.
+# The extension and its companions, which are SQL only. Their control files are in sql/, because cargo-pgrx takes the first
+# control file that it finds beside Cargo.toml.
 controls = ulid.control $(wildcard sql/*.control)
 extensions = $(basename $(notdir $(controls)))
 scripts = $(wildcard sql/install/*--*.sql sql/*--*--*.sql)

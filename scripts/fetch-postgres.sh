@@ -138,6 +138,6 @@ case $major in
     fetch_source forky postgresql-18
     if [ "$major" = assert ]; then build_with_assertions; else build_with_musl; fi
     ;;
-  *) echo "error: nobody has PostgreSQL $major with its headers"; exit 1 ;;
+  *) echo "error: neither Debian nor PyPI has PostgreSQL $major with its headers"; exit 1 ;;
 esac
 "$root/bin/pg_config" --version >&3
