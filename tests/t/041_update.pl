@@ -20,21 +20,83 @@ is($node->safe_psql('postgres', q{SELECT pg_describe_object(classid, objid, 0) F
 
 my @released = map { /--(.*)\.sql$/ } bsd_glob("$root/sql/install/ulid--*.sql");
 isnt(scalar @released, 0, 'there are released versions');
+
+# What users of the first release can have: every kind of column, index, constraint, partition and object.
+my $kinds = q{
+    CREATE DOMAIN positive AS ulid CHECK (VALUE > '00000000000000000000000000');
+    CREATE TYPE pair AS (id ulid, note text);
+    CREATE TABLE parent (id ulid PRIMARY KEY DEFAULT gen_ulid(), CHECK (ulid_extract_unix_ms(id) >= 0),
+        made timestamptz GENERATED ALWAYS AS (ulid_extract_timestamp(id)) STORED);
+    CREATE TABLE child (id positive PRIMARY KEY DEFAULT gen_monotonic_ulid(), parent ulid NOT NULL REFERENCES parent ON DELETE CASCADE,
+        parent_uuid uuid REFERENCES parent, ids ulid[], pair pair, EXCLUDE USING hash (id WITH =));
+    CREATE INDEX ON child USING hash (parent);
+    CREATE INDEX ON child USING gin (ids);
+    CREATE INDEX ON child (parent DESC, ulid_extract_timestamp(id));
+    CREATE INDEX ON child (parent_uuid) WHERE id <@ '[2020-01-01,2100-01-01)'::tstzrange;
+    CREATE INDEX ON parent USING brin (id);
+    CREATE STATISTICS child_columns ON parent, parent_uuid FROM child;
+    CREATE TABLE log (id ulid NOT NULL, line text) PARTITION BY RANGE (id);
+    CREATE TABLE log_early PARTITION OF log FOR VALUES FROM (MINVALUE) TO ('40000000000000000000000000');
+    CREATE TABLE log_late PARTITION OF log FOR VALUES FROM ('40000000000000000000000000') TO (MAXVALUE);
+    CREATE TABLE spread (id ulid NOT NULL) PARTITION BY HASH (id);
+    CREATE TABLE spread_0 PARTITION OF spread FOR VALUES WITH (MODULUS 2, REMAINDER 0);
+    CREATE TABLE spread_1 PARTITION OF spread FOR VALUES WITH (MODULUS 2, REMAINDER 1);
+    CREATE VIEW texts AS SELECT id::text AS text, id::uuid AS uuid, id::bytea AS bytes, id::timestamptz AS made,
+        id <@ tstzrange('2020-01-01', NULL) AS late, tstzrange(NULL, '2020-01-01') @> id AS early FROM parent;
+    CREATE MATERIALIZED VIEW ends AS SELECT min(id), max(id), ulid_lower_bound('2026-01-01') AS bound FROM parent;
+    CREATE FUNCTION made(ulid) RETURNS timestamptz LANGUAGE sql IMMUTABLE AS 'SELECT ulid_to_timestamp($1)';
+    ALTER TABLE child ENABLE ROW LEVEL SECURITY;
+    CREATE POLICY recent ON child USING (id >= ulid_lower_bound('2020-01-01'));
+    REVOKE EXECUTE ON FUNCTION ulid_to_key(ulid) FROM PUBLIC;
+    INSERT INTO parent SELECT md5(n::text)::uuid::ulid FROM generate_series(1, 2000) AS n;
+    INSERT INTO child SELECT md5(n || 'child')::uuid::ulid, md5(n::text)::uuid::ulid, CASE WHEN n % 3 = 0 THEN md5(n::text)::uuid END,
+        ARRAY[md5(n::text)::uuid::ulid, NULL], ROW(md5(n::text)::uuid::ulid, n)::pair FROM generate_series(1, 2000) AS n;
+    INSERT INTO log SELECT id, 'line' FROM parent;
+    INSERT INTO spread SELECT id FROM parent;
+    REFRESH MATERIALIZED VIEW ends;
+    ANALYZE};
+
+# The same by each index, and by none.
+my $by_index = q{
+    SELECT count(*) FROM parent JOIN child ON child.parent = parent.id;
+    SELECT count(*) FROM child WHERE parent_uuid = md5('3')::uuid AND id <@ '[2020-01-01,2100-01-01)'::tstzrange;
+    SELECT count(*) FROM child WHERE ids @> ARRAY[md5('7')::uuid::ulid];
+    SELECT count(*) FROM log WHERE id <@ tstzrange('2020-01-01', '5000-01-01');
+    SELECT count(*) FROM spread WHERE id = md5('7')::uuid::ulid;
+    SELECT * FROM ends};
+
+sub dump_of {
+    my ($database) = @_;
+    my $file = PostgreSQL::Test::Utils::tempdir('dump') . '/dump.sql';
+    $node->command_ok([ 'pg_dump', '--no-sync', '-f', $file, '-d', $node->connstr($database) ], "$database can be dumped");
+    my $dump = slurp_file($file);
+    $dump =~ s/^\\(?:un)?restrict .*\n//mg;    # random since the minor releases of August 2025
+    return ($dump, $file);
+}
+
+$node->safe_psql('postgres', 'CREATE DATABASE fresh');
+$node->safe_psql('fresh', "CREATE EXTENSION ulid; $kinds");
+my ($fresh_dump, $dump_file) = dump_of('fresh');
 for my $version (@released) {
     my $database = "from_$version";
     $node->safe_psql('postgres', qq{CREATE DATABASE "$database"});
-    $node->safe_psql($database, qq{
-        CREATE EXTENSION ulid VERSION '$version';
-        CREATE TABLE key (id ulid PRIMARY KEY DEFAULT gen_ulid(), ids ulid[], made timestamptz GENERATED ALWAYS AS (ulid_extract_timestamp(id)) STORED);
-        CREATE INDEX ON key USING hash (id);
-        INSERT INTO key (ids) SELECT ARRAY[gen_ulid(), gen_monotonic_ulid()] FROM generate_series(1, 10000);
-        CREATE TABLE before AS SELECT id::text, ids::text, made FROM key;
-        ALTER EXTENSION ulid UPDATE;
-        INSERT INTO key DEFAULT VALUES});
-    is_deeply(extension_objects($node, $database), $fresh, "updated from $version, the objects are those of a fresh install");
-    is($node->safe_psql($database, 'SELECT count(*) FROM before JOIN key ON key.id = before.id::ulid AND key.ids::text = before.ids AND key.made = before.made'),
-        10000, "updated from $version, the stored data is what it was");
+    $node->safe_psql($database, "CREATE EXTENSION ulid VERSION '$version'; $kinds; ALTER EXTENSION ulid UPDATE");
+    is_deeply(extension_objects($node, $database), extension_objects($node, 'fresh'), "updated from $version, the objects are those of a fresh install");
+    my ($dump) = dump_of($database);
+    ok($dump eq $fresh_dump, "updated from $version, data and objects of every kind are dumped as those of a fresh install");
+    is($node->safe_psql($database, "SET enable_seqscan = off; $by_index"), $node->safe_psql('fresh', "SET enable_indexscan = off;
+        SET enable_indexonlyscan = off; SET enable_bitmapscan = off; $by_index"), "updated from $version, the indexes find the rows");
+    is($node->safe_psql($database, q{INSERT INTO parent DEFAULT VALUES RETURNING made > now() - interval '1 hour'}), 't',
+        "updated from $version, the default makes ids");
+    if (has_extension('amcheck')) {
+        is($node->safe_psql($database, q{CREATE EXTENSION amcheck; SELECT count(*) = 4, bool_and(bt_index_parent_check(c.oid, true) IS NOT NULL)
+            FROM pg_class c JOIN pg_am a ON a.oid = c.relam WHERE amname = 'btree' AND relkind = 'i' AND relnamespace = 'public'::regnamespace}),
+            't|t', "updated from $version, the btree indexes are sound");
+    }
 }
+$node->safe_psql('postgres', 'CREATE DATABASE restored');
+$node->command_ok([ 'psql', '-Xq', '-v', 'ON_ERROR_STOP=1', '-d', $node->connstr('restored'), '-f', $dump_file ], 'the dump can be restored');
+ok((dump_of('restored'))[0] eq $fresh_dump, 'what is restored is dumped as before');
 
 # A type that is another one is refused by every update script, by a section that is the same in each of them.
 my $section;
