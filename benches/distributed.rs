@@ -81,7 +81,7 @@ fn ids(kind: Kind, servers: usize, rate: f64, skew: f64, seed: u64) -> Result<Ve
     Ok(ids)
 }
 
-/// The share of ids that are smaller than one made before, and how many milliseconds the latest of them is behind.
+/// The share of ids that are smaller than an earlier one, and how many milliseconds the latest of them is behind.
 fn disorder(ids: &[Ulid]) -> (f64, u64) {
     let (mut newest, mut late, mut behind) = (Ulid::NIL, 0, 0);
     for &id in ids {

@@ -58,8 +58,8 @@ if (%simulated) {
         my ($results) = @_;
         return { map { my $of = $_; $of => [map { [$_, $results->{$of}{ $skews[$_] }] } 0 .. $#skews] } keys %$results };
     };
-    chart('out-of-order', 'Ids smaller than one made before', '%', $of->($simulated{out_of_order}), $axis);
-    chart('leaf-fill', 'Leaf pages of the key\'s index are full to', '%', $of->($simulated{leaf_fill}), $axis);
+    chart('out-of-order', 'Ids that are smaller than an earlier one', '%', $of->($simulated{out_of_order}), $axis);
+    chart('leaf-fill', 'Leaf fill of the key\'s index', '%', $of->($simulated{leaf_fill}), $axis);
     exit;
 }
 
