@@ -1,24 +1,24 @@
-# The targets; scripts/ has the commands behind them. `make help` prints the lines below that contain two hashes.
+# The targets; their commands are in scripts/. `make help` prints the lines below that contain two hashes.
 
 PG_CONFIG ?= pg_config
 DESTDIR ?=
-# The major version that `make run` and `make test` use; empty: that of the machine. For tests also a list, or all.
+# The major version that `make run` and `make test` use; empty: that of the machine. For tests, also a list or "all".
 PG ?=
 export PG
-# arm64: packages and images are made for that machine; what test-sql, test-deb, test-rpm and test-image make runs in an
+# arm64: build packages and images for that architecture; test-sql, test-deb, test-rpm and test-image run theirs in an
 # emulator.
 ARCH ?=
 export ARCH
-# The tests that `make test-server` and `make installcheck` run, by the names of their files without numbers; empty: all.
+# The tests that `make test-server` and `make installcheck` run: names of files, without their numbers; empty: all.
 TESTS ?=
 export TESTS
-# The pages and tools of docs/clients that `make test-clients` runs.
+# The pages and tools of docs/clients that `make test-clients` runs; empty: all.
 CLIENTS ?=
 export CLIENTS
-# If this is set to anything, `make bench` measures everything.
+# If this is not empty, `make bench` measures everything.
 FULL ?=
 export FULL
-# After this many seconds `make test PG=all` starts no further optional version.
+# After this many seconds, `make test PG=all` does not start another optional version.
 export TIME_LIMIT
 
 # How often `make crash` kills the server, and how often `make hostile` sends something; empty: 100 and 100,000 times.
@@ -39,9 +39,9 @@ extdir = $(DESTDIR)$(shell '$(pg_config)' --sharedir)/extension
 pgxs = $(shell dirname "$$('$(pg_config)' --pgxs)")/..
 pg_regress = $(pgxs)/test/regress/pg_regress
 target = $(or $(CARGO_TARGET_DIR),target)$(CARGO_BUILD_TARGET:%=/%)
-# Where the release's archive of crates is unpacked, nothing is fetched.
+# If the release's archive of crates is unpacked here, the build needs no network.
 vendored = $(if $(wildcard vendor/config.toml),--locked --offline --config vendor/config.toml)
-# How libraries end: that of the server, .so but on macOS since PostgreSQL 16, and that of cargo.
+# The suffix of the server's libraries, which is .so except on macOS since PostgreSQL 16, and that of cargo's.
 suffix = $(shell sed -n 's/^DLSUFFIX *= *//p' '$(pgxs)/Makefile.global')
 built_suffix = $(if $(findstring darwin,$(or $(CARGO_BUILD_TARGET),$(shell uname -s | tr A-Z a-z))),.dylib,.so)
 library = $(target)/pg$(major)/ulid$(suffix)
@@ -61,7 +61,7 @@ all: build # pgxn runs this target
 
 ##@ What most people need
 
-run: ## build, start a temporary server, show what the type does, and open psql in it
+run: ## build, start a temporary server, demonstrate the type, and open psql in it
 	scripts/run.sh
 
 build: ## build the extension for the server of PG_CONFIG (default: the pg_config in PATH)
@@ -70,7 +70,7 @@ build: ## build the extension for the server of PG_CONFIG (default: the pg_confi
 	mkdir -p '$(dir $(library))'
 	cp '$(target)/release/libulid$(built_suffix)' '$(library)'
 
-install: ## install it there, under DESTDIR if that is set; builds it first if cargo is available
+install: ## install it there, below DESTDIR if that is set; build it first if cargo is available
 	@scripts/check-installed.sh '$(libdir)/ulid$(suffix)' '$(extdir)'
 	if command -v cargo > /dev/null; then $(MAKE) --no-print-directory build; fi
 	install -d '$(libdir)' '$(extdir)'
@@ -82,7 +82,7 @@ install: ## install it there, under DESTDIR if that is set; builds it first if c
 		install -m 644 sql/$$name.sql '$(extdir)'/$$name--$$version.sql || exit; \
 	done
 
-uninstall: ## remove the files that install has installed
+uninstall: ## remove the files that install puts there
 	@scripts/check-installed.sh '$(libdir)/ulid$(suffix)' '$(extdir)'
 	rm -f '$(libdir)/ulid$(suffix)' $(foreach name,$(extensions),'$(extdir)/$(name).control' '$(extdir)'/$(name)--*.sql)
 
@@ -91,19 +91,19 @@ installcheck: ## test the installed extension in the running server that PGHOST,
 	'$(pg_regress)' --bindir='$(bindir)' --inputdir=tests/pg_regress --outputdir=target/regress \
 		--load-extension=ulid --dbname=ulid_regression $(tests)
 
-test: ## run the tests below, installing what is missing (PG=13, 15 to 19, all or assert)
+test: ## run the tests that take minutes, and install what they need (PG=13, 15 to 19, all or assert)
 	scripts/test.sh
 
-lint: ## the scripts by shellcheck, Perl by perl -c, .github/workflows by actionlint
+lint: ## check scripts with shellcheck, Perl with perl -c, .github/workflows with actionlint
 	scripts/test.sh lint
 
 bench: ## measure the Rust code, then kinds of ids in a server (minutes; FULL=1: half an hour)
 	scripts/bench.sh
 
-book: ## make the documentation as a site in target/book/html, by mdBook
+book: ## build the documentation as a site in target/book/html, with mdBook
 	scripts/book.sh
 
-clean: ## remove everything built here (cargo-pgrx stays, in the user's cache directory)
+clean: ## remove everything built here (except cargo-pgrx, in the user's cache directory)
 	scripts/clean.sh
 	if [ -n '$(CARGO_TARGET_DIR)' ]; then cargo clean; fi
 
@@ -115,7 +115,7 @@ help: ## print this list
 test-rust: ## the Rust code without PostgreSQL: format, lints, tests, documentation, Miri if it is installed
 	scripts/test.sh rust
 
-test-build: ## lints with PostgreSQL; build, install into a private copy of PostgreSQL and start it
+test-build: ## lints with PostgreSQL; build, install into a private copy of PostgreSQL, start it
 	scripts/test.sh build
 
 test-sql: ## tests/pg_regress
@@ -127,12 +127,12 @@ test-pgrx: ## the Rust tests that run inside a server
 test-server: ## tests/t: servers that are started, killed, replicated, upgraded (TESTS="update crash")
 	scripts/test.sh server
 
-test-docs: ## the SQL examples of README.md and docs/ (ROWS=10000: on smaller tables instead of a million rows)
+test-docs: ## the SQL examples of README.md and docs/ (ROWS=10000: with tables smaller than a million rows)
 	scripts/test.sh docs
 
-##@ Tests that run only if they are named
+##@ Tests that run only on request
 
-test-book: ## the site: its links and anchors, and its search, a table and a picture in a headless Chromium
+test-book: ## the site: links and anchors; search, a table and a picture in a headless Chromium
 	scripts/test.sh book
 
 test-clients: ## the drivers and ORMs of docs/clients (CLIENTS="python nodejs#prisma")
@@ -150,30 +150,30 @@ test-crates: ## licences, sources and advisories of the crates, by cargo-deny
 test-foreign: ## the Rust code without PostgreSQL on emulated machines: s390x (big-endian), i686 and aarch64
 	scripts/test.sh foreign
 
-test-musl: ## tests/pg_regress in a PostgreSQL 18 built with musl, the libc of Alpine (built once, from Debian's source)
+test-musl: ## tests/pg_regress in a PostgreSQL 18 with musl, the libc of Alpine (built once, from Debian's source)
 	PG=musl scripts/test.sh sql
 
-test-macos: ## the extension compiled and linked for macOS, as far as another system can
+test-macos: ## compile and link the extension for macOS, as far as another system can
 	scripts/test.sh macos
 
 test-aarch64: ## cross-build the extension for ARM, and run tests/pg_regress in an emulated server
 	scripts/test.sh aarch64
 
-##@ Fuzzing and stress tests, as long as you like
+##@ Fuzzing and stress tests, of any duration
 
-fuzz: ## random inputs for the Rust code, compared with plain implementations (SECONDS=60; SEED=1)
+fuzz: ## random inputs for the Rust code, compared with simple implementations (SECONDS=60; SEED=1)
 	scripts/test.sh fuzz
 
 planner-fuzz: ## random queries for the planner's hooks (SECONDS=60; SEED=1; PG=18)
 	TESTS=$@ FUZZ_SECONDS=$${FUZZ_SECONDS:-60} scripts/test.sh server
 
-sqlsmith: ## random queries by sqlsmith, which does not know the extension (SECONDS=60; PG=assert)
+sqlsmith: ## random queries of sqlsmith, which knows nothing of the extension (SECONDS=60; PG=assert)
 	TESTS=$@ FUZZ_SECONDS=$${FUZZ_SECONDS:-60} scripts/test.sh server
 
 valgrind: ## every function under valgrind, in a PostgreSQL built for it with assertions
 	TESTS=$@ PG=assert scripts/test.sh server
 
-hostile: ## random bytes for servers in six encodings (CASES=100000 for each; SEED=1)
+hostile: ## random bytes for every function, in six encodings (CASES=100000 for each; SEED=1)
 	TESTS=$@ CASES=$${CASES:-100000} LARGE=yes scripts/test.sh server
 
 crash: ## kill a server while clients write, then compare every acknowledged row (ROUNDS=100)
@@ -187,25 +187,25 @@ mutants: ## mutation testing of the Rust code: a surviving mutant means a missin
 
 ##@ Packages, in target/packages
 
-deb: ## make the Debian package, and its source (PG=NN; ARCH=arm64)
+deb: ## build the Debian package and its source package (PG=NN; ARCH=arm64)
 	packaging/deb.sh
 
-rpm: ## make the RPM package, and its source (PG=NN; ARCH=arm64)
+rpm: ## build the RPM package and its source package (PG=NN; ARCH=arm64)
 	packaging/rpm.sh
 
-image: ## make the extension image from the Debian package (PG=18 or newer; ARCH=arm64)
+image: ## build the extension image from the Debian package (PG=18 or newer; ARCH=arm64)
 	packaging/image.sh
 
-dist: ## make the source archives: PGXN's, the crates that it is built from, and the SBOM
+dist: ## make the source archive for PGXN, the archive of the crates, and the SBOM
 	packaging/dist.sh
 
-sums: ## write SHA256SUMS of all that is there
+sums: ## write SHA256SUMS of all files there
 	cd target/packages && rm -f SHA256SUMS && sha256sum -- * > .sums && mv .sums SHA256SUMS
 
 test-deb: ## the Debian package: installed, used, upgraded and purged in a bare Debian (PG=15, 17 or 18)
 	scripts/test.sh deb
 
-test-rpm: ## the RPM package: checked with rpm's own tools, and its files used in a server (PG=NN)
+test-rpm: ## the RPM package: checked with rpm's own tools, its files used in a server (PG=NN)
 	scripts/test.sh rpm
 
 test-image: ## the images: loaded by a PostgreSQL 18 that has nothing else; Dockerfile, built and used

@@ -14,7 +14,7 @@ prepare_postgres "$major"
 install_extension
 open_servers
 PATH=$BIN:$PATH
-# The default settings, except for fsync, which would only measure the disk, and for settings that would interfere.
+# The default settings, except for fsync, since the disk is not to be measured, and for settings that would interfere.
 start_server bench "shared_buffers = 128MB" "autovacuum = off" "max_wal_size = 1GB" "checkpoint_timeout = 30min"
 server_directory "$SERVERS/files"
 perl benches/sql.pl ${FULL:+--full} --directory "$SERVERS/files" "$@" "$results/pg$major.tsv"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Make the documentation as a site in target/book/html, by mdBook, from the files that are read on the repository's host.
-# docs/README.md is the table of contents.
+# Build the documentation as a site in target/book/html, with mdBook, from the same files that are read on the repository's
+# host. docs/README.md is the table of contents.
 # shellcheck source=scripts/lib/setup.sh
 . "$(dirname "$0")/lib/setup.sh"
 prepare_rust
@@ -11,7 +11,7 @@ mkdir -p "$source/tests"
 # the links between these are relative, so they stay as they are
 cp -a README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md LICENSE docs "$source"
 cp tests/evidence.md "$source/tests"
-# mdBook names the page of a README.md index.html, and not in links
+# mdBook renames the page of a README.md to index.html, but does not change links to it
 find "$source" -name '*.md' -exec sed -i 's#\(](\([^)]*/\)\?\)README\.md#\1index.md#g' {} +
 perl -n -e '
   BEGIN { print "[Documentation](docs/README.md)\n\n" }

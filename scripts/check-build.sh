@@ -1,5 +1,5 @@
 #!/bin/sh
-# Make sure that what a build needs is there, and say what is missing in one line each: check-build.sh PG_CONFIG
+# Check that everything a build needs is installed, and report each missing part in a line: check-build.sh PG_CONFIG
 set -eu
 "$(dirname "$0")/check-rust.sh"
 failed=""

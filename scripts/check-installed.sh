@@ -1,7 +1,7 @@
 #!/bin/sh
 # Make sure that the files to be overwritten or removed are ours: check-installed.sh LIBRARY EXTENSIONDIR
 #
-# Packages of pgx_ulid install an extension of the same name, with another type. Databases that use it would lose it.
+# Packages of pgx_ulid install an extension of the same name with another type. Databases that use it would stop working.
 set -eu
 cd "$(dirname "$0")/.."
 foreign=""

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Make sure that a library can be shipped: check-library.sh LIBRARY
 #
-# It exports what src/postgres.rs lists, and nothing that another library could stumble over; the scripts name nothing
-# else; and it runs with the libc of every system that there are packages for.
+# It exports exactly the functions that src/postgres.rs lists, so that its symbols do not clash with those of other libraries;
+# the SQL scripts refer to no others; and it runs with the libc of every system that packages are built for.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 library=$1 oldest_libc=2.34                # of Red Hat Enterprise Linux 9; Debian 12 and Ubuntu 22.04 have newer ones

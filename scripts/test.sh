@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Run all tests or the named stages: rust build sql pgrx server docs clients; lint, which otherwise runs on the first server
-# alone; deb, which otherwise runs on PostgreSQL 15 alone; and those that run only if they are named: aarch64 book crates
-# dist foreign fuzz image macos minimal mutants rpm. A failure does not stop the later ones.
+# Run the tests: test.sh [STAGE...]. Without arguments, the stages are rust build sql pgrx server docs clients, for the first
+# PostgreSQL lint, and for PostgreSQL 15 deb. Others run only if they are named: aarch64 book crates dist foreign fuzz image
+# macos minimal mutants rpm. If a stage fails, the later ones run nevertheless.
 # shellcheck source=scripts/lib/setup.sh
 . "$(dirname "$0")/lib/setup.sh"
 
@@ -11,7 +11,7 @@ check() {
   "$@" || failed=1
 }
 
-# Whether the compiler has the version that Cargo.toml names, so that its warnings are the ones we know.
+# Whether the compiler has the version that Cargo.toml names, so that its warnings are known.
 is_pinned_rust() {
   [[ $(rustc --version) = "rustc $(sed -n 's/^rustc = "\(.*\)"/\1/p' Cargo.toml)".* ]]
 }
@@ -44,7 +44,7 @@ stage_rust() {
   echo "skipped: Miri, which is not installed (rustup +nightly component add miri)"
 }
 
-# The Rust code on other machines: of other byte order, with shorter pointers, and the most common one beside this.
+# The Rust code on other architectures: with the other byte order, with shorter pointers, and on ARM.
 stage_foreign() {
   local machine target variable log
   prepare_foreign_rust "${FOREIGN[@]}"
@@ -58,7 +58,7 @@ stage_foreign() {
   done
 }
 
-# Random inputs for the Rust code. Half of the time they are made as fast as possible, the other half coverage guides them.
+# Random inputs for the Rust code. Half of the time they are generated as fast as possible, the other half guided by coverage.
 stage_fuzz() {
   local random=target/fuzz/release/examples/random nightly=(rustup run nightly) name names share seed=${FUZZ_SEED:-$(date +%s)}
   cargo build --quiet --release --example random --locked --manifest-path fuzz/Cargo.toml --target-dir target/fuzz
@@ -66,11 +66,11 @@ stage_fuzz() {
   share=$((${FUZZ_SECONDS:-60} / 2 / $(wc -w <<< "$names") + 1))
   check "$random" --seconds="$share" --seed="$seed"
   if ! RUSTUP_AUTO_INSTALL=0 "${nightly[@]}" scripts/check-rust.sh 2> /dev/null || ! command -v c++ > /dev/null; then
-    echo "skipped: libFuzzer, which takes a nightly compiler (rustup toolchain install nightly) and g++"
+    echo "skipped: libFuzzer, which needs a nightly compiler (rustup toolchain install nightly) and g++"
     return
   fi
   prepare_cargo_tool cargo-fuzz 0.13.2
-  # there is no unsafe code here, for which the address sanitizer would be needed
+  # without the address sanitizer, because this code contains no unsafe blocks
   for name in $names; do
     "$random" --write="target/fuzz/corpus/$name" --seed="$seed" "$name"
     if "${nightly[@]}" cargo fuzz run --fuzz-dir fuzz --target-dir target/fuzz --sanitizer none --features libfuzzer "$name" \
@@ -83,18 +83,18 @@ stage_fuzz() {
   done
 }
 
-# Whether a test notices each small change of the Rust code. First the unit tests alone, which find most of them in a second
-# or two each, then all tests for those that are left.
+# Mutation testing of the Rust code. First with the unit tests alone, which find most mutants in a second or two each, then
+# with all tests for the mutants that survived.
 stage_mutants() {
   local all=(--config tests/mutants.toml --output target --colors never --cargo-arg=--lib)
   prepare_cargo_tool cargo-mutants 27.1.0
   rm -rf target/mutants.out
   cargo mutants "${all[@]}" || case $? in 2 | 3) ;; *) failed=1; return ;; esac
   cargo mutants "${all[@]}" --iterate --cargo-arg=--test={convert,properties,serde,vectors} ||
-    [ $? = 3 ] || failed=1                 # 3: some made a test run on and on, which is noticed too
+    [ $? = 3 ] || failed=1                 # 3: a test with a mutant reached its time limit, so the mutant was found
 }
 
-# The oldest versions of the crates that Cargo.toml permits, without those that it pins; and the oldest Rust.
+# The oldest versions of the crates that Cargo.toml permits, except for those that it pins; and the oldest Rust.
 stage_minimal() {
   local copy rust toolchain
   copy=$(mktemp -d)
@@ -103,7 +103,7 @@ stage_minimal() {
   cp -a Cargo.toml src tests benches docs "$copy"
   sed -i -e '/^pgrx/d' -e '/^pg[0-9_]/d' -e 's/^postgres = .*/postgres = []\npg_test = []/' "$copy/Cargo.toml"
   cd "$copy"
-  # the option is unstable, and nothing else is
+  # only for this unstable option
   RUSTC_BOOTSTRAP=1 check cargo update --quiet -Z direct-minimal-versions
   check cargo test --target-dir "$ROOT/target/minimal" --features "diesel postgres-types sqlx" \
     --lib --test={convert,properties,serde,vectors}
@@ -117,7 +117,7 @@ stage_minimal() {
   fi
 }
 
-# The crates that the extension is built and tested from: licences, sources, and what is known against them.
+# The crates that the extension and its tests are built from: licences, sources, and known vulnerabilities.
 stage_crates() {
   local deny=(cargo deny --config tests/deny.toml)
   prepare_cargo_tool cargo-deny 0.20.2
@@ -130,14 +130,14 @@ stage_crates() {
   fi
 }
 
-# The extension for macOS, as far as another system can: it compiles with the bindings that pgrx has for documentation, and
-# its library, linked against stand-ins for the system's, exports what it should. It is not loaded.
+# The extension for macOS, as far as another system can test it: it compiles with the bindings that pgrx has for
+# documentation, and its library, linked against stubs of the system's libraries, exports what it should. It is not loaded.
 stage_macos() {
   local tree=$ROOT/target/rust-macos stubs=$ROOT/target/macos-stubs triple=aarch64-apple-darwin name version listed
   prepare_tools clang lld llvm
   if [ ! -x "$tree/bin/rustc" ] || ! PATH=$tree/bin:$PATH scripts/check-rust.sh 2> /dev/null; then
     say "get a Rust for macOS into $tree (half a minute, once)"
-    scripts/fetch-rust.sh "$tree" rustup "$triple" || { echo "takes a Rust for macOS, which rustup has"; exit 77; }
+    scripts/fetch-rust.sh "$tree" rustup "$triple" || { echo "needs a Rust for macOS, which rustup has"; exit 77; }
   fi
   PATH=$tree/bin:$PATH
   mkdir -p "$stubs/usr/lib"
@@ -147,7 +147,7 @@ stage_macos() {
   done
   # cargo's target directory may be on a path with blanks, so this is a file
   printf '#!/bin/sh\nexec /usr/bin/clang --target=arm64-apple-macos11 -fuse-ld=lld -Wno-unused-command-line-argument "$@"\n' > "$stubs/clang"
-  # the C in a dependency is for its own tests: an empty file is enough; and this is not the compiler that knows -?
+  # the C code of a dependency is only for its own tests, so an empty file is enough; -? is an option of another compiler
   printf '#!/bin/sh\ncase $1 in -\\?) exit 1 ;; esac\nfor word; do case $last in -o) : > "$word" ;; esac; last=$word; done\n' > "$stubs/cc"
   chmod 755 "$stubs/clang" "$stubs/cc"
   export DOCS_RS=1 SDKROOT=$stubs CARGO_TARGET_AARCH64_APPLE_DARWIN_LINKER=$stubs/clang CC_aarch64_apple_darwin=$stubs/cc
@@ -214,8 +214,8 @@ EOF
   check "$CARGO_PGRX" pgrx test "pg$major" --pgdata "$SERVERS/pgrx" "${runas[@]}"
 }
 
-# What needs servers of its own: tests/t, or those tests that TESTS names, by the names of their files without the numbers;
-# by prove, as the user of the servers. The logs stay in target/prove.
+# The tests with servers of their own: tests/t, or those that TESTS names (names of files without their numbers). prove runs
+# them as the user of the servers. The logs are kept in target/prove.
 stage_server() {
   local name log directory=$ROOT files=() options=(--jobs=2 --timer --directives)
   for name in ${TESTS:-}; do
@@ -242,7 +242,7 @@ stage_server() {
     tee "target/prove-$major.log" || failed=1
   rm -rf target/prove
   cp -r "$SERVERS/prove/tmp_check/log" target/prove
-  # what the failed ones did at last, and their servers
+  # the last lines of the logs of failed tests and their servers
   # shellcheck disable=SC2013
   for name in $(sed -n 's/^[^ ]*\/\([^ ]*\)\.pl *(Wstat: .*/\1/p' "target/prove-$major.log"); do
     for log in "target/prove/regress_log_$name" "target/prove/${name}"_*; do
@@ -253,7 +253,7 @@ stage_server() {
   done
 }
 
-# Prepare the servers that FROM names, or all older ones that can be had, for tests/t/*_upgrade.pl.
+# Prepare the servers that FROM names, or all older ones that are available, for tests/t/*_upgrade.pl.
 prepare_older_servers() {
   local old names=${FROM:-}
   [ "$names" != all ] || names=${MAJORS/15/15 15-main}
@@ -270,7 +270,7 @@ stage_docs() {
   check perl scripts/test-docs.pl README.md docs/*.md docs/migrating/*.md docs/clients/README.md docs/clients/others.md
 }
 
-# The site: the links of its sources, every page in the table of contents, and what a browser shows of it.
+# The site: the links in its sources, its table of contents, and what a browser shows.
 stage_book() {
   local modules=target/remark page html=target/book/html browser
   command -v npm > /dev/null || prepare_tools npm
@@ -293,8 +293,8 @@ stage_book() {
   check diff <(printf '%s\n' 'found: true' 'table: true' 'picture: true' end) target/book/seen
 }
 
-# The programs of docs/clients, or of those pages or tools that CLIENTS names ("python nodejs#prisma"); quick are those that
-# take seconds. What is not installed and cannot be installed is skipped, and named at the end.
+# The programs of docs/clients, or those of the pages or tools that CLIENTS names ("python nodejs#prisma"); "quick" stands for
+# those that take seconds. Tools that are not installed and cannot be installed are skipped, and named at the end.
 stage_clients() {
   local page pages=() port password newer status=0
   CLIENTS=${CLIENTS:-all}
@@ -307,8 +307,8 @@ stage_clients() {
   esac
   for page in $CLIENTS; do pages+=("docs/clients/${page%%#*}.md${page#"${page%%#*}"}"); done
 
-  # Not every driver can use a Unix socket. Other users of the machine must not connect through loopback, so there is a
-  # password. It is not a number, because EclipseLink would decipher that.
+  # Not every driver can use a Unix socket. A password prevents other users of the machine from connecting through loopback.
+  # It is not a number, because EclipseLink would try to decrypt that.
   port=$(perl -MIO::Socket::INET -e 'print IO::Socket::INET->new(LocalAddr => "127.0.0.1", Listen => 1)->sockport')
   password=ulid-$(od -An -N16 -tx1 /dev/urandom | tr -d ' \n')
   start_server clients "wal_level = logical" "password_encryption = 'scram-sha-256'"
@@ -316,7 +316,7 @@ stage_clients() {
   stop_server clients
   as_postgres sh -c "printf 'local all all trust\nhost all all 127.0.0.1/32 scram-sha-256\n' > '$SERVERS/clients/data/pg_hba.conf'"
   start_server clients "listen_addresses = '127.0.0.1'" "port = $port"
-  # Prisma's generate looks for its engine, which npm does not have, but does not run it
+  # "prisma generate" looks for its engine, which is not on npm, but does not run it
   export PGHOST=127.0.0.1 PGPORT=$port PGPASSWORD=$password PRISMA_SCHEMA_ENGINE_BINARY=/bin/true
   perl scripts/test-clients.pl "${pages[@]}" || status=$?
   [ "$status" = 0 ] || [ "$status" = 77 ] || failed=1
@@ -324,7 +324,7 @@ stage_clients() {
     [ "$newer" = quick ] || echo "left out: the packages of Debian testing: $newer"
     return
   fi
-  say "those of Debian's packages, in Debian testing"
+  say "the drivers of Debian's packages, in Debian testing"
   status=0
   . tests/packages/lib/bare.sh
   PATH=/usr/sbin:/usr/bin:/sbin:/bin in_debian "$NEWER" env -u TMPDIR HOME=/root ROOT=/ulid \
@@ -332,8 +332,8 @@ stage_clients() {
   [ "$status" = 0 ] || [ "$status" = 77 ] || failed=1
 }
 
-# Make NEWER a bare Debian testing with the packages of the pages that CLIENTS names, and what runs them; it is kept.
-# Otherwise newer says why not.
+# Create a bare Debian testing in the directory NEWER, which is kept, with the packages of the pages that CLIENTS names. If
+# that fails, set newer to the reason.
 prepare_newer_clients() {
   local page wanted
   NEWER=$ROOT/target/clients/forky newer=""
@@ -367,7 +367,7 @@ prepare_newer_clients() {
         { cat /ulid/log; exit 1; }' sh perl postgresql-client $wanted) || newer="its packages cannot be installed"
 }
 
-# Packages: made as they are published, then installed and used where there is nothing else.
+# Packages: built as they are published, then installed and used on a bare system.
 stage_dist() { check_package dist; }
 stage_deb() { check_package deb; }
 stage_rpm() { check_package rpm; }
@@ -375,14 +375,13 @@ stage_image() { check_package image; }
 
 check_package() {
   local status=0
-  git rev-parse --verify --quiet HEAD > /dev/null || { echo "takes a checkout of git"; exit 77; }
+  git rev-parse --verify --quiet HEAD > /dev/null || { echo "needs a git checkout"; exit 77; }
   MAJOR=$major "tests/packages/test-$1.sh" < /dev/null || status=$?
-  [ "$status" != 77 ] || exit 77           # what it needs is not there; its last line says what
+  [ "$status" != 77 ] || exit 77           # something that it needs is missing; its last line says what
   [ "$status" = 0 ] || failed=1
 }
 
-# Scripts by shellcheck, Perl by its compiler, and what the repository's host runs by actionlint. What cannot be installed is
-# left out by name.
+# Scripts with shellcheck, Perl with its compiler, workflows with actionlint. A tool that cannot be installed is reported.
 stage_lint() {
   local files file target log=target/lint.log
   # 1.7.7; the Node.js of Debian 12 is too old for it
@@ -392,7 +391,7 @@ stage_lint() {
   offer_packages shellcheck
   if command -v shellcheck > /dev/null; then
     say "shellcheck, ${#files[@]} files"
-    # what programs expand that the shell starts, variables of subshells, and those that a caller sets
+    # SC2016: expanded by other programs; SC2030, SC2031: variables of subshells; SC2153: variables that a caller sets
     shellcheck --external-sources --exclude=SC2016,SC2030,SC2031,SC2153 "${files[@]}" || failed=1
   else
     echo "left out: shellcheck, which is not installed"
@@ -429,7 +428,7 @@ count() {
   [ "$2" = 0 ] || failed=1
 }
 
-# Print what is called PG=$1.
+# Print the name of PG=$1 for headings.
 title_of() {
   case $1 in
     assert) echo "18 with assertions" ;;
@@ -467,8 +466,7 @@ run_stage() {
   summary+=("$title")
 }
 
-# Print the major versions that PG asks for; one with a question mark is skipped if it is not available or time runs
-# out.
+# Print the major versions that PG requests; one with a question mark is skipped if it is not available or time runs out.
 requested_majors() {
   local own
   own=$(default_major)
@@ -524,7 +522,7 @@ for major in ${majors:-}; do
     esac
   fi
   for stage in "${on_server[@]}" "${more[@]}"; do run_stage "$stage" "$major"; done
-  export ROWS=${ROWS:-10000}               # the guides with a million rows take minutes: one server is enough
+  export ROWS=${ROWS:-10000}               # with a million rows, the guides take minutes: only for the first server
 done
 
 printf '\n== summary\n'

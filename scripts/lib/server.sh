@@ -2,7 +2,7 @@
 # `psql -h $SERVERS/NAME` connects to it; nothing listens on the network.
 # shellcheck shell=bash
 
-# Decide which user the servers run as, since PostgreSQL refuses to run as root; sets WORK, the directory they run from.
+# Choose the user that the servers run as, since PostgreSQL refuses to run as root. Sets WORK, the directory they run from.
 choose_server_user() {
   WORK=$ROOT/target/postgres
   if [ "$(id -u)" != 0 ]; then

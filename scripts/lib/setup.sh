@@ -7,12 +7,12 @@ ROOT=$PWD
 PGRX_VERSION=0.19.3
 MAJORS="19 18 17 16 15 14 13"
 
-# Same output everywhere, and never a server of the user: servers that PG* variables name are not ours.
+# The same output everywhere, and no server of the user: those that PG* variables name are not ours.
 export LC_ALL=C.UTF-8
 for name in $(compgen -e PG); do
   case $name in PG | PGRX_*) ;; *) unset "$name" ;; esac
 done
-# What cargo, npm and pip fetch, and the tools that are built here, go to the home directory, if it can be written to.
+# cargo, npm, pip and the tools that are built here use the home directory, if it is writable.
 HOME=${HOME-~}
 if [ ! -w "$HOME" ]; then
   export RUSTUP_HOME=${RUSTUP_HOME:-$HOME/.rustup}
@@ -22,12 +22,12 @@ fi
 export HOME
 . scripts/lib/server.sh
 . scripts/lib/archive.sh
-# The machine that the extension is built for. With ARCH=arm64 it is another one, whose server runs in an emulator.
+# The architecture that the extension is built for. With ARCH=arm64 it is another one, whose server runs in an emulator.
 CROSS=${ARCH:-} MACHINE=$(uname -m)
 [ "$CROSS" != "$(dpkg --print-architecture 2> /dev/null)" ] || CROSS=""
 [ -z "$CROSS" ] || MACHINE=aarch64
 
-# Saves half of the compile time and most of the space.
+# This saves half of the compile time and most of the disk space.
 export CARGO_PGRX_DISABLE_GC_SECTIONS_WORKAROUND=1 CARGO_PROFILE_DEV_DEBUG=0
 
 # Print what happens next.
@@ -71,7 +71,7 @@ install_packages() {
   ) || die "could not install packages, $ask"
 }
 
-# Make sure that the Rust in PATH is new enough; if necessary, use a private one. For another machine, it is always one.
+# Make sure that the Rust in PATH is new enough; if necessary, use a private one. For another architecture, always use one.
 prepare_rust() {
   local tree=$ROOT/target/rust before="" missing
   [ -z "$CROSS" ] || { prepare_cross; return; }
@@ -91,7 +91,7 @@ prepare_rust() {
   PATH=$tree/bin:$PATH
 }
 
-# Use a Rust that also compiles for the machines FOREIGN; install linkers and an emulator for those that are named.
+# Use a Rust that also compiles for the architectures FOREIGN; install linkers and an emulator for those that are named.
 FOREIGN=(s390x i686 aarch64)
 prepare_foreign_rust() {
   local tree=$ROOT/target/rust-foreign machine tools=(gcc libc6-dev patchelf qemu-user-static)
@@ -109,46 +109,46 @@ prepare_musl() {
   local tree=$ROOT/target/rust-musl triple=$MACHINE-unknown-linux-musl name
   if [ ! -x "$tree/bin/rustc" ] || ! PATH=$tree/bin:$PATH scripts/check-rust.sh 2> /dev/null; then
     say "get a Rust for musl into $tree (half a minute, once)"
-    scripts/fetch-rust.sh "$tree" rustup "$triple" || { echo "takes a Rust for musl, which rustup has"; exit 77; }
+    scripts/fetch-rust.sh "$tree" rustup "$triple" || { echo "needs a Rust for musl, which rustup has"; exit 77; }
   fi
   PATH=$tree/bin:$PATH
-  # Debian has no libgcc_s for musl; this unwinder, which Rust brings along, is in its place
+  # Debian has no libgcc_s for musl; the unwinder that is part of Rust takes its place
   mkdir -p "$tree/unwind"
   ln -sf "$(rustc --print sysroot)/lib/rustlib/$triple/lib/self-contained/libunwind.a" "$tree/unwind/libgcc_s.a"
   name=CARGO_TARGET_$(tr a-z- A-Z_ <<< "$triple")
   export CARGO_BUILD_TARGET=$triple "${name}_LINKER=musl-gcc" "${name}_RUSTFLAGS=-Lnative=$tree/unwind"
 }
 
-# Print the command that runs the programs of a machine.
+# Print the command that runs the programs of an architecture.
 emulator() {
   echo "qemu-${1/i686/i386}-static -L /usr/$1-linux-gnu"
 }
 
-# Make cargo build for the machine CROSS.
+# Make cargo build for the architecture CROSS.
 prepare_cross() {
   [ "$CROSS" = arm64 ] || die "ARCH=$CROSS is not known; arm64 is"
   prepare_foreign_rust "$MACHINE"
   export CARGO_BUILD_TARGET=$MACHINE-unknown-linux-gnu CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc
   export BINDGEN_EXTRA_CLANG_ARGS_aarch64_unknown_linux_gnu=-I/usr/$MACHINE-linux-gnu/include
-  # newer Debians sign pointers, which takes an emulator ten times longer than all else; this processor cannot
+  # newer Debians sign pointers, which is very slow in the emulator; this processor does not support it
   export QEMU_CPU=cortex-a72
 }
 
-# Whether the kernel starts programs of the machine CROSS, which start each other, in the emulator.
+# Whether the kernel starts programs of the architecture CROSS in the emulator, so that they can start each other.
 is_emulated() {
   grep -qs enabled "/proc/sys/fs/binfmt_misc/qemu-$MACHINE"
 }
 
-# Become a command for which that is so. It is so in a namespace alone: the machine's kernel is told nothing.
+# Replace this process by a command for which that is so. This applies only in a namespace, not to the rest of the machine.
 enter_emulator() {
-  local namespace=(unshare --user --map-root-user --mount) why="takes Linux 6.7 with user namespaces"
-  if [ "$(id -u)" = 0 ]; then              # all users, whom packages need; unshare would take them from /etc/subuid
+  local namespace=(unshare --user --map-root-user --mount) why="needs Linux 6.7 with user namespaces"
+  if [ "$(id -u)" = 0 ]; then              # map all users, which packages need; unshare would use /etc/subuid
     coproc unshare --user sh -c 'echo && exec cat'
     if ! read -r <&"${COPROC[0]}" || ! tee "/proc/$COPROC_PID/uid_map" "/proc/$COPROC_PID/gid_map" <<< "0 0 65536" > /dev/null; then
       echo "$why"
       exit 77
     fi
-    exec 9>&"${COPROC[1]}"                 # as long as anything has this open, so is the namespace
+    exec 9>&"${COPROC[1]}"                 # keeps the namespace alive as long as it is open
     namespace=(nsenter --target "$COPROC_PID" --user --setuid 0 --setgid 0 unshare --mount)
   fi
   # shellcheck disable=SC2016
@@ -158,7 +158,7 @@ enter_emulator() {
     exec "$@"' "/usr/lib/binfmt.d/qemu-$MACHINE.conf" "$why" "$@"
 }
 
-# Install what is missing of some packages of Debian; leave the stage out if only root can.
+# Install those of some Debian packages that are missing; skip the stage if only root can.
 prepare_tools() {
   local name missing=()
   for name; do
@@ -168,7 +168,7 @@ prepare_tools() {
   if [ "$(id -u)" = 0 ]; then
     install_packages "${missing[@]}"
   elif ! command -v sudo > /dev/null || ! (install_packages "${missing[@]}"); then  # sudo may ask where nobody can answer
-    echo "takes these packages of Debian, and root to install them: ${missing[*]}"
+    echo "needs these packages of Debian, and root to install them: ${missing[*]}"
     exit 77
   fi
 }
@@ -185,14 +185,14 @@ offer_packages() {
   fi
 }
 
-# Install what the drivers of docs/clients need to be installed, and the packages of the pages that CLIENTS names, as
-# far as possible without asking.
+# Install the tools that install the drivers of docs/clients, and the packages of the pages that CLIENTS names, as far as
+# possible without asking.
 prepare_clients() {
   local page package missing=()
   python3 -m pip --version > /dev/null 2>&1 || missing+=(python3-pip)
   command -v npm > /dev/null || missing+=(npm)
   for page in ${CLIENTS:-}; do
-    [ "$page" != quick ] || continue       # what is there is enough
+    [ "$page" != quick ] || continue       # uses only what is installed
     [ "$page" != all ] || page='*'
     # shellcheck disable=SC2013,SC2086
     for package in $(sed -n '/^<!-- needs /,/^```$/d; s/^apt-get install //p' docs/clients/${page%%#*}.md); do
@@ -210,7 +210,7 @@ missing_packages() {
   if is_own "$1"; then
     [ -x "$programs/postgres" ] || echo "postgresql-$1"
     if [ ! -x "$programs/pg_config" ] || [ ! -e "$headers/postgres.h" ]; then
-      echo "postgresql-server-dev-$1"      # brings clang and libclang
+      echo "postgresql-server-dev-$1"      # depends on clang and libclang
       return
     fi
   elif [ "$1" = 16 ] || [ -n "$CROSS" ]; then
@@ -226,7 +226,7 @@ missing_packages() {
   compgen -G '/usr/lib/llvm-*/lib/libclang*.so*' > /dev/null || ldconfig -p | grep -q 'libclang[-.]' || echo libclang-dev
 }
 
-# Whether PostgreSQL $1 is installed on the machine, or is the one that its apt would install.
+# Whether PostgreSQL $1 is installed on the machine, or is the version that its apt would install.
 is_own() {
   [ -z "$CROSS" ] || return
   [ ! -x "/usr/lib/postgresql/$1/bin/postgres" ] || return 0
@@ -266,8 +266,8 @@ major_of() {
   esac
 }
 
-# Prepare PostgreSQL $1 in a private directory: a major version; assert or musl, which are 18 built that way; or 15-main, which
-# is the one that Debian 12 has without its updates. Sets BIN, the directory of its programs.
+# Prepare PostgreSQL $1 in a private directory: a major version; assert or musl, which are builds of 18; or 15-main, the one of
+# Debian 12 without updates. Sets BIN, the directory of its programs.
 prepare_postgres() {
   local missing before="" tree version packages=()
   case " $MAJORS assert musl 15-main " in *" $1 "*) ;; *) die "PostgreSQL \"$1\" is not one of $MAJORS" ;; esac
@@ -297,14 +297,14 @@ prepare_postgres() {
   BIN=$(readlink -f "$tree/bin")
   export BIN PGRX_PG_CONFIG_PATH=$BIN/pg_config PGRX_HOME=$tree/pgrx
   if [ ! -e "$PGRX_HOME/config.toml" ]; then
-    # what cargo pgrx init would write; written once, because pgrx is compiled again whenever this file changes
+    # what "cargo pgrx init" would write; only once, because pgrx is compiled again whenever this file changes
     mkdir -p "$PGRX_HOME"
     printf '[configs]\npg%s = "%s"\n' "$(major_of "$1")" "$PGRX_PG_CONFIG_PATH" > "$PGRX_HOME/config.toml"
   fi
-  echo "$version" > "$tree/version"        # last: what was interrupted is made again
+  echo "$version" > "$tree/version"        # last, so that it is prepared again after an interruption
 }
 
-# Unpack what tests and examples use beside the machine's own PostgreSQL $1 into the copy of it.
+# Unpack other packages that tests and examples use into the copy of the machine's own PostgreSQL $1.
 prepare_companions() {
   local tree=$WORK/$1 packages
   is_own "$1" || return 0
@@ -318,7 +318,7 @@ prepare_companions() {
   export LD_LIBRARY_PATH
 }
 
-# Print the packages that tests and examples use beside PostgreSQL $1, as far as the machine's apt has them.
+# Print the other packages that tests and examples use with PostgreSQL $1, as far as the machine's apt has them.
 companions() {
   local names=(decoderbufs hypopg partman pglogical plproxy repack timescaledb wal2json)
   command -v apt-cache > /dev/null || return 0
@@ -336,7 +336,7 @@ unpack_companions() {
   mkdir "$archives/partial"
   apt-get -qq -o Debug::NoLocking=true -o Dir::Cache::Archives="$archives" -o APT::Sandbox::User=root \
     install -y --reinstall --no-install-recommends --download-only "$@" > "$archives/log" 2>&1 < /dev/null ||
-    cat "$archives/log" >&2                # the tests that need them are skipped
+    cat "$archives/log" >&2                # the tests that need them will be skipped
   for file in "$archives"/*.deb; do
     case ${file##*/} in postgresql-common* | postgresql-client*) continue ;; esac
     case ${file##*/} in postgresql-* | pgbouncer_* | lib*) dpkg-deb -x "$file" "$tree" ;; esac
@@ -344,8 +344,8 @@ unpack_companions() {
   rm -rf "$archives"
 }
 
-# Prepare PostgreSQL's framework for tests with servers: sets PERL5LIB and PG_REGRESS. Not every source of a server has its
-# modules; those of another serve as well, because they know versions.
+# Prepare PostgreSQL's framework for tests with servers: sets PERL5LIB and PG_REGRESS. Not every package of a server has its
+# modules; those of another version work too, because they distinguish versions.
 prepare_prove() {
   local pgxs
   { command -v prove && perl -MIPC::Run -e 1; } > /dev/null 2>&1 || prepare_tools libipc-run-perl
@@ -358,7 +358,7 @@ prepare_prove() {
   export PERL5LIB=$pgxs/test/perl${PERL5LIB:+:$PERL5LIB} PG_REGRESS=$pgxs/test/regress/pg_regress
 }
 
-# Print a directory that has the framework: that of the server in PATH, or of another.
+# Print a directory that contains the framework: of the server in PATH, or of another one.
 find_framework() {
   local pgxs
   pgxs=$(readlink -f "$(dirname "$(pg_config --pgxs)")/..")
@@ -371,7 +371,7 @@ find_framework() {
 }
 
 # Get PostgreSQL's own regression test of uuid from the source package of the server's Debian suite, as far as possible
-# without asking; sets CORE_REGRESS, the directory of it.
+# without asking. Sets CORE_REGRESS, its directory.
 prepare_core_regress() {
   local suites state
   export CORE_REGRESS=$WORK/core-regress-$1
@@ -402,7 +402,7 @@ prepare_core_regress() {
   rm -rf "$state"
 }
 
-# Copy the machine's PostgreSQL $1, which finds its files wherever it is, to the directory $2.
+# Copy the machine's PostgreSQL $1 to the directory $2. It finds its files relative to its programs.
 copy_postgres() {
   say "copy PostgreSQL $1 to $2"
   rm -rf "$2"
@@ -419,8 +419,8 @@ install_extension() {
   CARGO_TERM_QUIET=true make -s --no-print-directory uninstall install PG_CONFIG="$BIN/pg_config" DESTDIR=
 }
 
-# Prepare the tool $1 of cargo in version $2, separate from any other on the machine, so that cargo finds it. Further
-# arguments are those of cargo install.
+# Prepare the cargo tool $1 in version $2, separate from any other on the machine, so that cargo finds it. Further arguments
+# are passed to cargo install.
 prepare_cargo_tool() {
   local home=${XDG_CACHE_HOME:-~/.cache}/ulid/$1-$2
   if [ ! -x "$home/bin/$1" ]; then
