@@ -1,4 +1,4 @@
-# Sourced by what makes packages: names, places, and what several of them do.
+# Sourced by the scripts that build packages: names, directories, and common functions.
 # shellcheck shell=bash disable=SC2034
 # shellcheck source=scripts/lib/setup.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../scripts/lib/setup.sh"
@@ -6,13 +6,13 @@
 VERSION=$(sed -n "s/^default_version = '\(.*\)'/\1/p" ulid.control)
 NAME=ulid-$VERSION
 PACKAGES=$ROOT/target/packages
-ARCHITECTURE=${CROSS:-$(dpkg --print-architecture)}  # that packages are made for, by Debian's name
-# The major versions that packages are published for: those that some Debian has, to try them in.
+ARCHITECTURE=${CROSS:-$(dpkg --print-architecture)}  # of the packages, by Debian's name
+# The major versions that packages are published for: those of a Debian release, in which they are tested.
 PUBLISHED="15 17 18"
-# Who makes them, and where the project is to be found, if anywhere: an address without a slash at its end.
+# The maintainer of the packages, and the project's address, if there is one, without a slash at its end.
 MAINTAINER="${DEBFULLNAME:-The ulid developers} <${DEBEMAIL:-ulid@localhost.example}>"
 REPOSITORY=${REPOSITORY:-}
-# The time of everything in the packages is that of the commit.
+# All times in the packages are that of the commit.
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct) || die "packages are made in a checkout of git"
 export SOURCE_DATE_EPOCH TZ=UTC
 mkdir -p "$PACKAGES"
@@ -30,12 +30,12 @@ without_network() {
   if unshare --map-root-user --net true 2> /dev/null; then unshare --map-root-user --net "$@"; else "$@"; fi
 }
 
-# Print a tar archive that depends on nothing but names and contents of what it takes in.
+# Print a tar archive that depends only on the names and contents of its files.
 make_tar() {
   tar c --sort=name --format=gnu --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner --mode=u+w,go+rX,go-w "$@"
 }
 
-# Print the META.json of the archive, which also says where the project is.
+# Print the META.json of the archive, with the project's address.
 print_meta() {
   git show HEAD:META.json | REPOSITORY=$REPOSITORY perl -MJSON::PP -0777 -ne '
     my ($meta, $address) = (decode_json($_), $ENV{REPOSITORY});
@@ -44,7 +44,7 @@ print_meta() {
     print JSON::PP->new->canonical->pretty->encode($meta)'
 }
 
-# Make the source archives, if those that are here were made of something else.
+# Make the source archives, unless those that exist were made of this commit.
 MADE_OF="$(git rev-parse HEAD) $REPOSITORY"
 make_sources() {
   [ "$(cat "$PACKAGES/.commit" 2> /dev/null)" = "$MADE_OF" ] || packaging/dist.sh

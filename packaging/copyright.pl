@@ -1,8 +1,8 @@
 #!/usr/bin/env perl
-# Print who made what is in the source with its vendored crates, and under which licences, in the form of Debian's DEP-5:
+# Print the copyright holders and licences of the source with its vendored crates, in the format of Debian's DEP-5:
 # copyright.pl COMPILED LINKED
 #
-# The files have a line for each crate that is compiled, or is part of the library, of `cargo tree --format '{p}|{l}'`.
+# The files have a line of `cargo tree --format '{p}|{l}'` for each crate that is compiled, or linked into the library.
 use strict;
 use warnings;
 
@@ -21,7 +21,7 @@ sub field_text {
     return join '', map { /\S/ ? "  $_\n" : " .\n" } map { s/\s+$//r =~ s/^\t+/  /r } split /\n/, shift;
 }
 
-# The lines of a text that claim copyright, without the form that Apache's licence shows.
+# The copyright lines of a text, without the template in the Apache licence.
 sub claims {
     my %seen;
     return grep { !/[\[{<]yyyy|name of copyright owner|copyright notice|copyright license|copyright statement|copyright holder|copyright owner|and permission notice|assignment is/i && !$seen{$_}++ }
@@ -29,7 +29,7 @@ sub claims {
         grep { /^[\s\/#*]*(?:LICENSE )?(?:Portions )?Copyright (?:\(c\) |\N{U+A9} |\xc2\xa9 )?[0-9A-Z]/i } map { split /\n/ } @_;
 }
 
-# Those who hold the copyright of a crate: as its licences say, or else its manifest and its sources.
+# The copyright holders of a crate: those in its licences, otherwise those in its manifest and its sources.
 sub holders {
     my ($directory, $name) = @_;
     my @authors = slurp("$directory/Cargo.toml") =~ /^authors = \[(.*?)\]/ms ? $1 =~ /"([^"]+)"/g : ();
@@ -38,7 +38,7 @@ sub holders {
     return map { s/^Copyright (?:\(c\) )?//ri =~ s/^([-0-9]+)$/$1 the authors of $name/r } @found ? @found : "the authors of $name";
 }
 
-# A licence expression in the words of DEP-5.
+# A licence expression in the syntax of DEP-5.
 sub expression {
     my $text = shift =~ s{\s*/\s*| OR }{ or }gr =~ s/ WITH /-with-/gr =~ s/ AND /, and /gr;
     return $text =~ tr/()//dr;
@@ -52,7 +52,7 @@ my %text = (
     'Apache-2.0-with-LLVM-exception' => "Apache-2.0, with the exception that is at https://spdx.org/licenses/LLVM-exception.html\n",
     'Unlicense' => "This is free and unencumbered software released into the public domain. The text is at https://unlicense.org/\n",
 );
-# These stand in one of the crates that have them.
+# These texts are in one of the crates that use them.
 my %text_in = (
     'BSD-3-Clause' => ['bindgen', 'LICENSE'],
     'ISC' => ['libloading', 'LICENSE'],

@@ -1,20 +1,20 @@
 #!/usr/bin/env bash
 # Make the source archives of the commit that is checked out, in target/packages:
 #
-#   ulid-VERSION.zip              the source, as PGXN takes it
-#   ulid-VERSION-vendor.tar.xz    the crates it is built from, to be unpacked in it: then it is built without network
+#   ulid-VERSION.zip              the source, in the form that PGXN accepts
+#   ulid-VERSION-vendor.tar.xz    the crates it is built from: unpacked in the source, they allow a build without network
 #   ulid-VERSION.cdx.json         the SBOM, in the format of CycloneDX: the crates that are linked into the library
-#   ulid_sql-VERSION-pg_tle.sql   what installs the extension ulid_sql into a database with pg_tle
+#   ulid_sql-VERSION-pg_tle.sql   the command that installs the extension ulid_sql into a database with pg_tle
 #
-# REPOSITORY=https://... is the project's address, which META.json and the packages name then. The same commit gives the
-# same bytes. Needs git and xz, and the network for crates that cargo has not fetched yet.
+# REPOSITORY=https://... is the project's address; META.json and the packages contain it. The same commit gives the same
+# bytes. Needs git and xz, and the network for crates that cargo has not fetched yet.
 # shellcheck source=packaging/common.sh
 . "$(dirname "$0")/common.sh"
 
 source=$PACKAGES/source
-rm -rf "$PACKAGES"                         # its contents come from a single commit
+rm -rf "$PACKAGES"                         # so that all its files are of one commit
 mkdir -p "$source"
-[ -z "$(git status --porcelain)" ] || say "what is not committed does not go into the archives"
+[ -z "$(git status --porcelain)" ] || say "the archives do not contain uncommitted changes"
 print_meta > "$source/META.json"
 git archive --format=zip --prefix="$NAME/" --add-file="$source/META.json" --output="$PACKAGES/$NAME.zip" HEAD -- . ':!META.json'
 git archive HEAD | tar x -C "$source"
@@ -23,7 +23,7 @@ prepare_rust
 cd "$source"
 say "cargo vendor"
 cargo vendor --locked --quiet --versioned-dirs vendor
-sed -i 's/^{"$comment":"[^"]*",/{/' vendor/*/.cargo-checksum.json  # which cargo writes from 1.97 on
+sed -i 's/^{"$comment":"[^"]*",/{/' vendor/*/.cargo-checksum.json  # written by cargo 1.97 and later
 cat > vendor/config.toml << 'END'
 [source.crates-io]
 replace-with = "vendor"
@@ -32,7 +32,7 @@ replace-with = "vendor"
 directory = "vendor"
 END
 
-# Print the crates that the extension depends on, on some Linux, with their licences; $1 has the kinds of dependencies.
+# Print the crates that the extension depends on, on any Linux, with their licences; $1 is the kinds of dependencies.
 crates() {
   local cpu
   for cpu in x86_64 aarch64 powerpc64le s390x riscv64gc i686; do
@@ -47,7 +47,7 @@ packaging/copyright.pl compiled linked > vendor/COPYRIGHT
 packaging/sbom.pl "$VERSION" linked Cargo.lock > "$PACKAGES/$NAME.cdx.json"
 tle=ulid_sql-$(sed -n "s/^default_version = '\(.*\)'/\1/p" sql/ulid_sql.control)-pg_tle.sql
 packaging/pg_tle.sh > "$PACKAGES/$tle"
-# Of the crates for tests and for other systems, cargo only wants to read the manifest.
+# Of the crates for tests and other systems, cargo needs only the manifest.
 sed -i 's/^\([^ ]*\) v\([^ |]*\).*/\1-\2/' compiled
 for crate in vendor/*/; do
   crate=${crate%/}
@@ -56,11 +56,11 @@ for crate in vendor/*/; do
   find "$crate" -type d -empty -delete
   mkdir "$crate/src"
   : > "$crate/src/lib.rs"
-  # programs and tests, whose files it would miss
+  # programs and tests, whose files are missing
   perl -0pi -e 's/^\[\[(?:bin|bench|example|test)\]\]\n(?:[^\[\n].*\n|\n)*//gm' "$crate/Cargo.toml"
   sed -i 's/"files":{[^}]*}/"files":{}/' "$crate/.cargo-checksum.json"
 done
-# Nor does it want what Windows runs.
+# Nor does it need the files for Windows.
 find vendor -name '*.dll' | while IFS=/ read -r _ crate file; do
   rm "vendor/$crate/$file"
   sed -i "s#\"$file\":\"[0-9a-f]*\",\?##; s#,}#}#" "vendor/$crate/.cargo-checksum.json"

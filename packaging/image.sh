@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Make the extension image for a PostgreSQL major version (PG=NN; 18 by default) out of Debian's package, in
-# target/packages as an OCI archive: /lib, /share/extension and /licenses, to be mounted into a server of any image. With
-# ARCH=arm64, it is for that machine. Layout, labels, user and tag are those of CloudNativePG's own extension images.
+# Build the extension image for a PostgreSQL major version (PG=NN; 18 by default) from the Debian package, as an OCI archive in
+# target/packages: /lib, /share/extension and /licenses, to be mounted into a server of any image. With ARCH=arm64, it is for
+# that architecture. Layout, labels, user and tag are those of CloudNativePG's own extension images.
 #
-# The same commit makes the same bytes with the same tools.
+# The build is reproducible: the same commit gives the same bytes with the same tools.
 # shellcheck source=packaging/common.sh
 . "$(dirname "$0")/common.sh"
 
@@ -34,5 +34,5 @@ described=("${described[@]/#/org.opencontainers.image.}" "io.cloudnativepg.image
 for text in "${described[@]}"; do labels+=(--label "$text" --annotation "$text"); done
 buildah_in "$work" config --os linux --arch "$ARCHITECTURE" --user 65532:65532 "${labels[@]}" "$container"
 quiet buildah_in "$work" commit --timestamp "$SOURCE_DATE_EPOCH" "$container" "oci:$work/oci:$VERSION-$major"
-make_tar -C "$work/oci" . > "$archive"     # in an archive of buildah's own, files have the time of writing
+make_tar -C "$work/oci" . > "$archive"     # in an archive made by buildah, the time of files is that of writing
 say "made $archive"

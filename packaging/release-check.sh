@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Whether the commit that is checked out can be released: what it says of itself, what it is made of, and every package, made
-# and tried. What is published is then in target/packages, with its sums. A failure does not stop the later checks. It takes
-# an hour, and root.
+# Check whether the commit that is checked out can be released: its versions and dates, its dependencies, and every package,
+# which is built and tested. The files to publish are then in target/packages, with their checksums. A failure does not stop
+# the later checks. Needs an hour, and root.
 # shellcheck source=packaging/common.sh
 . "$(dirname "$0")/common.sh"
 
@@ -23,7 +23,7 @@ everything_is_committed() {
   [ -z "$changed" ] || { echo "$changed"; return 1; }
 }
 
-# The tests accept "unreleased".
+# The tests accept "unreleased" instead.
 changelog_has_the_date() {
   grep "^## $VERSION - [0-9]" CHANGELOG.md || { echo "CHANGELOG.md has no date for $VERSION"; return 1; }
 }
@@ -36,13 +36,13 @@ scripts_have_sums() {
   done
 }
 
-# Run stages of the tests, for each major version of PG; a skipped one has checked nothing.
+# Run stages of the tests, for each major version of PG; a skipped stage is a failure, as it has checked nothing.
 stages() {
   scripts/test.sh "$@" | tee "$log"
   ! grep '^skipped: .* s)$' "$log"
 }
 
-# Those of the first major version, and the image, are also used, in an emulator.
+# Those of the first major version, and the image, are also tested in an emulator.
 packages_for_arm() {
   local major
   export ARCH=arm64
@@ -54,7 +54,7 @@ packages_for_arm() {
   PG=18 stages image
 }
 
-# The archives and packages have the same bytes if they are made in another directory at another time.
+# The archives and packages have the same bytes when they are built in another directory at another time.
 build_is_reproducible() {
   local elsewhere
   export PG=${PUBLISHED%% *}
@@ -70,7 +70,7 @@ build_is_reproducible() {
   ARCH=arm64 packaging/deb.sh
   ARCH=arm64 packaging/rpm.sh
   cd target/packages
-  # the two others say what the machine was
+  # .buildinfo and .changes describe the machine
   sha256sum -- * | grep -v -e '\.buildinfo$' -e '\.changes$' > "$elsewhere/sums"
   cd "$PACKAGES"
   sha256sum --check "$elsewhere/sums"

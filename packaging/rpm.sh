@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Make the RPM package for a PostgreSQL major version (PG=NN; the machine's own by default) and its source package, in the
-# layout of the PostgreSQL project's yum repository, from the archives of dist.sh, without network, in target/packages.
-# With ARCH=arm64, the package is for that machine; the source package is the same.
+# Build the RPM package for a PostgreSQL major version (PG=NN; by default the machine's own) and its source package in
+# target/packages, with the layout of the PostgreSQL project's yum repository, from the archives of dist.sh, without network.
+# With ARCH=arm64, the package is for that architecture; the source package is the same.
 #
-# DEBFULLNAME and DEBEMAIL name who makes it. The same commit makes the same bytes with the same tools.
+# DEBFULLNAME and DEBEMAIL name the packager. The build is reproducible: the same commit gives the same bytes with the same
+# tools.
 # shellcheck source=packaging/common.sh
 . "$(dirname "$0")/common.sh"
 
@@ -19,7 +20,7 @@ rust=$(sed -n 's/^rustc = "\(.*\)"/\1/p' Cargo.toml)
 sed "s/@PG@/$major/g; s/@VERSION@/$VERSION/g; s/@RUST@/$rust/g; s/@MAINTAINER@/$MAINTAINER/
   s#@REPOSITORY@#$REPOSITORY#; /^URL: *$/d
   s/@DATE@/$(date -d "@$SOURCE_DATE_EPOCH" '+%a %b %d %Y')/" packaging/ulid.spec.in > "$build/ulid_$major.spec"
-# The source package says where it is made: that place has one name, if namespaces are available.
+# The source package contains the path of the build, which is always the same if namespaces are available.
 topdir=$build place=()
 if unshare --map-root-user --mount mount --bind "$build" /var/opt 2> /dev/null; then
   # shellcheck disable=SC2016
@@ -33,13 +34,13 @@ definitions=(
   "clamp_mtime_to_source_date_epoch 1"
 )
 make_rpm() {
-  # --nodeps: what it is built with is not installed here as RPM packages
+  # --nodeps: the build dependencies are not installed here as RPM packages
   PG_CONFIG=$PGRX_PG_CONFIG_PATH quiet without_network "${place[@]}" rpmbuild --nodeps "${definitions[@]/#/--define=}" "$@" \
     "$topdir/ulid_$major.spec"
 }
 say "rpmbuild for PostgreSQL $major (a few minutes)"
 make_rpm -bs --target noarch-linux
-# what is for one machine comes after the source package, which has the definitions in it
+# definitions for an architecture come after the source package, which contains the definitions
 [ -z "$CROSS" ] || definitions+=("__strip $MACHINE-linux-gnu-strip")
 make_rpm -bb --target "$MACHINE-linux"
 mv "$build"/RPMS/*/*.rpm "$build"/SRPMS/*.rpm "$PACKAGES"

@@ -1,8 +1,8 @@
 #!/usr/bin/env perl
 # Print the SBOM, in the format of CycloneDX 1.5, of the library in version VERSION: sbom.pl VERSION LINKED CARGO_LOCK
 #
-# LINKED has a line for each crate that is part of the library, of `cargo tree --format '{p}|{l}'`. Sums are those of the
-# crates' archives on crates.io. SOURCE_DATE_EPOCH is the time that it is made at.
+# LINKED has a line of `cargo tree --format '{p}|{l}'` for each crate that is linked into the library. The checksums are those
+# of the crates' archives on crates.io. SOURCE_DATE_EPOCH is the time of the SBOM.
 use strict;
 use warnings;
 use JSON::PP;
