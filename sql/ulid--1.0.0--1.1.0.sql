@@ -1,8 +1,8 @@
 \echo Use "ALTER EXTENSION ulid UPDATE TO '1.1.0'" to load this file. \quit
 
 --
--- Each update script begins with this section, to the letter: other software installs an extension of the same name,
--- whose type is another one.
+-- Each update script begins with this section verbatim, because other software installs an extension of the same name with
+-- another type.
 --
 
 DO $$
@@ -29,8 +29,8 @@ END $$;
 -- Type
 --
 
--- The casts by name, for views and tools that write calls more easily than casts, and for queries that also run where
--- only functions on uuid are installed.
+-- The casts as functions: for views, for tools in which a call is easier to write than a cast, and for queries that also run
+-- where only functions on uuid are installed.
 CREATE FUNCTION ulid_to_text(ulid) RETURNS text
     LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'ulid_to_text';
@@ -60,19 +60,19 @@ ALTER FUNCTION ulid_gt(ulid, ulid) SUPPORT ulid_comparison_support;
 -- Generators
 --
 
--- Its order is that of the server, so any worker may run it.
+-- The order is that of the server, so any worker may run this function.
 CREATE FUNCTION gen_ordered_ulid() RETURNS ulid
     LANGUAGE c VOLATILE STRICT PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'gen_ordered_ulid';
 COMMENT ON FUNCTION gen_ordered_ulid() IS 'generate a ulid greater than all that any session of this server generated with it before';
 
--- What the order has reached is the server's: anybody may see it, and a worker sees the same.
+-- The state of the order belongs to the server: every role may see it, and a worker sees the same.
 CREATE FUNCTION ulid_ordered_time() RETURNS timestamptz
     LANGUAGE c VOLATILE STRICT PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'ulid_ordered_time';
 COMMENT ON FUNCTION ulid_ordered_time() IS 'time of the last ordered ulid; null if there was none since the server started';
 
--- These two change the order of everybody, so they are for whoever operates the server, and never for a worker.
+-- These two change the order for all sessions, so they are for the administrator of the server, and never for a worker.
 CREATE FUNCTION ulid_advance_ordered_time(id ulid, force boolean DEFAULT false) RETURNS timestamptz
     LANGUAGE c VOLATILE STRICT PARALLEL RESTRICTED
     AS 'MODULE_PATHNAME', 'ulid_advance_ordered_time';
@@ -85,14 +85,14 @@ CREATE FUNCTION ulid_reset_ordered_time() RETURNS void
 COMMENT ON FUNCTION ulid_reset_ordered_time() IS 'let ordered ulids continue from the clock';
 REVOKE ALL ON FUNCTION ulid_reset_ordered_time() FROM PUBLIC;
 
--- No sequence: safe in any worker.
+-- It has no sequence, so any worker may run it.
 CREATE FUNCTION gen_uuid_v7(timestamptz) RETURNS uuid
     LANGUAGE c VOLATILE STRICT PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'gen_uuid_v7_at';
 COMMENT ON FUNCTION gen_uuid_v7(timestamptz) IS 'generate a version 7 uuid of the given time: 62 fresh bits of randomness';
 
 --
--- Search by the first characters. A function and not an operator, which would make uuid ^@ text resolve for everybody.
+-- Search by the first characters. A function and not an operator, which would make uuid ^@ text resolve for every uuid.
 --
 
 CREATE FUNCTION ulid_prefix_lower(prefix text) RETURNS ulid
@@ -141,8 +141,8 @@ CREATE FUNCTION typeid_prefix(typeid text) RETURNS text
 COMMENT ON FUNCTION typeid_prefix(text) IS 'prefix of a TypeID; empty if it has none';
 
 --
--- What newer servers offer. pg_upgrade runs no script, so each update script repeats this section to the letter, and
--- ulid--VERSION-recheck--VERSION.sql is this section: it makes what the server has and the database lacks.
+-- Objects that need a newer server. pg_upgrade runs no script, so each update script repeats this section verbatim, and
+-- ulid--VERSION-recheck--VERSION.sql consists of it: it creates what the server supports and the database lacks.
 --
 
 DO $$

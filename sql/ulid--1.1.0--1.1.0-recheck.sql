@@ -1,8 +1,8 @@
 \echo Use "ALTER EXTENSION ulid UPDATE TO '1.1.0-recheck'" to load this file. \quit
 
 --
--- Each update script begins with this section, to the letter: other software installs an extension of the same name,
--- whose type is another one.
+-- Each update script begins with this section verbatim, because other software installs an extension of the same name with
+-- another type.
 --
 
 DO $$
@@ -25,4 +25,4 @@ BEGIN
     END IF;
 END $$;
 
--- Nothing: the way back to 1.1.0 makes what the server has and the database lacks.
+-- This script is empty: the one back to 1.1.0 creates what the server supports and the database lacks.

@@ -1,8 +1,8 @@
 \echo Use "ALTER EXTENSION ulid UPDATE TO '1.1.0'" to load this file. \quit
 
 --
--- Each update script begins with this section, to the letter: other software installs an extension of the same name,
--- whose type is another one.
+-- Each update script begins with this section verbatim, because other software installs an extension of the same name with
+-- another type.
 --
 
 DO $$
@@ -26,8 +26,8 @@ BEGIN
 END $$;
 
 --
--- What newer servers offer. pg_upgrade runs no script, so each update script repeats this section to the letter, and
--- ulid--VERSION-recheck--VERSION.sql is this section: it makes what the server has and the database lacks.
+-- Objects that need a newer server. pg_upgrade runs no script, so each update script repeats this section verbatim, and
+-- ulid--VERSION-recheck--VERSION.sql consists of it: it creates what the server supports and the database lacks.
 --
 
 DO $$

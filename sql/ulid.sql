@@ -1,8 +1,8 @@
 \echo Use "CREATE EXTENSION ulid" to load this file. \quit
 
 -- The bytes of a ulid are those of a uuid: 16, the most significant first, compared as unsigned. So the functions that
--- core has for uuid are used without change (LANGUAGE internal). Written in Rust is what core does not have: the text
--- format, the generators, time and conversions.
+-- core has for uuid are used without change (LANGUAGE internal). The text format, the generators, the functions on times and
+-- the conversions, which core does not have, are written in Rust.
 
 --
 -- Type
@@ -44,8 +44,8 @@ CREATE FUNCTION ulid_is_valid(text) RETURNS boolean
     AS 'MODULE_PATHNAME', 'ulid_is_valid';
 COMMENT ON FUNCTION ulid_is_valid(text) IS 'whether the text can be read as a ulid';
 
--- The casts by name, for views and tools that write calls more easily than casts, and for queries that also run where
--- only functions on uuid are installed.
+-- The casts as functions: for views, for tools in which a call is easier to write than a cast, and for queries that also run
+-- where only functions on uuid are installed.
 CREATE FUNCTION ulid_to_text(ulid) RETURNS text
     LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'ulid_to_text';
@@ -249,19 +249,19 @@ CREATE FUNCTION gen_monotonic_ulid() RETURNS ulid
     AS 'MODULE_PATHNAME', 'gen_monotonic_ulid';
 COMMENT ON FUNCTION gen_monotonic_ulid() IS 'generate a ulid greater than all that this backend generated with it before';
 
--- Its order is that of the server, so any worker may run it.
+-- The order is that of the server, so any worker may run this function.
 CREATE FUNCTION gen_ordered_ulid() RETURNS ulid
     LANGUAGE c VOLATILE STRICT PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'gen_ordered_ulid';
 COMMENT ON FUNCTION gen_ordered_ulid() IS 'generate a ulid greater than all that any session of this server generated with it before';
 
--- What the order has reached is the server's: anybody may see it, and a worker sees the same.
+-- The state of the order belongs to the server: every role may see it, and a worker sees the same.
 CREATE FUNCTION ulid_ordered_time() RETURNS timestamptz
     LANGUAGE c VOLATILE STRICT PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'ulid_ordered_time';
 COMMENT ON FUNCTION ulid_ordered_time() IS 'time of the last ordered ulid; null if there was none since the server started';
 
--- These two change the order of everybody, so they are for whoever operates the server, and never for a worker.
+-- These two change the order for all sessions, so they are for the administrator of the server, and never for a worker.
 CREATE FUNCTION ulid_advance_ordered_time(id ulid, force boolean DEFAULT false) RETURNS timestamptz
     LANGUAGE c VOLATILE STRICT PARALLEL RESTRICTED
     AS 'MODULE_PATHNAME', 'ulid_advance_ordered_time';
@@ -328,7 +328,7 @@ CREATE FUNCTION ulid_range_sel(internal, oid, internal, integer) RETURNS double 
 COMMENT ON FUNCTION ulid_range_sel(internal, oid, internal, integer) IS 'restriction selectivity of a ulid made within a range';
 
 -- The range is a domain. With tstzrange, the untyped literal in '[2026-01-01, 2026-02-01)' <@ period, which is a range
--- today, would be read as a ulid, because an operand that matches exactly wins. With anyrange, uuid <@ uuidrange would
+-- today, would be read as a ulid, because an operator with an exact match is preferred. With anyrange, uuid <@ uuidrange would
 -- have two candidates and fail. A tstzrange is coerced to the domain, no other range is, and the domain matches nothing
 -- exactly.
 CREATE DOMAIN ulid_window AS tstzrange;
@@ -361,7 +361,7 @@ CREATE OPERATOR @> (
 COMMENT ON OPERATOR @> (ulid_window, ulid) IS 'range of time in which the ulid was made';
 
 --
--- Search by the first characters. A function and not an operator, which would make uuid ^@ text resolve for everybody.
+-- Search by the first characters. A function and not an operator, which would make uuid ^@ text resolve for every uuid.
 --
 
 CREATE FUNCTION ulid_prefix_lower(prefix text) RETURNS ulid
@@ -386,7 +386,7 @@ CREATE FUNCTION ulid_starts_with(id ulid, prefix text) RETURNS boolean
 COMMENT ON FUNCTION ulid_starts_with(ulid, text) IS 'whether the text of the ulid starts with the characters';
 
 --
--- Ids of other kinds: nothing is lost, and their order is that of the ulids
+-- Ids of other kinds: the conversions are lossless and keep the order
 --
 
 CREATE FUNCTION ulid_from_uuid_v1(uuid) RETURNS ulid
@@ -415,8 +415,8 @@ CREATE FUNCTION ulid_to_uuid_v7(ulid) RETURNS uuid
     AS 'MODULE_PATHNAME', 'ulid_to_uuid_v7';
 COMMENT ON FUNCTION ulid_to_uuid_v7(ulid) IS 'version 7 uuid of the same millisecond, with 74 of the 80 bits of randomness';
 
--- The defaults are Twitter's epoch. They are written so that they do not depend on any setting of the session, and are
--- stored as a timestamp, not as text.
+-- The defaults are Twitter's epoch, in a form that does not depend on any setting of the session. They are stored as a
+-- timestamp, not as text.
 CREATE FUNCTION ulid_from_snowflake(id bigint, epoch timestamptz DEFAULT '2010-11-04 01:42:54.657+00') RETURNS ulid
     LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'ulid_from_snowflake';
@@ -449,13 +449,13 @@ CREATE FUNCTION ulid_to_key(ulid) RETURNS bigint
     AS 'MODULE_PATHNAME', 'ulid_to_key';
 COMMENT ON FUNCTION ulid_to_key(ulid) IS 'key that the ulid was made from, with the time';
 
--- As gen_monotonic_ulid, and for the same reason: the sequence belongs to one backend.
+-- Restricted like gen_monotonic_ulid, for the same reason: the sequence belongs to one backend.
 CREATE FUNCTION gen_uuid_v7() RETURNS uuid
     LANGUAGE c VOLATILE STRICT PARALLEL RESTRICTED
     AS 'MODULE_PATHNAME', 'gen_uuid_v7';
 COMMENT ON FUNCTION gen_uuid_v7() IS 'generate a version 7 uuid greater than all that this backend generated with it before';
 
--- No sequence: safe in any worker.
+-- It has no sequence, so any worker may run it.
 CREATE FUNCTION gen_uuid_v7(timestamptz) RETURNS uuid
     LANGUAGE c VOLATILE STRICT PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'gen_uuid_v7_at';
@@ -499,8 +499,8 @@ COMMENT ON CAST (uuid AS ulid) IS 'same bytes';
 CREATE CAST (ulid AS uuid) WITHOUT FUNCTION AS ASSIGNMENT;
 COMMENT ON CAST (ulid AS uuid) IS 'same bytes';
 
--- Assignment: drivers that send values of type text can insert. Implicit would make text = ulid a runtime error, and
--- together with uuid AS ulid it would let uuid = text find our operator. The cast to text is PostgreSQL's own.
+-- Assignment: drivers that send values of type text can insert. An implicit cast would make text = ulid a runtime error, and
+-- together with uuid AS ulid it would make uuid = text resolve to our operator. The cast to text is PostgreSQL's own.
 CREATE CAST (text AS ulid) WITH INOUT AS ASSIGNMENT;
 COMMENT ON CAST (text AS ulid) IS 'by the input function';
 
@@ -546,8 +546,8 @@ CREATE CAST (timestamp AS ulid) WITH FUNCTION timestamp_to_ulid(timestamp);
 COMMENT ON CAST (timestamp AS ulid) IS 'smallest ulid of the millisecond, in the time zone of the session';
 
 --
--- What newer servers offer. pg_upgrade runs no script, so each update script repeats this section to the letter, and
--- ulid--VERSION-recheck--VERSION.sql is this section: it makes what the server has and the database lacks.
+-- Objects that need a newer server. pg_upgrade runs no script, so each update script repeats this section verbatim, and
+-- ulid--VERSION-recheck--VERSION.sql consists of it: it creates what the server supports and the database lacks.
 --
 
 DO $$

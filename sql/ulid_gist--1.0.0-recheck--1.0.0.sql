@@ -1,8 +1,8 @@
 \echo Use "ALTER EXTENSION ulid_gist UPDATE TO '1.0.0'" to load this file. \quit
 
 --
--- What newer versions of btree_gist offer. pg_upgrade runs no script, so each update script repeats this section to the
--- letter, and ulid_gist--VERSION-recheck--VERSION.sql is this section: it makes what btree_gist has and the class lacks.
+-- Members that need a newer btree_gist. pg_upgrade runs no script, so each update script repeats this section verbatim, and
+-- ulid_gist--VERSION-recheck--VERSION.sql consists of it: it adds what btree_gist has and the class lacks.
 --
 
 DO $$

@@ -1,10 +1,10 @@
 \echo Use "CREATE EXTENSION ulid_gist" to load this file. \quit
 
--- btree_gist handles the bytes of a uuid, which are those of a ulid. So all of its functions for uuid are used as they are,
--- except one: the function that an index scan calls must be declared for the type that is searched for.
+-- btree_gist handles the bytes of a uuid, which are those of a ulid. Therefore all of its functions for uuid are used as they
+-- are, except one: the function that an index scan calls must be declared for the type that is searched for.
 --
--- Names are qualified with the schemas of the extensions that this one requires, wherever those are: the schema that this
--- extension is created in comes first in the search_path, and may have a type of the same name.
+-- Names are qualified with the schemas of the required extensions, because the schema that this extension is created in comes
+-- first in the search_path and may contain a type of the same name.
 
 DO $$
 DECLARE
@@ -13,7 +13,7 @@ DECLARE
     btree_gist pg_catalog.text;
     library pg_catalog.text;
 BEGIN
-    -- other software installs an extension ulid, too, whose type does not have these bytes
+    -- other software also installs an extension named ulid, with a type of other bytes
     SELECT pg_catalog.quote_ident(n.nspname) INTO ulid
     FROM pg_catalog.pg_extension AS e
     JOIN pg_catalog.pg_namespace AS n ON n.oid = e.extnamespace
@@ -68,8 +68,8 @@ BEGIN
 END $$;
 
 --
--- What newer versions of btree_gist offer. pg_upgrade runs no script, so each update script repeats this section to the
--- letter, and ulid_gist--VERSION-recheck--VERSION.sql is this section: it makes what btree_gist has and the class lacks.
+-- Members that need a newer btree_gist. pg_upgrade runs no script, so each update script repeats this section verbatim, and
+-- ulid_gist--VERSION-recheck--VERSION.sql consists of it: it adds what btree_gist has and the class lacks.
 --
 
 DO $$

@@ -6,10 +6,10 @@
 --
 -- Everything is created in the first schema of the search_path. CREATE EXTENSION ulid_sql runs the same script.
 --
--- A body after RETURN becomes part of the query that calls it, so that indexes are found. It is bound to what it calls
--- when it is created, and is not STRICT, which would keep it out of the query. As it is planned again in each statement,
--- whatever is large is PL/pgSQL instead: with a search_path of its own and without a call to a function of this script, so
--- that it works in any schema and with any search_path of the caller.
+-- A function with a body after RETURN is inlined into the query that calls it, so that the query can use indexes. Its names are
+-- resolved when it is created. It is not STRICT, which would prevent inlining. Because an inlined body is planned again for
+-- each statement, large functions are in PL/pgSQL instead: with a search_path of their own and without calls to functions of
+-- this script, so that they work in any schema and with any search_path of the caller.
 
 --
 -- Text
@@ -23,7 +23,7 @@ DECLARE
     c CONSTANT bytea := '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
     b CONSTANT bytea := uuid_send($1);
 BEGIN
-    -- The first byte is 2 characters, and each 5 bytes after it are 8. Integers join them by fours, which is faster than ||.
+    -- The first byte becomes 2 characters, each 5 bytes after it 8. Integers combine 4 characters, which is faster than ||.
     RETURN encode(int2send((get_byte(c, get_byte(b, 0) >> 5) << 8 | get_byte(c, get_byte(b, 0) & 31))::smallint)
         || int4send(get_byte(c, get_byte(b, 1) >> 3) << 8
             | get_byte(c, (get_byte(b, 1) & 7) << 2 | (get_byte(b, 2) >> 6)) << 8
@@ -52,7 +52,7 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION ulid_to_text(uuid) IS 'text of the ulid, 26 characters';
 
--- The other form of a ulid is that of a uuid, with hyphens.
+-- The text is a ULID, or a uuid with hyphens.
 CREATE FUNCTION ulid_from_text(text) RETURNS uuid
     LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
     SET search_path = pg_catalog, pg_temp
@@ -63,7 +63,7 @@ DECLARE
         || '0a0b0c0d0e0f101101121301141500161718191a001b1c1d1e1f' || repeat('00', 6)
         || '0a0b0c0d0e0f101101121301141500161718191a001b1c1d1e1f', 'hex');
     b CONSTANT bytea := convert_to($1, 'SQL_ASCII');
-    -- how many such characters it starts with
+    -- the number of such characters at the beginning
     n CONSTANT integer := octet_length(b)
         - octet_length(ltrim(b, '0123456789ABCDEFGHIJKLMNOPQRSTVWXYZabcdefghijklmnopqrstvwxyz'));
 BEGIN
@@ -87,7 +87,7 @@ BEGIN
         RETURN $1::uuid;
     END IF;
 
-    -- Only the detail of the error is left. Before the fault all is ASCII, so bytes count as characters do.
+    -- What remains is the error. All characters before the fault are ASCII, so bytes are counted like characters.
     DECLARE
         fault integer := n + 1;
         expected text := 'in Crockford''s Base32 alphabet';
@@ -126,10 +126,10 @@ CREATE FUNCTION ulid_is_valid(text) RETURNS boolean
 COMMENT ON FUNCTION ulid_is_valid(text) IS 'whether the text can be read as a ulid';
 
 --
--- Generators. A uuid of version 4 has 122 random bits; without the bytes of version and variant they are 80 and more.
+-- Generators. Without its bytes 7 to 12, which contain version and variant, a uuid of version 4 consists of 80 random bits.
 --
 
--- Every name is qualified instead of a search_path, which costs a microsecond before PostgreSQL 17.
+-- Every name is qualified, because setting a search_path takes a microsecond before PostgreSQL 17.
 CREATE FUNCTION gen_ulid() RETURNS uuid
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE
     AS $$
@@ -142,7 +142,7 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION gen_ulid() IS 'generate a ulid: the time is now, the randomness 80 fresh bits';
 
--- The 6 bytes that a ulid has for a time.
+-- The first 6 bytes of the ulids of a time.
 CREATE FUNCTION ulid_sql_time(timestamptz) RETURNS bytea
     LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
     SET search_path = pg_catalog, pg_temp
@@ -171,7 +171,7 @@ CREATE FUNCTION ulid_extract_unix_ms(uuid) RETURNS bigint
     RETURN ('x' || encode(substring(uuid_send($1) FOR 6), 'hex'))::bit(48)::bigint;
 COMMENT ON FUNCTION ulid_extract_unix_ms(uuid) IS 'extract the time from a ulid, in milliseconds since 1970-01-01 UTC';
 
--- Exact for each of the 2^48 milliseconds: what a float loses is less than the rounding to milliseconds brings back.
+-- Exact for each of the 2^48 milliseconds: the error of the float is smaller than what the rounding to milliseconds corrects.
 CREATE FUNCTION ulid_extract_timestamp(uuid) RETURNS timestamptz
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN to_timestamp(('x' || encode(substring(uuid_send($1) FOR 6), 'hex'))::bit(48)::bigint / 1000::float)::timestamptz(3);
@@ -203,7 +203,7 @@ CREATE FUNCTION ulid_sql_window(tstzrange) RETURNS uuid[]
     AS $$
 DECLARE
     latest CONSTANT timestamptz := '10889-08-02 05:31:50.655+00';
-    -- the milliseconds from first to last, at the beginning all
+    -- the milliseconds from first to last, initially all
     first bigint := 0;
     last bigint := 281474976710655;
     bound timestamptz;                  -- rounded down to the millisecond
@@ -254,13 +254,13 @@ COMMENT ON FUNCTION ulid_contained_by_range(uuid, tstzrange) IS 'whether the uli
 -- Search by the first characters
 --
 
--- The prefix, filled up to the 26 characters of a ulid.
+-- The prefix, padded to the 26 characters of a ulid.
 CREATE FUNCTION ulid_sql_fill(prefix text, filler text) RETURNS text
     LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
     SET search_path = pg_catalog, pg_temp
     AS $$
 DECLARE
-    -- how many characters of a ulid it starts with
+    -- the number of characters at the beginning that a ulid can contain
     n CONSTANT integer := length(substring(prefix COLLATE "C" FROM '^[0-9A-TV-Za-tv-z]*'));
 BEGIN
     IF n > 0 AND prefix COLLATE "C" !~ '^[0-7ILOilo]' THEN
@@ -303,7 +303,7 @@ CREATE FUNCTION ulid_to_uuid_v7(uuid) RETURNS uuid
         8, get_byte(uuid_send($1), 8) & 63 | 128), 'hex')::uuid;
 COMMENT ON FUNCTION ulid_to_uuid_v7(uuid) IS 'version 7 uuid of the same millisecond, with 74 of the 80 bits of randomness';
 
--- Time, version and fraction; then variant and random bits, which a version 4 has at the same place.
+-- Time, version and fraction; then variant and random bits, which are at the same place in a uuid of version 4.
 CREATE FUNCTION gen_uuid_v7(timestamptz) RETURNS uuid
     LANGUAGE sql VOLATILE PARALLEL SAFE
     RETURN encode(ulid_sql_time($1)
@@ -315,7 +315,7 @@ COMMENT ON FUNCTION gen_uuid_v7(timestamptz) IS 'generate a version 7 uuid of th
 -- TypeID: the same 128 bits in lower case behind a prefix
 --
 
--- The prefix with its underscore, if it is one.
+-- The prefix with its underscore; empty if the prefix is.
 CREATE FUNCTION ulid_sql_typeid_prefix(prefix text) RETURNS text
     LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
     SET search_path = pg_catalog, pg_temp
@@ -337,7 +337,7 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION ulid_sql_typeid_prefix(text) IS 'prefix of a TypeID, and the underscore after it';
 
--- Prefix and suffix of a TypeID; if it is to have one prefix, it must be that.
+-- Prefix and suffix of a TypeID; if a prefix is given, the TypeID must have it.
 CREATE FUNCTION ulid_sql_typeid_parts(typeid text, prefix text, is_given boolean) RETURNS text[]
     LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
     SET search_path = pg_catalog, pg_temp
