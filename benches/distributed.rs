@@ -1,5 +1,5 @@
-//! Ids from many servers whose clocks differ, as they come into one table: how many are out of order, how far behind
-//! the newest one they come, how full the leaf pages of the key's index get, and how many ids collide.
+//! Simulates ids of many servers whose clocks differ and which insert into one table: how many ids are out of order, how far
+//! they are behind the newest one, the leaf fill of the key's index, and how many ids collide.
 //!
 //! ```text
 //! cargo bench --bench distributed > docs/distributed/simulation.tsv
@@ -7,9 +7,9 @@
 //! cargo bench --bench distributed -- --ids random 100 10 1    # the ids themselves: generator, servers, rate, skew
 //! ```
 //!
-//! Nothing is measured here but counted, from fixed seeds: every run prints the same. Ids are wanted at random moments
-//! (a Poisson process of `rate` ids in a millisecond), each on a server drawn by chance. The clock of a server is off by
-//! an amount that is its own and stays, drawn from a normal distribution whose standard deviation is the `skew`.
+//! Nothing is timed. The seeds are fixed, so every run prints the same counts. Ids are generated at random moments (a Poisson
+//! process of `rate` ids in a millisecond), each on a random server. The clock of each server has a constant error from a
+//! normal distribution whose standard deviation is the `skew`.
 
 use std::collections::BTreeMap;
 use std::error::Error;

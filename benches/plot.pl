@@ -1,7 +1,7 @@
 #!/usr/bin/env perl
-# Draws what benches/sql.pl has measured, or benches/distributed.rs has counted: benches/plot.pl FILE DIRECTORY
+# Draws the results of benches/sql.pl --full or benches/distributed.rs: benches/plot.pl FILE DIRECTORY
 #
-# Of the former it needs results of --full. The pictures are SVG without a background, legible on light and on dark pages.
+# The pictures are SVG without a background, legible on light and dark pages.
 use strict;
 use warnings;
 use List::Util qw(max);
@@ -9,7 +9,7 @@ use List::Util qw(max);
 my ($file, $directory) = @ARGV;
 die "usage: $0 FILE DIRECTORY\n" unless @ARGV == 2;
 
-# The same colours throughout, of middling lightness: told apart on white and on black, also with red-green blindness.
+# The same colours in all pictures, of medium lightness: distinguishable on white and on black, also with red-green blindness.
 my @names = qw(bigint uuid_v4 uuid_v7 ulid_text ulid ulid_ordered ulid_monotonic 100 10 1);
 my %title = (bigint => 'bigint identity', uuid_v4 => 'uuid v4', uuid_v7 => 'uuid v7', ulid_text => 'ulid as text',
              ulid => 'ulid, gen_ulid', ulid_ordered => 'ulid, gen_ordered_ulid', ulid_monotonic => 'ulid, gen_monotonic_ulid',

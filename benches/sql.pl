@@ -1,15 +1,14 @@
 #!/usr/bin/env perl
 # Compares kinds of ids in a PostgreSQL server: benches/sql.pl [--full] FILE
 #
-# The server is the one that PGHOST, PGPORT and PGUSER name; a schema "bench" is made in the database PGDATABASE and
-# dropped again. The user has to be a superuser, as server files are written (to --directory, /tmp unless told).
+# The server is the one that PGHOST, PGPORT and PGUSER name. A schema "bench" is created in the database PGDATABASE and dropped
+# at the end. The user must be a superuser, because the server writes files (to --directory, by default /tmp).
 #
-# One psql session runs benches/sql/*.sql for each kind of id in turn, and that several times over, so that a machine
-# which slows down for a while slows all of them; of all but inserts the least of three times within a round counts.
-# Times are of the processor, as the server's log_statement_stats has them, and by the clock where rows are inserted.
-# Every result goes to FILE, a line each: operation, kind, round, rows by then, value. What is printed at the end, and
-# again by benches/sql.pl --report FILE, are medians over the rounds, the interquartile range, and the
-# median of the ratio to ulid within a round.
+# One psql session runs benches/sql/*.sql for each kind of id in turn, in several rounds, so that a machine that is slower for a
+# while is slower for all of them. Except for inserts, the minimum of three times within a round counts. Times are CPU times,
+# from the server's log_statement_stats; for inserts they are wall-clock times. Each result is a line of FILE: operation, kind,
+# round, number of rows at that time, value. The report at the end, which benches/sql.pl --report FILE prints again, consists
+# of medians over the rounds, the interquartile range, and the median of the ratio to ulid within a round.
 use strict;
 use warnings;
 use Getopt::Long;

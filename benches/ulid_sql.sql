@@ -1,8 +1,8 @@
 -- Compares ulid_sql with the type and with gen_random_uuid(): psql -v ulid_sql=sql/ulid_sql.sql -f benches/ulid_sql.sql
 --
--- In a database of its own, by a superuser, on Linux: times are nanoseconds of the backend's processor, from
--- /proc/self/schedstat. Each round measures all in turn; the median of the rounds counts, and of their ratios to
--- gen_random_uuid(). A call is net of the scan of 40,000 rows. A statement is parsed, planned and run 1,000 times by EXECUTE.
+-- Run it in a database of its own, as a superuser, on Linux: the times are nanoseconds of CPU time, from /proc/self/schedstat.
+-- Each round measures everything in turn. The results are medians of the rounds, and of the ratios to gen_random_uuid(). The
+-- time of a call excludes the scan of 40,000 rows. A statement is parsed, planned and run 1,000 times by EXECUTE.
 \set ON_ERROR_STOP 1
 SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
@@ -57,11 +57,11 @@ BEGIN
         scan := least(cost('call', 'u'), cost('call', 'u'));
         FOR m IN SELECT n, kind, who, expression FROM measured, LATERAL (VALUES ('core', core), ('twin', twin), ('native', native)) AS v (who, expression)
             WHERE expression IS NOT NULL ORDER BY n LOOP
-            -- of two the lesser counts, as others use the machine too
+            -- take the lesser of two times, because other programs use the machine too
             INSERT INTO result SELECT round, m.n, m.who,
                 least(cost(m.kind, m.expression), cost(m.kind, m.expression)) - CASE m.kind WHEN 'call' THEN scan ELSE 0 END;
         END LOOP;
-        DELETE FROM result WHERE result.round = 0;  -- which warms up
+        DELETE FROM result WHERE result.round = 0;  -- only warms up
     END LOOP;
 END $$;
 

@@ -1,6 +1,7 @@
--- What the planner support of comparisons costs where it is not needed, and gives where it is: psql -X -f benches/uuid_column.sql
--- in an empty database, as a superuser. Both sides run in turn in one session; printed are the medians of the rounds and
--- their ratio. The support is taken from the functions in the catalogue, and given back.
+-- The cost of the planner support for comparisons where it is not needed, and its benefit where it is: run
+-- psql -X -f benches/uuid_column.sql in an empty database, as a superuser. Both variants run in turn in one session. The
+-- results are the medians of the rounds and their ratio. The support is removed from the functions in the catalogue, and
+-- restored.
 \set ON_ERROR_STOP on
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS ulid;

@@ -1,16 +1,16 @@
 #!/usr/bin/env perl
 # Run the SQL examples of Markdown files in the server that the PG* variables name: test-docs.pl FILE...
 #
-# Each file has a fresh database and one psql session, in which its ```sql blocks run in order; a block that fails stops
-# the file. A ```text block directly below a ```sql block is exactly what psql prints for it. If it contains ERROR, the
-# error is expected, and its LINE, DETAIL and HINT are compared if they are shown. If a file does not contain CREATE
-# EXTENSION ulid, the extension is created before. What only the test needs, such as rows and checks, is a block that
-# readers do not see: the comment <!-- sql ... -->, whose output can be in a comment <!-- text ... --> below it. A line
-# above an sql block can exclude it, which is reported:
+# Each file has a new database and one psql session, in which its ```sql blocks are executed in order; if a block fails, the
+# rest of the file is not executed. A ```text block directly below a ```sql block must be exactly what psql prints for it. If
+# it contains ERROR, the error is expected, and its LINE, DETAIL and HINT are compared if they are shown. If a file does not
+# contain CREATE EXTENSION ulid, the extension is created before. Blocks that only the test needs, such as sample rows and
+# checks, are comments, which readers do not see: <!-- sql ... -->, with the output in <!-- text ... --> below it. A line above
+# an sql block can exclude it, which is reported:
 #   <!-- not executed: REASON -->
 #   <!-- needs NAME VERSION -->   if the server (PostgreSQL) is older, or does not offer that version of the extension
 # The line <!-- the page needs NAME VERSION --> does so for all blocks below it.
-# Examples on large tables contain \set rows NUMBER; the environment variable ROWS replaces that number, for a quick run.
+# Examples with large tables contain \set rows NUMBER; for a quick run, the environment variable ROWS replaces that number.
 use strict;
 use warnings;
 
@@ -20,7 +20,7 @@ my ($passed, $failed, $skipped, $databases) = (0, 0, 0, 0);
 my %version = map { chomp; split /\|/ } qx{psql -X -A -t -c "SELECT name, default_version FROM pg_available_extensions
     UNION ALL SELECT 'PostgreSQL', substring(version() FROM '[0-9.]+')"};
 
-# Whether the server offers this in that version or a later one.
+# Whether the server has this extension in that version or a later one.
 sub offered {
     my ($name, $wanted) = @_;
     my @wanted = split /\./, $wanted;
@@ -72,7 +72,7 @@ sub blocks {
     return @blocks;
 }
 
-# The output of psql, without the parts of errors that the file does not show: servers word them differently.
+# The output of psql, without the parts of errors that the file does not show, which differ between servers.
 sub compared {
     my ($printed, $shown) = @_;
     $printed =~ s/^LINE \d+:.*\n *\^\n//mg unless $shown =~ /^LINE \d+:/m;
@@ -82,7 +82,7 @@ sub compared {
     return trimmed($printed);
 }
 
-# The text to compare: without blanks at the ends of lines and empty lines at the end.
+# The text to compare, without blanks at the ends of lines and without empty lines at the end.
 sub trimmed {
     my ($text) = @_;
     $text =~ s/[ \t]+$//mg;
@@ -90,7 +90,7 @@ sub trimmed {
     return $text;
 }
 
-# Run the blocks in one session and return the output of each, undef for those that the session did not finish.
+# Run the blocks in one session and return the output of each; undef for those that the session did not reach.
 sub run {
     my ($database, $create, @blocks) = @_;
     system('createdb', $database) == 0 or die "createdb failed\n";
