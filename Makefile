@@ -42,7 +42,7 @@ target = $(or $(CARGO_TARGET_DIR),target)$(CARGO_BUILD_TARGET:%=/%)
 # If the release's archive of crates is unpacked here, the build needs no network.
 vendored = $(if $(wildcard vendor/config.toml),--locked --offline --config vendor/config.toml)
 # The suffix of the server's libraries, which is .so except on macOS since PostgreSQL 16, and that of cargo's.
-suffix = $(shell sed -n 's/^DLSUFFIX *= *//p' '$(pgxs)/Makefile.global')
+suffix = $(or $(shell sed -n 's/^DLSUFFIX *= *//p' '$(pgxs)/Makefile.global' 2> /dev/null),.so)
 built_suffix = $(if $(findstring darwin,$(or $(CARGO_BUILD_TARGET),$(shell uname -s | tr A-Z a-z))),.dylib,.so)
 library = $(target)/pg$(major)/ulid$(suffix)
 # The extension and its companions, which are SQL only. Their control files are in sql/, because cargo-pgrx takes the first
@@ -70,9 +70,9 @@ build: ## build the extension for the server of PG_CONFIG (default: the pg_confi
 	mkdir -p '$(dir $(library))'
 	cp '$(target)/release/libulid$(built_suffix)' '$(library)'
 
-install: ## install it there, below DESTDIR if that is set; build it first if cargo is available
+install: ## install it there, below DESTDIR if that is set; build it first if cargo is available or nothing is built
 	@scripts/check-installed.sh '$(libdir)/ulid$(suffix)' '$(extdir)'
-	if command -v cargo > /dev/null; then $(MAKE) --no-print-directory build; fi
+	if command -v cargo > /dev/null || [ ! -e '$(library)' ]; then $(MAKE) --no-print-directory build; fi
 	install -d '$(libdir)' '$(extdir)'
 	install -m 755 '$(library)' '$(libdir)/ulid$(suffix)'
 	install -m 644 $(controls) $(scripts) '$(extdir)'

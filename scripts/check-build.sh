@@ -1,7 +1,6 @@
 #!/bin/sh
 # Check that everything a build needs is installed, and report each missing part in a line: check-build.sh PG_CONFIG
 set -eu
-"$(dirname "$0")/check-rust.sh"
 failed=""
 missing() {
   echo "error: $1" >&2
@@ -16,7 +15,10 @@ any_exists() {
 
 # Whether bindgen finds libclang: where it is told to, or where it looks.
 has_libclang() {
-  [ -z "${LIBCLANG_PATH:-}" ] || return 0
+  if [ -n "${LIBCLANG_PATH:-}" ]; then
+    [ -f "$LIBCLANG_PATH" ] || any_exists "$LIBCLANG_PATH"/libclang*.so* "$LIBCLANG_PATH"/libclang.dylib
+    return
+  fi
   for directory in "$(llvm-config --libdir 2> /dev/null)" "$(xcode-select -p 2> /dev/null)"/usr/lib \
     "$(xcode-select -p 2> /dev/null)"/Toolchains/*/usr/lib /usr/lib /usr/lib64 /usr/lib/*-linux-* /usr/lib*/llvm*/lib* \
     /usr/local/lib /usr/local/llvm*/lib /opt/homebrew/opt/llvm*/lib; do
@@ -33,8 +35,13 @@ has_header() {
 
 pg_config=$1
 headers=$("$pg_config" --includedir-server)
-"${RUSTFMT:-rustfmt}" --version > /dev/null 2>&1 || missing 'rustfmt is needed (rustup component add rustfmt)'
-has_libclang || missing 'libclang is needed (Debian: libclang-dev; Red Hat: clang-devel; Alpine: clang-dev), or LIBCLANG_PATH'
+if ! "$(dirname "$0")/check-rust.sh"; then
+  failed=yes                               # rustup brings all three
+else
+  command -v cargo > /dev/null || missing 'cargo is needed (Debian, Red Hat and Alpine: cargo)'
+  "${RUSTFMT:-rustfmt}" --version > /dev/null 2>&1 || missing 'rustfmt is needed (rustup component add rustfmt)'
+fi
+has_libclang || missing "libclang is needed (Debian: libclang-dev; Red Hat: clang-devel; Alpine: clang-dev)${LIBCLANG_PATH:+, and LIBCLANG_PATH has none}"
 [ -e "$headers/postgres.h" ] ||
   missing "the server's headers are needed in $headers (Debian: postgresql-server-dev-NN; Red Hat: postgresqlNN-devel)"
 if ! has_header stdio.h; then

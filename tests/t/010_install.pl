@@ -1,6 +1,6 @@
 # `make install` and `make uninstall` replace our files of any version, but not those of another extension named ulid,
-# and do not run with a compiler that is too old. Tested in a directory that nobody uses, with a cargo that only says
-# what it is asked for: the real one built what the servers of all other tests load.
+# and do not run with a compiler that is too old, or without what else a build needs. Tested in a directory that nobody uses,
+# with a cargo that only says what it is asked for: the real one built what the servers of all other tests load.
 use strict;
 use warnings;
 use Digest::SHA;
@@ -13,7 +13,7 @@ use ULID;
 
 my $directory = PostgreSQL::Test::Utils::tempdir('install');
 my $destination = "$directory/root";
-chomp(my ($sharedir, $libdir) = `pg_config --sharedir --pkglibdir`);
+chomp(my ($sharedir, $libdir, $bindir, $headers) = `pg_config --sharedir --pkglibdir --bindir --includedir-server`);
 my $control = "$destination$sharedir/extension/ulid.control";
 my $companion = "$destination$sharedir/extension/ulid_gist.control";
 my $library = "$destination$libdir/ulid.so";
@@ -57,7 +57,29 @@ for my $target (qw(build install)) {
     command_fails_like(make($target), qr{scripts/fetch-rust\.sh}, "an old compiler: make $target says how to get it");
 }
 
+# With something taken away, by these variables, `make build` stops with one line about that alone.
+sub lacks {
+    my ($what, $said, %variables) = @_;
+    local @ENV{ keys %variables } = values %variables;
+    my ($out, $error) = run_command(make('build'));
+    like(join("\n", grep { /^error/ } split /\n/, $error), qr/\A$said is needed[^\n]*\z/, "without $what, make build says so");
+    return;
+}
+program('rustc', 'exit 127');
+command_fails_like(make('build'), qr/^error: Rust \Q$needed\E or newer is needed, and there is none$/m, 'without Rust');
 program('rustc', "echo 'rustc $needed (of this test)'");
+lacks('rustfmt', 'error: rustfmt', RUSTFMT => 'false');
+lacks('libclang', 'error: libclang', LIBCLANG_PATH => "$directory/target");
+lacks('a C compiler', 'error: a C compiler with the headers of libc', CC => 'false');
+if (grep { slurp_file($_) =~ /^#define USE_ICU 1/m } glob "$headers/pg_config*.h") {
+    program('no_icu', '! grep -q unicode/ucol.h');
+    lacks('the headers of ICU', "error: ICU's headers", CC => 'no_icu');
+}
+program('pg_config', "[ \$1 = --includedir-server ] && echo '$directory' || exec '$bindir/pg_config' \"\$@\"");
+lacks("the server's headers", "error: the server's headers", CC => 'true');
+unlink "$directory/bin/pg_config" or die "pg_config: $!";
+ok(!-e "$directory/asked", 'nothing was built');
+
 command_ok(make('all'), 'make all, as pgxn does');
 is(slurp_file("$directory/asked"), "build --release --lib --no-default-features --features pg$major\n",
     'it builds the library for this server');
