@@ -44,20 +44,13 @@
 
 mod codec;
 mod convert;
-#[cfg(feature = "diesel")]
-pub mod diesel;
 mod error;
+mod external;
 mod generator;
 pub mod monotonic;
 pub mod ordered;
-#[cfg(feature = "postgres-types")]
-mod postgres_types;
 mod prefix;
-#[cfg(feature = "serde")]
-mod serde;
 mod snowflake;
-#[cfg(feature = "sqlx")]
-mod sqlx;
 mod typeid;
 pub mod uuid_v7;
 mod value;
@@ -71,6 +64,8 @@ pub use error::{
     ConvertError, Expected, ForeignId, LengthError, MonotonicError, ParseError, PrefixError, RangeError,
     TypeIdError,
 };
+#[cfg(feature = "diesel")]
+pub use external::diesel;
 pub use generator::{Generator, SeedError, since_epoch, unix_ms};
 pub use snowflake::{SnowflakeParts, TWITTER_EPOCH_MS};
 pub use typeid::TypeId;
