@@ -99,36 +99,17 @@ $node->stop;
 # pg_upgrade, from the oldest server here that has the extension and can be upgraded.
 SKIP: {
     my $old;
-    for my $path (sort glob(($ENV{WORK} // '.') . '/1[0-9]*')) {
-        my ($name, $version) = $path =~ /((\d+)[^\/]*)$/;
-        my $share = -x "$path/bin/pg_config" ? `$path/bin/pg_config --sharedir` : next;
-        chomp $share;
-        next if $version >= $major or !-e "$share/extension/ulid_gist.control" or !-e "$share/extension/btree_gist.control";
-        $old = PostgreSQL::Test::Cluster->new("old_$name", install_path => $path);
-        $old->init(extra => [ '--encoding=UTF8', '--no-locale' ]);
-        $old->append_conf('postgresql.conf', "timezone = 'UTC'");
-        $old->start;
-        # Debian's 15.20 gives every column an option that no other server can read
-        last if $old->safe_psql('postgres', 'CREATE TEMP TABLE plain (n int);
-            SELECT attoptions FROM pg_attribute WHERE attrelid = $$plain$$::regclass AND attnum = 1') eq '';
-        note("$path cannot be upgraded");
+    for my $from (reverse older_servers(qw(btree_gist ulid_gist))) {
+        $old = new_server("old_$from->{name}", path => $from->{path}, extension => 0);
+        last if column_option($old) eq '';
+        note("$from->{name} cannot be upgraded");
         $old->stop;
         undef $old;
     }
     skip 'no older server with the extension that can be upgraded', 1 if !defined $old;
     my ($from) = $old->safe_psql('postgres', 'SHOW server_version') =~ /^(\d+)/;
     $old->safe_psql('postgres', $create);
-    my $checksums = $old->safe_psql('postgres', 'SHOW data_checksums') eq 'on' ? '--data-checksums' : '--no-data-checksums';
-    $old->stop;
-
-    my $new = PostgreSQL::Test::Cluster->new('new');
-    # before 18, initdb does not know the option, and its default is that of the old one
-    $new->init(extra => [ '--encoding=UTF8', '--no-locale', $major >= 18 ? $checksums : () ]);
-    $new->append_conf('postgresql.conf', "timezone = 'UTC'");
-    my ($from_bin, $to_bin) = map { chomp(my $bin = `$_ --bindir`); $bin } $old->{_install_path} . '/bin/pg_config', 'pg_config';
-    chdir $directory or die "$directory: $!";
-    command_ok([ 'pg_upgrade', '-b', $from_bin, '-B', $to_bin, '-d', $old->data_dir, '-D', $new->data_dir,
-            '-s', $directory, '-p', $old->port, '-P', $new->port ], "pg_upgrade from $from");
+    my $new = upgraded_server($old, 'new', "from $from");
     $new->start;
     check_bookings($new, 'postgres', 'upgraded');
     if ($from < 18 && $major >= 18) {

@@ -3,25 +3,12 @@
 # newest that is available. `make test-upgrade` runs every pair.
 use strict;
 use warnings;
-use Cwd 'realpath';
-use File::Basename qw(basename dirname);
-use File::Find 'find';
-use File::Glob ':bsd_glob';
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 use ULID;
 
-# The older servers with the extension, the newest first: the name of each and where it is.
-my @available;
-for my $bin (bsd_glob(($ENV{WORK} // '') . '/*/bin')) {
-    my $name = basename(dirname($bin));
-    next if $name !~ /^(\d+)(-main)?$/ || $1 >= $major || !-x "$bin/postgres";
-    my $libraries = `'$bin/pg_config' --pkglibdir`;
-    chomp $libraries;
-    push @available, { name => $name, major => $1, path => dirname(realpath($bin)) } if -e "$libraries/ulid.so";
-}
-@available = sort { $b->{major} <=> $a->{major} || $a->{name} cmp $b->{name} } @available;
+my @available = older_servers();
 my %named = map { $_ => 1 } split ' ', $ENV{FROM} // '';
 @available = grep { $named{ $_->{name} } } @available if %named && !$named{all};
 plan(skip_all => 'no older server') if !@available;
@@ -30,16 +17,7 @@ my $ROWS = q{SELECT id, ids, n, made FROM key ORDER BY id; SELECT * FROM child O
     SELECT tableoid::regclass, id FROM shared ORDER BY id; SELECT * FROM composed ORDER BY (p).a; SELECT * FROM recent ORDER BY id; SELECT * FROM days ORDER BY day};
 my $number = 0;                            # of the servers
 
-# Make a server of an older major, with all that is to be kept.
-sub old_server {
-    my ($from) = @_;
-    my $old = PostgreSQL::Test::Cluster->new('old' . ++$number, install_path => $from->{path});
-    $old->init(extra => ['--encoding=UTF8', '--no-locale']);
-    $old->append_conf('postgresql.conf', "timezone = 'UTC'\nlog_statement = none");
-    $old->start;
-    return $old;
-}
-
+# Make what is to be kept, in a server of an older major.
 sub fill {
     my ($old) = @_;
     $old->safe_psql('postgres', <<'SQL');
@@ -83,25 +61,6 @@ CREATE DATABASE first;
 SQL
     $old->safe_psql('first', q{CREATE EXTENSION ulid VERSION '1.0.0'; CREATE TABLE key AS SELECT gen_ulid() AS id});
     return;
-}
-
-# Run pg_upgrade from the old server, which is stopped, to a new one.
-sub upgrade {
-    my ($what, $old, $path, $checksums) = @_;
-    my $new = PostgreSQL::Test::Cluster->new('new' . $number);
-    # with checksums, the default since 18, if the old one has them
-    $new->init(extra => ['--encoding=UTF8', '--no-locale', $major >= 18 && $checksums eq 'off' ? '--no-data-checksums' : ()]);
-    $new->append_conf('postgresql.conf', "timezone = 'UTC'\nlog_statement = none");
-    chomp(my $bin = `pg_config --bindir`);
-    # before 15 it leaves files in the current directory
-    chdir PostgreSQL::Test::Utils::tempdir() or die;
-    ok(run_log(['pg_upgrade', '-b', "$path/bin", '-B', $bin, '-d', $old->data_dir, '-D', $new->data_dir, '-s', $new->host, '-p', $old->port, '-P', $new->port]),
-        "$what: pg_upgrade succeeds")
-        or do {
-            find({ no_chdir => 1, wanted => sub { diag("$_:\n", slurp_file($_)) if /\.log$/ } }, '.', $new->data_dir);
-            die 'there is no server to check';
-        };
-    return $new;
 }
 
 # Check that a query by an index gives what it gives by the table. The other indexes are dropped, so that the planner takes it.
@@ -157,10 +116,8 @@ sub check {
 }
 
 for my $from (@available) {
-    my $old = old_server($from);
-    # Debian's 15.20 gives every column of every table an option that no other server can read, so it cannot be upgraded
-    # (but its 15.18 can, which is 15-main), and its dump is restored without the option
-    my $option = $old->safe_psql('postgres', q{CREATE TEMP TABLE plain (n int); SELECT attoptions FROM pg_attribute WHERE attrelid = 'plain'::regclass AND attnum = 1});
+    my $old = new_server('old' . ++$number, path => $from->{path}, extension => 0);
+    my $option = column_option($old);      # with one, the dump is restored without it
     if ($option && !%named && $from != $available[-1]) {
         $old->stop;
         next;
@@ -171,16 +128,19 @@ for my $from (@available) {
     cmp_ok($before =~ tr/\n//, '>', 33000, "$what: the old server has its rows");
     my $dump = PostgreSQL::Test::Utils::tempdir() . '/dump';
     system_or_bail('pg_dump', '-Fc', '-f', $dump, '-d', $old->connstr('postgres'));
-    my $checksums = $old->safe_psql('postgres', 'SHOW data_checksums');
-    $old->stop;
 
     my ($new, @databases);
   SKIP: {
         skip("$what: pg_upgrade, as this server gives a plain column the option $option", 1) if $option;
-        $new = upgrade($what, $old, $from->{path}, $checksums);
+        $new = upgraded_server($old, "new$number", $what);
         @databases = ('postgres');
     }
-    if ($new) { $new->start } else { $new = new_server('new' . $number, extension => 0) }
+    if ($new) {
+        $new->start;
+    } else {
+        $old->stop;
+        $new = new_server("new$number", extension => 0);
+    }
     $new->safe_psql('postgres', 'CREATE DATABASE restored');
     if (!$option) {
         command_ok(['pg_restore', '--exit-on-error', '-d', $new->connstr('restored'), $dump], "$what: pg_restore succeeds");

@@ -31,7 +31,8 @@ sub block {
 sub session {
     my ($name, %params) = @_;
     local $ENV{PGAPPNAME} = $name;
-    local $ENV{PGOPTIONS} = '-c client_min_messages=warning';
+    # only the migration, and those that wait for its end, may have to wait for a lock
+    local $ENV{PGOPTIONS} = '-c client_min_messages=warning' . ($name =~ /^(?:migration|reader|writer)$/ ? '' : ' -c lock_timeout=10s');
     my $session = $node->background_psql('postgres', timeout => 10 * $PostgreSQL::Test::Utils::timeout_default, %params);
     $session->set_query_timer_restart;
     return $session;

@@ -18,23 +18,12 @@ use File::Glob ':bsd_glob';
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
-use Time::HiRes qw(time usleep);
+use Time::HiRes 'time';
 use ULID;
 
 my $rounds = $ENV{ROUNDS} || 5;
 my $notes = PostgreSQL::Test::Utils::tempdir();
 my %acknowledged;                          # the ids
-
-# Wait until something is true.
-sub await {
-    my ($what, $holds) = @_;
-    my $until = time + $PostgreSQL::Test::Utils::timeout_default;
-    until ($holds->()) {
-        die "never came: $what" if time > $until;
-        usleep(50_000);
-    }
-    return;
-}
 
 # Start a server that was killed. It refuses as long as a process of the killed one is left; the framework then takes the
 # old postmaster for a running one.
@@ -157,7 +146,7 @@ sub check {
     my ($node, $what, $function) = @_;
     my $file = "$notes/stored";
     $node->safe_psql('postgres', "\\copy (SELECT id FROM event) TO '$file'");
-    my (%times, @twice);
+    my (%times);
     open my $in, '<', $file or die "$file: $!";
     while (<$in>) { chomp; push @twice, $_ if $times{$_}++ }
     $stored = keys %times;

@@ -4,7 +4,6 @@ use warnings;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
-use Time::HiRes 'usleep';
 use ULID;
 
 my $node = new_server('proxied');
@@ -34,11 +33,7 @@ INI
         monotonic ulid DEFAULT gen_monotonic_ulid(), v7 ulid DEFAULT gen_uuid_v7(), ordered ulid DEFAULT gen_ordered_ulid())});
     system_or_bail('pgbouncer', '-q', '-d', "$pooler/ini");
     # it goes to the background before it listens
-    my $tries = 0;
-    until (run_log(['psql', '-X', '-h', $pooler, '-p', $port, '-d', 'postgres', '-c', 'SELECT'])) {
-        die 'pgbouncer does not answer' if ++$tries > 10 * $PostgreSQL::Test::Utils::timeout_default;
-        usleep(100_000);
-    }
+    await('an answer of pgbouncer', sub { run_log(['psql', '-X', '-h', $pooler, '-p', $port, '-d', 'postgres', '-c', 'SELECT']) });
     for my $protocol (qw(simple extended)) {
         $node->pgbench("-h $pooler -n -M $protocol -c 8 -t 250", 0, [qr/actually processed: 2000/], [qr/^/],
             "eight clients insert through pgbouncer, by the $protocol protocol", { "insert_$protocol" => 'INSERT INTO made (client) VALUES (:client_id);' }, 'postgres');

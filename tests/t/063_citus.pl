@@ -185,23 +185,14 @@ sub written {
     return map { slurp_file("$directory/$_") =~ /^([0-9A-Z]{26})\n/mg } 1, 2;
 }
 
-# Wait until the writers were told so many.
-sub wait_until_written {
-    my ($wanted) = @_;
-    my $looks = 10 * $PostgreSQL::Test::Utils::timeout_default;
-    while (written() < $wanted) {
-        die 'the writers stopped' if !$looks--;
-        select undef, undef, undef, 0.1;
-    }
-    return;
-}
-wait_until_written(20);
+await('20 rows of the writers', sub { written() >= 20 });
 my $shard = "FROM citus_shards WHERE table_name = 'before'::regclass AND citus_table_type = 'distributed' ORDER BY shardid LIMIT 1";
 my ($from, $from_port, $moved) = split /\|/, run("SELECT nodename, nodeport, shardid $shard");
 my $to = $node{ $from_port == $node{worker_1}->port ? 'worker_2' : 'worker_1' };
 my ($to_host, $to_port) = ($to->host, $to->port);
 run("SELECT citus_move_shard_placement($moved, '$from', $from_port, '$to_host', $to_port, 'force_logical')");
-wait_until_written(20 + written());
+my $wanted = 20 + written();
+await('20 more of them', sub { written() >= $wanted });
 $_->signal('INT') for @writers;
 $_->finish for @writers;
 is(run("SELECT nodeport $shard"), $to_port, 'the shard has moved');

@@ -12,7 +12,7 @@ use Exporter 'import';
 use IPC::Open3;
 use List::Util qw(max shuffle);
 use Test::More;
-use Time::HiRes qw(sleep time);
+use Time::HiRes 'time';
 
 our @EXPORT = qw(make_fuzz_schema fuzz_queries fuzz);
 
@@ -823,16 +823,12 @@ sub statements {
 # The server
 #
 
-my ($psql, $to, $from_psql, $log, $log_end);
+my ($server, $psql, $to, $from_psql, $log, $log_begin, $log_end);
 
 sub connect_server {
-    for (1 .. 600) {
-        last if system('pg_isready -q') == 0;
-        sleep 0.1;
-    }
     local $ENV{PGOPTIONS} = '-c statement_timeout=1s -c client_min_messages=error -c jit=off -c search_path=fuzz,public -c timezone=UTC -c datestyle=ISO';
     $psql = open3($to, $from_psql, undef, qw(psql -X -A -t -q -P null=NULL -v VERBOSITY=sqlstate));
-    $log_end = -s $log // 0;
+    $log_begin = $log_end = -s $log // 0;
 }
 
 sub disconnect_server {
@@ -874,7 +870,8 @@ sub ask {
         close $to;
         kill 'TERM', $psql if $answer->{state};
         waitpid $psql, 0;
-        sleep 0.2;
+        # psql ends for what is fatal to its session alone, or because the server has crashed and begins again
+        $server->wait_for_log(qr/database system is ready to accept connections/, $log_begin) if !$answer->{state} && !grep { /FATAL:/ } @lines;
         connect_server();
     }
     return $answer;
@@ -1117,6 +1114,7 @@ sub begin {
     $ENV{PGHOST} = $node->host;
     $ENV{PGPORT} = $node->port;
     $ENV{PGDATABASE} = 'postgres';
+    $server = $node;
     $log = $node->logfile;
     $version = int($node->safe_psql('postgres', 'SHOW server_version_num') / 10000);
     $has_prefix = $node->safe_psql('postgres', "SELECT 1 FROM pg_proc WHERE proname = 'ulid_starts_with' LIMIT 1");

@@ -5,31 +5,104 @@ use strict;
 use warnings;
 use Cwd 'abs_path';
 use Exporter 'import';
-use File::Basename 'dirname';
+use File::Basename qw(basename dirname);
+use File::Find 'find';
+use File::Glob 'bsd_glob';
 use IPC::Run;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use PostgreSQL::Version;
 use Test::More;
+use Time::HiRes qw(time usleep);
 
-our @EXPORT = qw($root $major new_server has_extension has_program needs_extension needs_program run_at_once);
+our @EXPORT = qw($root $major new_server older_servers column_option upgraded_server await comes run_at_once has_extension
+    has_program needs_extension needs_program);
 
 # The checkout, and the major version of the servers.
 our $root = abs_path(dirname(__FILE__) . '/../..');
 our $major = PostgreSQL::Version->new(scalar `pg_config --version`)->major;
 
 # Create a server and start it, with the extension in its database postgres. The parameters are those of init, and
-# conf => [...]: lines of postgresql.conf; extension => 0: without the extension.
+# conf => [...]: lines of postgresql.conf; extension => 0: without the extension; path => ...: that of older_servers.
 sub new_server {
     my ($name, %params) = @_;
-    my $conf = delete $params{conf} // [];
     my $extension = delete $params{extension} // 1;
-    my $node = PostgreSQL::Test::Cluster->new($name);
-    $node->init(%params, extra => ['--encoding=UTF8', '--no-locale', @{ $params{extra} // [] }]);
-    $node->append_conf('postgresql.conf', join "\n", "timezone = 'UTC'", 'log_statement = none', @$conf);
+    my $node = _initialized_server($name, %params);
     $node->start;
     $node->safe_psql('postgres', 'CREATE EXTENSION ulid') if $extension;
     return $node;
+}
+
+sub _initialized_server {
+    my ($name, %params) = @_;
+    my $conf = delete $params{conf} // [];
+    my $path = delete $params{path};
+    my $node = PostgreSQL::Test::Cluster->new($name, $path ? (install_path => $path) : ());
+    $node->init(%params, extra => ['--encoding=UTF8', '--no-locale', @{ $params{extra} // [] }]);
+    $node->append_conf('postgresql.conf', join "\n", "timezone = 'UTC'", 'log_statement = none', @$conf);
+    return $node;
+}
+
+# The servers of older versions that have the extension, and those named beside it, the newest first: the name of each, its
+# major version, and the path of its installation.
+sub older_servers {
+    my @extensions = ('ulid', @_);
+    my @servers;
+    for my $bin (bsd_glob(($ENV{WORK} // '') . '/*/bin')) {
+        my $name = basename(dirname($bin));
+        next if $name !~ /^(\d+)(-main)?$/ || $1 >= $major || !-x "$bin/postgres";
+        my $version = $1;
+        chomp(my $share = `'$bin/pg_config' --sharedir`);
+        next if grep { !-e "$share/extension/$_.control" } @extensions;
+        push @servers, { name => $name, major => $version, path => dirname(abs_path($bin)) };
+    }
+    return sort { $b->{major} <=> $a->{major} || $a->{name} cmp $b->{name} } @servers;
+}
+
+# The option that a server gives each plain column, or nothing. Debian's 15.20 has one that no other server can read, so it
+# cannot be upgraded; its 15.18, which is 15-main, has none.
+sub column_option {
+    my ($node) = @_;
+    return $node->safe_psql('postgres', q{CREATE TEMP TABLE plain (n int);
+        SELECT attoptions FROM pg_attribute WHERE attrelid = 'plain'::regclass AND attnum = 1});
+}
+
+# Stop a server of an older version, and run pg_upgrade from it to a new one. Returns the new one, which is not started.
+sub upgraded_server {
+    my ($old, $name, $what) = @_;
+    my $checksums = $old->safe_psql('postgres', 'SHOW data_checksums');
+    $old->stop;
+    # both must have checksums or neither; they are the default since 18
+    my $new = _initialized_server($name, extra => [$major >= 18 && $checksums eq 'off' ? '--no-data-checksums' : ()]);
+    # before 15 it leaves files in the current directory
+    chdir PostgreSQL::Test::Utils::tempdir() or die;
+    ok(run_log(['pg_upgrade', '-b', $old->config_data('--bindir'), '-B', $new->config_data('--bindir'), '-d', $old->data_dir,
+                '-D', $new->data_dir, '-s', $new->host, '-p', $old->port, '-P', $new->port]), "$what: pg_upgrade succeeds")
+        or do {
+            find({ no_chdir => 1, wanted => sub { diag("$_:\n", slurp_file($_)) if /\.log$/ } }, '.', $new->data_dir);
+            die 'there is no server to check';
+        };
+    return $new;
+}
+
+# Wait until something is true; the framework waits for queries and lines of logs only.
+sub await {
+    my ($what, $holds) = @_;
+    my $until = time + $PostgreSQL::Test::Utils::timeout_default;
+    until ($holds->()) {
+        die "never came: $what" if time > $until;
+        usleep(50_000);
+    }
+    return;
+}
+
+# Check that what the framework waits for comes; by itself it would end the test, which says nothing about the others.
+sub comes {
+    my ($wait, $name) = @_;
+    my $came = eval { $wait->(); 1 };
+    my $error = $@;
+    ok($came, $name) or diag($error);
+    return;
 }
 
 # Run scripts of SQL at the same time, each in a session of its own: pairs of a database and a script. Returns what each of
