@@ -88,12 +88,12 @@ sub noted { my ($writer) = @_; return split ' ', slurp_file("$notes/noted.$write
 my %last;                                  # id of the clients that promise an order
 sub end_writers {
     my ($what, $expected) = @_;
-    my (@errors, @disorder);
+    my (@errors, @disorder, @twice);
     for my $writer (sort keys %statement) {
         waitpid $pid{$writer}, 0;
         push @errors, grep { /ERROR:/ && !(defined $expected && /$expected/) } split /\n/, slurp_file("$notes/error.$writer");
         my @ids = noted($writer);
-        $acknowledged{$_} = 1 for @ids;
+        push @twice, grep { $acknowledged{$_}++ } @ids;
         next if $writer !~ /ordered|monotonic/;
         # that of gen_ordered_ulid also from round to round
         unshift @ids, $last{$writer} if $writer =~ /ordered/ && defined $last{$writer};
@@ -101,6 +101,7 @@ sub end_writers {
         $last{$writer} = $ids[-1] if @ids;
     }
     is(join("\n", @errors), '', "$what: the clients got no error but the end of the connection");
+    is(join("\n", @twice), '', "$what: no id was acknowledged twice");
     is(join("\n", @disorder), '', "$what: each client's ids of the generators with an order increased");
     return;
 }
@@ -146,7 +147,7 @@ sub check {
     my ($node, $what, $function) = @_;
     my $file = "$notes/stored";
     $node->safe_psql('postgres', "\\copy (SELECT id FROM event) TO '$file'");
-    my (%times);
+    my (%times, @twice);
     open my $in, '<', $file or die "$file: $!";
     while (<$in>) { chomp; push @twice, $_ if $times{$_}++ }
     $stored = keys %times;
