@@ -3,6 +3,7 @@
 #   id <@ window               window @> ulid_extract_timestamp(id), by core's function
 #   ulid_starts_with(id, p)    starts_with(id::text, upper(p))         where the function exists
 #   uuid = ulid, and < <= >= > the functions of core on both as uuid
+#   an index for a foreign key no index
 # Both must give the same rows or the same SQLSTATE. A difference, a crash, an internal error (XX...) and a warning in
 # the server's log are faults. The same seed generates the same queries on the same server.
 package PlannerFuzz;
@@ -40,6 +41,8 @@ my %FORM = (
     'commuted'  => ['range_contains_ulid(%2$s, %1$s)',   $CONTAINS],
     'any'       => ['(%s <@ ANY (ARRAY[%s]))',           $CONTAINS],
     'prefix'    => ['ulid_starts_with(%s, %s)',          'starts(%s, %s)'],
+    # the query of a foreign key cannot be written in another way, but without an index nothing of it is changed
+    'index'     => ['CREATE INDEX ON %s USING %s',       "SET LOCAL fuzz.without_index = '%s %s'"],
     map { my ($operator, $name) = @$_; ($operator => ["((%s) $operator (%s)::ulid)", "uuid_$name((%s)::uuid, (%s)::uuid)"],
         "$operator, commuted" => ["((%2\$s)::ulid $operator (%1\$s))", "uuid_$name((%2\$s)::uuid, (%1\$s)::uuid)"]) }
         ['=', 'eq'], ['<', 'lt'], ['<=', 'le'], ['>=', 'ge'], ['>', 'gt'],
@@ -340,6 +343,9 @@ my @SHAPES = (
     [statement => 'check constraint', 2, 0, 0, \&statement_check],
     [statement => 'statistics',       1, 14, 0, \&statement_statistics],
     [statement => 'rule',             1, 0, 0, \&statement_rule],
+    [statement => 'foreign key',      4, 0, 0, \&statement_foreign_key],
+    [statement => 'cached plan of several roles', 4, 0, 0, \&statement_roles],
+    [statement => 'virtual column',   2, 18, 0, \&statement_virtual],
 );
 my %used;                                  # how often each shape has run
 
@@ -757,6 +763,46 @@ sub statement_rule {
         " DO ALSO INSERT INTO notes VALUES ('rule', OLD.id, NEW.n)");
     my $at = place(here => [relation('x', 1)], depth => 1);
     return (all("UPDATE $table x SET ", new_values($at), conditions('WHERE', $at)), "SELECT tableoid::regclass, * FROM $table", 'TABLE notes');
+}
+
+# A key and what references it, as ulid or as uuid; actions on many rows.
+sub statement_foreign_key {
+    my ($key, $reference) = @{ one_of(['ulid', 'uuid'], ['ulid', 'uuid'], ['ulid', 'identifier_uuid'], ['ulid', 'ulid']) };
+    my $action = sub { one_of('CASCADE', 'CASCADE', 'SET NULL', 'RESTRICT') };
+    my $partitioned = chance(0.3);
+    my $middle = quoted(bound(int rand DAYS)) . "::ulid::$reference";
+    push @{ $case->{before} }, "CREATE TEMP TABLE parent (id $key PRIMARY KEY)",
+        "INSERT INTO parent SELECT DISTINCT id::ulid::$key FROM plain WHERE id IS NOT NULL",
+        "CREATE TEMP TABLE child (ref $reference REFERENCES parent ON DELETE " . $action->() . ' ON UPDATE ' . $action->() . ', n int)' . ($partitioned ? ' PARTITION BY RANGE (ref)' : ''),
+        $partitioned ? ("CREATE TEMP TABLE child_1 PARTITION OF child FOR VALUES FROM (MINVALUE) TO ($middle)",
+            "CREATE TEMP TABLE child_2 PARTITION OF child FOR VALUES FROM ($middle) TO (MAXVALUE)", 'CREATE TEMP TABLE child_0 PARTITION OF child DEFAULT') : (),
+        "INSERT INTO child SELECT id::ulid::$reference, n FROM plain",
+        tested('index', 'child', one_of('btree (ref)', 'btree (ref)', 'hash (ref)', 'btree (ref, n)', 'brin (ref)')), 'ANALYZE child';
+    push @{ $case->{settings} }, 'enable_seqscan = off' if chance(0.7);
+    $case->{changes} = 1;
+    my $id = quoted(random_ulid());
+    return shuffle(
+        all("DELETE FROM parent WHERE id IN (SELECT id::ulid::$key FROM plain WHERE n % ", 2 + int rand 5, ' = 0)'),
+        "UPDATE parent SET id = $id\::ulid::$key WHERE id = (SELECT id FROM parent ORDER BY id LIMIT 1 OFFSET " . int(rand 20) . ')'),
+        'TABLE parent', 'TABLE child', "INSERT INTO child VALUES ($id\::ulid::$reference)", 'INSERT INTO child SELECT id::' . "ulid::$reference FROM parent";
+}
+
+# Roles that may execute different functions take turns with one plan.
+sub statement_roles {
+    my @functions = grep { chance(0.3) } map { "public.$_" } (map { "$_(ulid, ulid)" } qw(ulid_eq ulid_ge ulid_le)),
+        (map { "$_(tstzrange)" } qw(ulid_range_lower ulid_range_upper)), $has_prefix ? map { "$_(text)" } qw(ulid_prefix_lower ulid_prefix_upper) : ();
+    push @{ $case->{before} }, 'REVOKE EXECUTE ON FUNCTION ' . join(', ', @functions) . ' FROM PUBLIC' if @functions;
+    push @{ $case->{settings} }, 'plan_cache_mode = force_generic_plan' if chance(0.7);
+    my ($prepare, @others) = statement_prepared();
+    return ($prepare, map { ($_, 'SET LOCAL ROLE ' . one_of('fuzz_reader', 'NONE')) } @others);
+}
+
+# A column that is computed when it is read: the planner sees its expression.
+sub statement_virtual {
+    my $table = $case->{table} = one_of(@TABLES);
+    push @{ $case->{before} }, "ALTER TABLE $table ADD g uuid GENERATED ALWAYS AS (" . one_of('u', 'coalesce(u, du)', "CASE WHEN n > 3 THEN u END") . ') VIRTUAL';
+    my $at = place(here => [relation('x', 1), { id => [('x.g') x 12], uuid => [('x.g') x 6] }], depth => 1);
+    return (all('SELECT x.id, x.n, x.g, ', test($at), " FROM $table x WHERE ", condition($at)), top_query());
 }
 
 sub statement_checked_view {
