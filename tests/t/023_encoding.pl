@@ -1,4 +1,5 @@
-# Databases that are not UTF-8: an invalid ULID is rejected as in any other, quoted unchanged, and nothing breaks.
+# Databases that are not UTF-8: an invalid ULID is rejected as in any other, quoted unchanged, and nothing breaks. The report
+# names the place in our source that raised it.
 use strict;
 use warnings;
 use PostgreSQL::Test::Cluster;
@@ -72,5 +73,21 @@ SQL
 raised('LATIN1', "caf\xe9");
 raised('SQL_ASCII', "\xff\xfe");
 raised('EUC_JP', "\xa4\xa2");
+
+# The place is the line of the rule that was broken, where an error is returned, and not that of the code that reports it.
+sub placed {
+    my ($expression, $file) = @_;
+    my (undef, $error) = run_in('UTF8', "\\set VERBOSITY verbose\nSELECT $expression;\n");
+    my ($named, $line) = $error =~ /^LOCATION:  (?:\w+, )?(\w+\.rs):(\d+)$/m;
+    is($named, $file, "the report for $expression names the file that raises it") or diag($error);
+    my @lines = split /\n/, slurp_file("$root/src/postgres/$file");
+    like($lines[($line // 0) - 1], qr/\?/, "the report for $expression names a line that returns an error");
+    return;
+}
+placed("'01ARYZ6S41TSV4RRFFQ69G5FAU'::ulid", 'io.rs');
+placed("ulid_from_uuid_v1('01563df3-6481-4676-8c61-efb99302bd5b')", 'convert.rs');
+placed("ulid_from_typeid('user_8zzzzzzzzzzzzzzzzzzzzzzzzz')", 'typeid.rs');
+placed("ulid_prefix_lower('01U')", 'prefix.rs');
+placed("'infinity'::timestamptz::ulid", 'time.rs');
 
 done_testing();
