@@ -10,7 +10,7 @@ MAJORS="19 18 17 16 15 14 13"
 # The same output everywhere, and no server of the user: those that PG* variables name are not ours.
 export LC_ALL=C.UTF-8
 for name in $(compgen -e PG); do
-  case $name in PG | PGRX_*) ;; *) unset "$name" ;; esac
+  case $name in PG | PG_TEST_* | PGRX_*) ;; *) unset "$name" ;; esac
 done
 # cargo, npm, pip and the tools that are built here use the home directory, if it is writable.
 HOME=${HOME-~}
