@@ -141,7 +141,7 @@ test-clients: ## the drivers and ORMs of docs/clients (CLIENTS="python nodejs#pr
 test-upgrade: ## pg_upgrade, and dump and restore, from each PostgreSQL to each newer one (PG=19)
 	TESTS=upgrade PG='$(or $(PG),all)' FROM=$${FROM:-all} scripts/test.sh server
 
-test-minimal: ## the Rust code with the oldest versions of the crates that Cargo.toml permits
+test-minimal: ## the Rust code with the oldest versions of the crates that Cargo.toml permits, and the oldest Rust
 	scripts/test.sh minimal
 
 test-crates: ## licences, sources and advisories of the crates, by cargo-deny
