@@ -75,8 +75,8 @@ func Register(ctx context.Context, connection *pgx.Conn) error {
 	return nil
 }
 
-// Codec writes strings, as Parse reads them, and values of 16 bytes such as ulid.ULID and uuid.UUID. It reads an id into
-// both, and into any as a string.
+// Codec writes strings, as Parse reads them, and values of 16 bytes such as ulid.ULID, uuid.UUID and []byte. It reads an id
+// into all of these, and into any as a string.
 type Codec struct{ pgtype.UUIDCodec }
 
 type write struct{ format int16 }
@@ -86,6 +86,8 @@ func (plan write) Encode(value any, out []byte) ([]byte, error) {
 	var err error
 	if of := reflect.ValueOf(value); of.Kind() == reflect.String {
 		id, err = Parse(of.String())
+	} else if of.Len() != len(id) {
+		err = fmt.Errorf("a ulid has 16 bytes, not %d", of.Len())
 	} else {
 		reflect.Copy(reflect.ValueOf(&id).Elem(), of)
 	}
@@ -100,8 +102,13 @@ func (plan write) Encode(value any, out []byte) ([]byte, error) {
 
 func (codec Codec) PlanEncode(types *pgtype.Map, oid uint32, format int16, value any) pgtype.EncodePlan {
 	of := reflect.TypeOf(value)
-	if of.Kind() == reflect.String || of.Kind() == reflect.Array && of.Len() == 16 && of.Elem().Kind() == reflect.Uint8 {
+	switch of.Kind() {
+	case reflect.String:
 		return write{format}
+	case reflect.Array, reflect.Slice: // UUIDCodec would pad and cut a []byte
+		if of.Elem().Kind() == reflect.Uint8 {
+			return write{format}
+		}
 	}
 	if format == pgtype.BinaryFormatCode {
 		return codec.UUIDCodec.PlanEncode(types, oid, format, value)
