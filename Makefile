@@ -30,8 +30,8 @@ export FUZZ_SECONDS = $(SECONDS)
 export FUZZ_SEED = $(SEED)
 unexport SECONDS
 
-# Evaluated only by the targets that need them.
-pg_config = $(or $(shell command -v '$(PG_CONFIG)'),$(error $(PG_CONFIG) not found; set PG_CONFIG to the pg_config of your server))
+# Evaluated only by the targets that need them. The path is absolute, as cargo runs programs in other directories.
+pg_config = $(or $(shell path=$$(command -v '$(PG_CONFIG)') && cd "$$(dirname "$$path")" && echo "$$PWD/$$(basename "$$path")"),$(error $(PG_CONFIG) not found; set PG_CONFIG to the pg_config of your server))
 major = $(shell '$(pg_config)' --version | sed 's/^[^0-9]*\([0-9]*\).*/\1/')
 bindir = $(shell '$(pg_config)' --bindir)
 libdir = $(DESTDIR)$(shell '$(pg_config)' --pkglibdir)

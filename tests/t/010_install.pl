@@ -7,6 +7,7 @@ use Digest::SHA;
 use File::Copy 'copy';
 use File::Find 'find';
 use File::Path 'make_path';
+use File::Spec::Functions 'abs2rel';
 use PostgreSQL::Test::Utils;
 use Test::More;
 use ULID;
@@ -25,7 +26,7 @@ $ENV{CARGO_TARGET_DIR} = "$directory/target";
 $ENV{PATH} = "$directory/bin:$ENV{PATH}";
 make_path("$directory/bin", "$directory/target/release");
 copy("$libdir/ulid.so", "$directory/target/release/libulid.so") or die "$libdir/ulid.so: $!";
-program('cargo', "echo \"\$@\" >> '$directory/asked'");
+program('cargo', "echo \"\$@\" >> '$directory/asked'; echo \"\$PGRX_PG_CONFIG_PATH\" > '$directory/server'");
 
 # Write a program that stands before any other of its name in PATH.
 sub program {
@@ -39,8 +40,8 @@ sub program {
 
 # The command that makes a target.
 sub make {
-    my ($target) = @_;
-    return ['make', '--silent', '--no-print-directory', '-C', $root, $target, 'PG_CONFIG=pg_config', "DESTDIR=$destination"];
+    my ($target, $pg_config) = (@_, 'pg_config');
+    return ['make', '--silent', '--no-print-directory', '-C', $root, $target, "PG_CONFIG=$pg_config", "DESTDIR=$destination"];
 }
 
 # The installed files and their sums.
@@ -83,6 +84,9 @@ ok(!-e "$directory/asked", 'nothing was built');
 command_ok(make('all'), 'make all, as pgxn does');
 is(slurp_file("$directory/asked"), "build --release --lib --no-default-features --features pg$major\n",
     'it builds the library for this server');
+my ($pg_config) = grep { -x } map { "$_/pg_config" } split /:/, $ENV{PATH};
+command_ok(make('build', abs2rel($pg_config, $root)), 'make build with a relative path of pg_config');
+is(slurp_file("$directory/server"), "$pg_config\n", 'cargo gets the absolute path');
 command_ok(make('install'), 'make install');
 command_ok(make('install'), 'make install over the same version');
 my $text = slurp_file($control);
