@@ -24,7 +24,7 @@ accepted=(
   repeated-path-segment                    # PostgreSQL looks in /usr/lib/postgresql/NN/lib
 )
 lintian --allow-root --display-info --pedantic --fail-on error,warning,info,pedantic \
-  --suppress-tags "$(IFS=,; echo "${accepted[*]}")" "$PACKAGES/${new%.deb}.changes"
+  --suppress-tags "$(IFS=,; echo "${accepted[*]}")" "$PACKAGES/${new%.deb}.changes" "$PACKAGES/postgresql-ulid_$VERSION-1_source.changes"
 
 mkdir -p "$root"/etc/postgresql-common/ "$root/test/tests"
 echo "create_main_cluster = false" > "$root/etc/postgresql-common/createcluster.conf"
@@ -34,7 +34,8 @@ cp scripts/demo.sql "$PACKAGES/$new" "$root/test"
 say "its architecture, dependencies, files and library"
 dpkg-deb -R "$PACKAGES/$new" "$SERVERS/old"
 field() { dpkg-deb -f "$PACKAGES/$new" "$1"; }
-equal "$(field Package) $(field Version) $(field Architecture)" "postgresql-$MAJOR-ulid $VERSION-1 $ARCHITECTURE"
+equal "$(field Package) $(field Source) $(field Version) $(field Architecture)" \
+  "postgresql-$MAJOR-ulid postgresql-ulid $VERSION-1 $ARCHITECTURE"
 equal "$(field Depends | sed 's/ (>= [0-9.]*)//g')" "postgresql-$MAJOR, libc6, libgcc-s1"
 libc=$(field Depends | sed 's/.*libc6 (>= \([0-9.]*\)).*/\1/')
 equal "$(printf '%s\n' "$libc" 2.34 | sort -V | tail -n 1)" 2.34
