@@ -167,7 +167,8 @@ for my $argument (@ARGV) {
     for my $tool (@chosen) {
         my $title = "$name, $tool->{name}";
         my ($files, $needs, $command) = put_together($page, $first, $tool);
-        next if !defined $command or $packaged && !grep /^apt-get /, @$needs;
+        # a Rust program takes a library of Debian's, but not its Rust
+        next if !defined $command or $packaged && ($command =~ /^cargo / || !grep /^apt-get /, @$needs);
         my $directory = "$root/target/clients/$name/$tool->{anchor}";
         make_path($directory);
         if (my $reason = install($directory, @$needs)) {
