@@ -728,8 +728,9 @@ sub statement_index {
     my $table = $case->{table} = one_of(@TABLES);
     my $test = constant_test(one_of('id', 'id', 'id', 'did', '(c).id'));
     my $columns = one_of('id', 'id DESC', 'n', 'n, id', 'did', '((c).id), n');
-    push @{ $case->{before} }, $partial ? all("CREATE INDEX ON $table ($columns) WHERE (", $test, ')')
-        : all("CREATE INDEX ON $table ((", $test, ")", one_of('', ", $columns"), ')');
+    my $nested = one_of($test, $test, all('NOT ', $test), all('n > 6 OR ', $test), all('(', $test, ') IS NOT TRUE'));
+    push @{ $case->{before} }, $partial ? all("CREATE INDEX ON $table ($columns) WHERE (", $nested, ')')
+        : all("CREATE INDEX ON $table ((", $nested, ")", one_of('', ", $columns"), ')');
     push @{ $case->{before} }, "ANALYZE $table" if chance(0.5);
     push @{ $case->{settings} }, 'enable_seqscan = off' if chance(0.7);
     return top_query();
