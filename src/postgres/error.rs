@@ -177,20 +177,16 @@ impl<'call> Fault<'call> {
                 message!(c"invalid input syntax for type %s: \"%s\"", "ulid", text),
             )
             .detail(parse_detail(text, error)),
-            Self::Prefix { text, error: PrefixError::Overflow } => Report::new(
+            Self::Prefix { text, error: error @ PrefixError::Overflow } => Report::new(
                 ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE,
                 message!(c"prefix \"%s\" is out of range for type ulid", text),
             )
-            .detail(message!(MORE_THAN_128_BITS)),
+            .detail(prefix_detail(text, error)),
             Self::Prefix { text, error } => Report::new(
                 ERRCODE_INVALID_TEXT_REPRESENTATION,
                 message!(c"invalid prefix of a ulid: \"%s\"", text),
             )
-            .detail(match error {
-                PrefixError::Character { position, .. } => character_detail(text, position, Expected::Base32),
-                PrefixError::Overflow => message!(MORE_THAN_128_BITS),
-                PrefixError::Length => message!(c"A ULID has 26 characters."),
-            }),
+            .detail(prefix_detail(text, error)),
             Self::TypeId { text, error: error @ TypeIdError::Overflow } => Report::new(
                 ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE,
                 message!(c"TypeID \"%s\" is out of range for type ulid", text),
@@ -269,6 +265,14 @@ fn parse_detail(text: &CStr, error: ParseError) -> Message<'_> {
             character_detail(text.to_bytes(), position, expected)
         }
         ParseError::Overflow => message!(MORE_THAN_128_BITS),
+    }
+}
+
+fn prefix_detail(text: &[u8], error: PrefixError) -> Message<'_> {
+    match error {
+        PrefixError::Character { position, .. } => character_detail(text, position, Expected::Base32),
+        PrefixError::Overflow => message!(MORE_THAN_128_BITS),
+        PrefixError::Length => message!(c"A ULID has 26 characters."),
     }
 }
 

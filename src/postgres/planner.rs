@@ -246,15 +246,14 @@ impl Call {
                 Datum::from(schema),
                 Datum::null(),
             );
-            if function == Oid::INVALID {
+            let result = server::exprType(self.ulid);
+            if function == Oid::INVALID || server::get_func_rettype(function) != result {
                 return None;
             }
             // What a call of it runs: our symbol itself, and nothing between.
             let mut info = FmgrInfo::default();
             server::fmgr_info(function, &mut info);
-            let result = server::exprType(self.ulid);
-            if server::get_func_rettype(function) != result
-                || !info.fn_addr.is_some_and(|address| std::ptr::fn_addr_eq(address, bound.symbol))
+            if !info.fn_addr.is_some_and(|address| std::ptr::fn_addr_eq(address, bound.symbol))
                 || !may_execute(root, function)
             {
                 return None;
