@@ -2,7 +2,7 @@
 --
 -- Run it in a database of its own, as a superuser, on Linux: the times are nanoseconds of CPU time, from /proc/self/schedstat.
 -- Each round measures everything in turn. The results are medians of the rounds, and of the ratios to gen_random_uuid(). The
--- time of a call excludes the scan of 40,000 rows. A statement is parsed, planned and run 1,000 times by EXECUTE.
+-- time of a call excludes the scan of 40,000 rows. A statement is parsed, planned and run 5,000 times by EXECUTE.
 \set ON_ERROR_STOP 1
 SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
@@ -43,17 +43,17 @@ BEGIN
         EXECUTE statement;
         RETURN (cpu() - start) / 40000;
     END IF;
-    FOR i IN 1 .. 1000 LOOP
+    FOR i IN 1 .. 5000 LOOP
         EXECUTE expression;
     END LOOP;
-    RETURN (cpu() - start) / 1000;
+    RETURN (cpu() - start) / 5000;
 END $$;
 DO $$
 DECLARE
     m record;
     scan float8;
 BEGIN
-    FOR round IN 0 .. 3 LOOP
+    FOR round IN 0 .. 9 LOOP
         scan := least(cost('call', 'u'), cost('call', 'u'));
         FOR m IN SELECT n, kind, who, expression FROM measured, LATERAL (VALUES ('core', core), ('twin', twin), ('native', native)) AS v (who, expression)
             WHERE expression IS NOT NULL ORDER BY n LOOP

@@ -223,6 +223,9 @@ BEGIN
         EXECUTE format($f$CREATE FUNCTION hostile.%I(%s, %s) RETURNS %s LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''hostile''; END'$f$, f.name, f.l, f.r, f.result);
         EXECUTE format('CREATE OPERATOR hostile.%s (LEFTARG = %s, RIGHTARG = %s, FUNCTION = hostile.%I)', f.oprname, f.l, f.r, f.name);
     END LOOP;
+    IF EXISTS (SELECT FROM pg_collation WHERE collname = 'und-x-icu') THEN
+        CREATE COLLATION hostile."C" (PROVIDER = icu, LOCALE = 'und-u-ks-level1', DETERMINISTIC = false);
+    END IF;
     FOR f IN SELECT unnest('{text, uuid, bytea, timestamptz, tstzrange, float8, int2, int4, int8}'::text[]) AS name LOOP
         EXECUTE format('CREATE DOMAIN hostile.%I AS pg_catalog.bool', f.name);
     END LOOP;
@@ -264,7 +267,7 @@ for my $schema ('twin', 'twin_too') {
 }
 is($node->safe_psql('utf8', "SELECT count(DISTINCT proname) FROM pg_proc WHERE pronamespace = 'twin'::regnamespace AND proname NOT LIKE 'ulid\\_sql\\_%'"),
     scalar(keys %{ { map { /^(\w+)/ => 1 } map { ($_, /\((gen_\w+)/) } keys %calls } }), 'every function was called');
-for my $call ("ulid_from_text('x')", "ulid_prefix_lower('u')", "ulid_from_typeid('X')", "ulid_to_typeid('_', '01890a5d-ac96-774b-bcce-b302099a8057')", "ulid_lower_bound('infinity')") {
+for my $call ((map { "ulid_from_text('$_')" } 'x', 'é', '8' x 26, '0' x 25 . 'U', '0' x 36), "ulid_prefix_lower('u')", "ulid_from_typeid('X')", "ulid_to_typeid('_', '01890a5d-ac96-774b-bcce-b302099a8057')", "ulid_lower_bound('infinity')") {
     my ($ret, $out, $err) = $node->psql('utf8', "SET search_path = hostile, twin, pg_catalog; SELECT $call");
     unlike($err, qr/hostile/, "nor an error: $call");
     isnt($ret, 0, 'which is one');
