@@ -127,7 +127,7 @@ test-pgrx: ## the Rust tests that run inside a server
 test-server: ## tests/t: servers that are started, killed, replicated, upgraded (TESTS="update crash")
 	scripts/test.sh server
 
-test-docs: ## the SQL examples of README.md and docs/ (ROWS=10000: with tables smaller than a million rows)
+test-docs: ## the SQL examples of README.md and docs/, with large tables (ROWS=10000: small ones, as in make test)
 	scripts/test.sh docs
 
 ##@ Tests that run only on request
