@@ -363,7 +363,8 @@ find_framework() {
   local pgxs
   pgxs=$(readlink -f "$(dirname "$(pg_config --pgxs)")/..")
   for pgxs in "$pgxs" "$WORK"/*/usr/lib/postgresql/*/lib/pgxs/src /usr/lib/postgresql/*/lib/pgxs/src; do
-    if [ -e "$pgxs/test/perl/PostgreSQL/Test/Cluster.pm" ] && [ -x "$pgxs/test/regress/pg_regress" ]; then
+    # 13 and 14 have Cluster.pm too, but only as another name of their own framework
+    if [ -e "$pgxs/test/perl/PostgreSQL/Version.pm" ] && [ -x "$pgxs/test/regress/pg_regress" ]; then
       echo "$pgxs"
       return
     fi
