@@ -314,7 +314,7 @@ mod tests {
     #[test]
     fn each_error_says_what_is_wrong() {
         let character = |byte, position, expected| ParseError::Character { byte, position, expected };
-        let errors: [(&dyn Error, &str); _] = [
+        let errors: [(&dyn Error, &str); 22] = [
             (&ParseError::Length { found: 25 }, "expected 26 characters or the 36 of a uuid, found 25"),
             (
                 &character(b'U', 13, Expected::Base32),
