@@ -16,7 +16,7 @@ final class SymfonyUlidType extends Type
         return is_string($value) ? Ulid::fromString($value) : $value;
     }
 
-    // A string is passed on, for the server to judge: Ulid::fromString would also take 16 bytes and Base58.
+    // A string is passed on, and the server accepts or refuses it; Ulid::fromString would also accept 16 bytes and Base58.
     public function convertToDatabaseValue(mixed $value, AbstractPlatform $platform): ?string
     {
         return $value instanceof AbstractUid ? $value->toRfc4122() : $value;

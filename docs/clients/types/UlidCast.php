@@ -4,7 +4,7 @@ use Illuminate\Contracts\Database\Eloquent\CastsAttributes;
 
 final class UlidCast implements CastsAttributes
 {
-    // An id in the form that the server returns. What is no id is passed on, for the server to refuse.
+    // Convert an id to the form that the server returns. Anything else is passed on, and the server refuses it.
     public static function canonical(string $id): string
     {
         if (preg_match('/^[0-7OIL][0-9A-TV-Z]{25}$/iD', $id)) return strtr(strtoupper($id), "OIL", "011");

@@ -5,7 +5,7 @@ use Doctrine\DBAL\Types\Type;
 
 final class UlidType extends Type
 {
-    // An id in the form that the server returns. What is no id is passed on, for the server to refuse.
+    // Convert an id to the form that the server returns. Anything else is passed on, and the server refuses it.
     public static function canonical(string $id): string
     {
         if (preg_match('/^[0-7OIL][0-9A-TV-Z]{25}$/iD', $id)) return strtr(strtoupper($id), "OIL", "011");

@@ -6,7 +6,7 @@ defmodule Ulid do
   @ulid ~r/\A[0-7OILoil][0-9A-TV-Za-tv-z]{25}\z/
   @uuid ~r/\A[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}\z/
 
-  @doc "The 16 bytes of a text that the server takes, or :error."
+  @doc "The 16 bytes of a text that the server accepts, or :error."
   def parse(text) when is_binary(text) do
     cond do
       Regex.match?(@ulid, text) ->
@@ -36,7 +36,7 @@ defmodule Ulid do
   defp digit(letter) when letter in ~c"Oo", do: 0
   defp digit(letter) when letter in ~c"IiLl", do: 1
 
-  # For Ecto: ids that come in are converted to the form that the server returns, and others refused.
+  # For Ecto: ids are converted to the form that the server returns; anything else is refused.
   def type, do: :ulid
   def cast(text), do: with({:ok, id} <- parse(text), do: {:ok, format(id)})
   def dump(text), do: cast(text)

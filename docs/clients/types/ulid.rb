@@ -1,4 +1,4 @@
-# The type ulid for ActiveRecord 6.1 to 8.1: config/initializers/ulid.rb. For reading, migrations and schema.rb.
+# The type ulid for ActiveRecord 6.1 to 8.1, for reading, migrations and schema.rb. Copy it to config/initializers/ulid.rb.
 require "active_record"
 require "active_record/connection_adapters/postgresql_adapter"
 
@@ -9,7 +9,7 @@ class UlidType < ActiveModel::Type::Value
 
   def type = :ulid
 
-  # An id in the form that the server returns. What is no id is passed on, for the server to refuse.
+  # Convert an id to the form that the server returns. Anything else is passed on, and the server refuses it.
   def cast_value(value)
     case id = value.to_s
     when ULID then id.upcase.tr("OIL", "011")

@@ -1,5 +1,5 @@
-// An id in the form that the server returns, for those who compare ids as strings: from either case, with O for 0, I and L
-// for 1, and from a UUID. What is no id is passed on as it is, for the server to refuse.
+// Convert an id to the form that the server returns, for libraries that compare ids as strings: from upper or lower case, with
+// O for 0 and I or L for 1, and from a UUID. Anything else is passed on unchanged, and the server refuses it.
 const alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
 export function canonical<T>(id: T): T | string {

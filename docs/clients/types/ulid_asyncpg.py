@@ -1,6 +1,7 @@
 """The type ulid for asyncpg, in binary: asyncpg.create_pool(init=use_ulid).
 
-Ids are str, or uuid.UUID as parameters. It takes what the server takes, and raises ValueError for anything else.
+Ids are read as str; parameters are str or uuid.UUID. The codec accepts what the server accepts, and raises ValueError for
+anything else.
 """
 import re
 import uuid

@@ -15,7 +15,7 @@ UUID = re.compile("[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
 
 
 class UlidField(models.Field):
-    """Takes what the server takes, in the form that the server returns; anything else is a ValidationError."""
+    """Converts what the server accepts to the form that the server returns. Anything else is a ValidationError."""
 
     empty_strings_allowed = False
     default_error_messages = {"invalid": "“%(value)s” is not a valid ULID."}

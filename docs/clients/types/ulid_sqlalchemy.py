@@ -13,7 +13,7 @@ UUID = re.compile("[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
 
 
 def canonical(value):
-    """An id in the form that the server returns. What is no id is passed on, for the server to refuse."""
+    """Convert an id to the form that the server returns. Anything else is passed on, and the server refuses it."""
     if isinstance(value, str) and UUID.fullmatch(value):
         value = uuid.UUID(value)
     if isinstance(value, uuid.UUID):
@@ -33,12 +33,12 @@ class Ulid(UserDefinedType):
         return canonical
 
 
-ischema_names["ulid"] = Ulid  # for reflection, and so for Alembic
+ischema_names["ulid"] = Ulid  # for reflection, and therefore for Alembic
 
 
 @event.listens_for(Engine, "connect")
 def read_arrays(connection, record):
-    """Let psycopg 3 and psycopg2 read ulid[] as a list. asyncpg does so itself."""
+    """Let psycopg 3 and psycopg2 read ulid[] as a list. asyncpg does this itself."""
     driver = type(connection).__module__.partition(".")[0]
     if driver == "psycopg":
         from psycopg.types import TypeInfo

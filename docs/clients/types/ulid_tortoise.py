@@ -11,7 +11,7 @@ UUID = re.compile("[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
 
 
 class UlidField(Field[str], str):
-    """An id in the form that the server returns. What is no id is passed on, for the server to refuse."""
+    """Converts ids to the form that the server returns. Anything else is passed on, and the server refuses it."""
 
     SQL_TYPE = "ulid"
 

@@ -1,4 +1,4 @@
-// Package pgxulid makes ulid a type of pgx v5, in binary: in CopyFrom, in arrays, and for ulid.ULID.
+// Package pgxulid makes the type ulid known to pgx v5, in binary format: for CopyFrom, for arrays, and for ulid.ULID.
 //
 //	config.AfterConnect = pgxulid.Register
 package pgxulid
@@ -24,7 +24,7 @@ var (
 	aliases = strings.NewReplacer("O", "0", "I", "1", "L", "1")
 )
 
-// Parse takes the texts that the server takes, and returns an error for any other.
+// Parse accepts the texts that the server accepts, and returns an error for any other.
 func Parse(text string) (id [16]byte, err error) {
 	if isUUID.MatchString(text) {
 		_, err = hex.Decode(id[:], []byte(strings.ReplaceAll(text, "-", "")))
@@ -75,8 +75,8 @@ func Register(ctx context.Context, connection *pgx.Conn) error {
 	return nil
 }
 
-// Codec writes strings, as Parse reads them, and values of 16 bytes such as ulid.ULID, uuid.UUID and []byte. It reads an id
-// into all of these, and into any as a string.
+// Codec writes strings that Parse accepts, and values of 16 bytes such as ulid.ULID, uuid.UUID and []byte. It reads an id into
+// all of these types, and into an any as a string.
 type Codec struct{ pgtype.UUIDCodec }
 
 type write struct{ format int16 }
