@@ -231,7 +231,10 @@ stage_server() {
   prepare_core_regress "$major"
   prepare_older_servers
   command -v npm > /dev/null || offer_packages npm
-  case "$BIN ${TESTS:-} " in */assert/* | *" sqlsmith "*) offer_packages sqlsmith ;; esac
+  case "$BIN ${TESTS:-} " in
+    */assert/*) offer_packages sqlsmith valgrind ;;
+    *" sqlsmith "*) offer_packages sqlsmith ;;
+  esac
   server_directory "$SERVERS/prove"
   if ! as_postgres test -r "$ROOT/tests/t/ULID.pm"; then
     directory=$SERVERS/checkout

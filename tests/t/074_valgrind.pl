@@ -10,23 +10,26 @@ use PlannerFuzz;
 
 needs_program('valgrind');
 chomp(my $bin = `pg_config --bindir`);
-my $suppressions = "$bin/valgrind.supp";
+my $suppressions = dirname($bin) . '/valgrind.supp';  # fetch-postgres.sh puts it there
 plan(skip_all => 'the server is not the one for valgrind (PG=assert)') if !-e $suppressions;
 
 my $node = new_server('valgrind');
 make_fuzz_schema($node, 1);
 my $functions = $node->safe_psql('postgres', slurp_file("$root/tests/t/every_function.sql"));
 unlike($functions, qr/not called/, 'there are values for the arguments of every function');
-my $queries = join '', map { "$_\n" } grep { !/COPY/ } split /\n/, fuzz_queries(1, 50);
+# A single-user server cannot copy from a client. One with assertions aborts where it counts what a temporary table writes.
+my $queries = join '', map { s/\bTEMP TABLE\b/TABLE/gr . "\n" } grep { !/COPY/ } split /\n/, fuzz_queries(1, 50);
 $node->stop;
 
 my $input = "SET search_path = fuzz, public;\n$functions\n${queries}SELECT 'the last line';\n";
+my $file = "$PostgreSQL::Test::Utils::tmp_check/valgrind.sql";
+append_to_file($file, $input);
 my $log = "$PostgreSQL::Test::Utils::log_path/valgrind.log";
 my $output = '';
 note('postgres --single under valgrind: ', $input =~ tr/\n//, ' lines');
 my $ended = run_log(
     ['valgrind', "--suppressions=$suppressions", '--leak-check=no', '--num-callers=30', "--log-file=$log", "$bin/postgres", '--single', '-D', $node->data_dir, 'postgres'],
-    '<', \$input, '&>', \$output);
+    '<', $file, '&>', \$output);
 ok($ended, 'the server ended as it should');
 like($output, qr/the last line/, 'it ran every line');
 my $found = slurp_file($log);
