@@ -64,32 +64,36 @@ DECLARE
         || '0a0b0c0d0e0f101101121301141500161718191a001b1c1d1e1f' || repeat('00', 6)
         || '0a0b0c0d0e0f101101121301141500161718191a001b1c1d1e1f', 'hex');
     b CONSTANT bytea := convert_to($1, 'SQL_ASCII');
-    -- the number of such characters at the beginning
-    n CONSTANT integer := octet_length(b)
-        - octet_length(ltrim(b, '0123456789ABCDEFGHIJKLMNOPQRSTVWXYZabcdefghijklmnopqrstvwxyz'));
 BEGIN
-    IF octet_length(b) = 26 AND n = 26 AND get_byte(v, get_byte(b, 0)) <= 7 THEN
-        -- 48, 40 and 40 bits, each as two integers
+    IF octet_length(b) = 26
+        AND octet_length(ltrim(b, '0123456789ABCDEFGHIJKLMNOPQRSTVWXYZabcdefghijklmnopqrstvwxyz')) = 0
+        AND get_byte(v, get_byte(b, 0)) <= 7
+    THEN
+        -- 28, 30 and 6 bits, then 4, 30 and 30; an integer combines up to 6 characters
         RETURN encode(
-            substring(int8send((get_byte(v, get_byte(b, 0)) << 5 | get_byte(v, get_byte(b, 1))
-                    << 5 | get_byte(v, get_byte(b, 2)) << 5 | get_byte(v, get_byte(b, 3)))::bigint << 30
-                | (get_byte(v, get_byte(b, 4)) << 5 | get_byte(v, get_byte(b, 5))
-                    << 5 | get_byte(v, get_byte(b, 6)) << 5 | get_byte(v, get_byte(b, 7))
-                    << 5 | get_byte(v, get_byte(b, 8)) << 5 | get_byte(v, get_byte(b, 9)))) FROM 3)
-            || substring(int8send((get_byte(v, get_byte(b, 10)) << 5 | get_byte(v, get_byte(b, 11))
-                    << 5 | get_byte(v, get_byte(b, 12)) << 5 | get_byte(v, get_byte(b, 13)))::bigint << 20
+            int8send(((get_byte(v, get_byte(b, 0)) << 5 | get_byte(v, get_byte(b, 1))
+                    << 5 | get_byte(v, get_byte(b, 2)) << 5 | get_byte(v, get_byte(b, 3))
+                    << 5 | get_byte(v, get_byte(b, 4)) << 5 | get_byte(v, get_byte(b, 5)))::bigint << 30
+                | (get_byte(v, get_byte(b, 6)) << 5 | get_byte(v, get_byte(b, 7))
+                    << 5 | get_byte(v, get_byte(b, 8)) << 5 | get_byte(v, get_byte(b, 9))
+                    << 5 | get_byte(v, get_byte(b, 10)) << 5 | get_byte(v, get_byte(b, 11)))) << 6
+                | (get_byte(v, get_byte(b, 12)) << 1 | (get_byte(v, get_byte(b, 13)) >> 4)))
+            || int8send(((get_byte(v, get_byte(b, 13)) & 15)::bigint << 30
                 | (get_byte(v, get_byte(b, 14)) << 5 | get_byte(v, get_byte(b, 15))
-                    << 5 | get_byte(v, get_byte(b, 16)) << 5 | get_byte(v, get_byte(b, 17)))) FROM 4)
-            || substring(int8send((get_byte(v, get_byte(b, 18)) << 5 | get_byte(v, get_byte(b, 19))
-                    << 5 | get_byte(v, get_byte(b, 20)) << 5 | get_byte(v, get_byte(b, 21)))::bigint << 20
-                | (get_byte(v, get_byte(b, 22)) << 5 | get_byte(v, get_byte(b, 23))
-                    << 5 | get_byte(v, get_byte(b, 24)) << 5 | get_byte(v, get_byte(b, 25)))) FROM 4), 'hex')::uuid;
+                    << 5 | get_byte(v, get_byte(b, 16)) << 5 | get_byte(v, get_byte(b, 17))
+                    << 5 | get_byte(v, get_byte(b, 18)) << 5 | get_byte(v, get_byte(b, 19)))) << 30
+                | (get_byte(v, get_byte(b, 20)) << 5 | get_byte(v, get_byte(b, 21))
+                    << 5 | get_byte(v, get_byte(b, 22)) << 5 | get_byte(v, get_byte(b, 23))
+                    << 5 | get_byte(v, get_byte(b, 24)) << 5 | get_byte(v, get_byte(b, 25)))), 'hex')::uuid;
     ELSIF octet_length(b) = 36 AND $1 COLLATE "C" ~ '^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$' THEN
         RETURN $1::uuid;
     END IF;
 
     -- What remains is the error. All characters before the fault are ASCII, so bytes are counted like characters.
     DECLARE
+        -- the number of valid characters at the beginning
+        n CONSTANT integer := octet_length(b)
+            - octet_length(ltrim(b, '0123456789ABCDEFGHIJKLMNOPQRSTVWXYZabcdefghijklmnopqrstvwxyz'));
         fault integer := n + 1;
         expected text := 'in Crockford''s Base32 alphabet';
         ascii CONSTANT integer := octet_length(substring($1 COLLATE "C" FROM '^[\u0001-\u007f]*'));
