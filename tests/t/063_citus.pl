@@ -156,7 +156,7 @@ WITH made AS MATERIALIZED (SELECT id, gen_ulid() AS parent FROM account)
 UPDATE account SET parent = made.parent FROM made WHERE account.id = made.id
 SQL
 is(run('SELECT count(DISTINCT parent) FROM account'), 5000, 'ids made in a materialized query update all rows');
-planned("SELECT * FROM old WHERE id = '$id'::ulid", 'Seq Scan,tasks: 1');
+planned("SELECT * FROM old WHERE id = '$id'::ulid", 'Index Scan,tasks: 1');
 planned("SELECT * FROM old WHERE id = '$id'::ulid::uuid", 'Index Scan,tasks: 1');
 
 # A distributed uuid table becomes one of ulid; another column does in place.
