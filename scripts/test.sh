@@ -396,7 +396,8 @@ stage_lint() {
   if command -v shellcheck > /dev/null; then
     say "shellcheck, ${#files[@]} files"
     # SC2016: expanded by other programs; SC2030, SC2031: variables of subshells; SC2153: variables that a caller sets
-    shellcheck --external-sources --exclude=SC2016,SC2030,SC2031,SC2153 "${files[@]}" || failed=1
+    printf '%s\0' "${files[@]}" |
+      xargs -0 -P 2 -n 4 shellcheck --external-sources --exclude=SC2016,SC2030,SC2031,SC2153 || failed=1
   else
     echo "left out: shellcheck, which is not installed"
   fi
