@@ -92,7 +92,9 @@ mkdir pgdg
 (cd pgdg && apt-get -qq download "postgresql-$MAJOR" "postgresql-client-$MAJOR" > /dev/null 2>&1)
 for file in pgdg/*.deb; do                 # a stand-in: the same names, and versions of that form
   dpkg-deb -R "$file" pgdg/package
-  sed -i 's/^Version: \(.*\)/Version: \1.pgdg99+1/' pgdg/package/DEBIAN/control
+  version=$(sed -n 's/^Version: //p' pgdg/package/DEBIAN/control)
+  # since 18, one of them depends on exactly this version of the other
+  sed -i "s/^Version: .*/&.pgdg99+1/; s/(= $version)/(= $version.pgdg99+1)/" pgdg/package/DEBIAN/control
   dpkg-deb --root-owner-group -b pgdg/package "$file" > log
   rm -r pgdg/package
 done
