@@ -230,7 +230,9 @@ stage_server() {
   prepare_companions "$major"
   prepare_core_regress "$major"
   prepare_older_servers
-  command -v npm > /dev/null || offer_packages npm
+  case " ${TESTS:-ulid_sql_application} " in
+    *" ulid_sql_application "*) command -v npm > /dev/null || offer_packages npm ;;
+  esac
   case "$BIN ${TESTS:-} " in
     */assert/*) offer_packages sqlsmith valgrind ;;
     *" sqlsmith "*) offer_packages sqlsmith ;;

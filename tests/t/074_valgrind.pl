@@ -22,7 +22,7 @@ my $queries = join '', map { s/\bTEMP TABLE\b/TABLE/gr . "\n" } grep { !/COPY/ }
 $node->stop;
 
 my $input = "SET search_path = fuzz, public;\n$functions\n${queries}SELECT 'the last line';\n";
-my $file = "$PostgreSQL::Test::Utils::tmp_check/valgrind.sql";
+my $file = PostgreSQL::Test::Utils::tempdir() . '/valgrind.sql';
 append_to_file($file, $input);
 my $log = "$PostgreSQL::Test::Utils::log_path/valgrind.log";
 my $output = '';
