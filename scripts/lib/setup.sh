@@ -425,7 +425,7 @@ install_extension() {
 prepare_cargo_tool() {
   local home=${XDG_CACHE_HOME:-~/.cache}/ulid/$1-$2
   if [ ! -x "$home/bin/$1" ]; then
-    say "install $1 $2 into $home (about a minute, once)"
+    say "install $1 $2 into $home (some minutes, once)"
     env -u CARGO_BUILD_TARGET cargo install --quiet --locked --debug --root "$home" --version "$2" "$1" "${@:3}"
   fi
   PATH=$home/bin:$PATH
@@ -436,6 +436,6 @@ prepare_cargo_pgrx() {
   local home=${XDG_CACHE_HOME:-~/.cache}/ulid/cargo-pgrx-$PGRX_VERSION
   export CARGO_PGRX=$home/bin/cargo-pgrx
   [ -x "$CARGO_PGRX" ] && return
-  say "install cargo-pgrx $PGRX_VERSION into $home (about a minute, once)"
+  say "install cargo-pgrx $PGRX_VERSION into $home (some minutes, once)"
   cargo install --quiet --locked --debug --no-default-features --root "$home" --version "$PGRX_VERSION" cargo-pgrx
 }
