@@ -214,5 +214,5 @@ test-image: ## the images: loaded by a PostgreSQL 18 that has nothing else; Dock
 test-dist: ## the source archives: built without network; installed and tested by PGXN's client
 	scripts/test.sh dist
 
-release-check: ## check that the commit can be released: versions, sums, every package (an hour)
+release-check: ## check that the commit can be released: versions, sums, every package (an hour and a half)
 	packaging/release-check.sh
