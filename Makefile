@@ -66,7 +66,8 @@ run: ## build, start a temporary server, demonstrate the type, and open psql in 
 
 build: ## build the extension for the server of PG_CONFIG (default: the pg_config in PATH)
 	@scripts/check-build.sh '$(pg_config)'
-	PGRX_PG_CONFIG_PATH='$(pg_config)' cargo build $(vendored) --release --lib --no-default-features --features pg$(major)
+	PGRX_PG_CONFIG_PATH='$(pg_config)' cargo build $(vendored) --target-dir '$(or $(CARGO_TARGET_DIR),target)' --release --lib \
+		--no-default-features --features pg$(major)
 	mkdir -p '$(dir $(library))'
 	cp '$(target)/release/libulid$(built_suffix)' '$(library)'
 
@@ -103,7 +104,7 @@ bench: ## measure the Rust code, then kinds of ids in a server (minutes; FULL=1:
 book: ## build the documentation as a site in target/book/html, with mdBook
 	scripts/book.sh
 
-clean: ## remove everything built here (except cargo-pgrx, in the user's cache directory)
+clean: ## remove everything built here (except cargo's tools, in the user's cache directory)
 	scripts/clean.sh
 	if [ -n '$(CARGO_TARGET_DIR)' ]; then cargo clean; fi
 

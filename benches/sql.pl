@@ -169,7 +169,7 @@ sub measure {
             }
         }
     }
-    unlink $script;
+    unlink $script, "$directory/ulid_bench.copy";
 }
 
 sub quantile {

@@ -21,8 +21,7 @@ tar xf "${source}_$VERSION.orig.tar.xz"
 cd "$source-$VERSION"
 tar xf "$PACKAGES/$NAME-vendor.tar.xz"
 cp -R packaging/debian debian
-rust=$(sed -n 's/^rustc = "\(.*\)"/\1/p' Cargo.toml)
-sed -i "s/@RUST@/$rust/; s/@MAINTAINER@/$MAINTAINER/; s#@REPOSITORY@#$REPOSITORY#; /^Homepage: $/d" debian/control.in
+sed -i "s/@RUST@/$RUST/; s/@MAINTAINER@/$MAINTAINER/; s#@REPOSITORY@#$REPOSITORY#; /^Homepage: $/d" debian/control.in
 cp vendor/COPYRIGHT debian/copyright
 cat > debian/changelog << END
 $source ($VERSION-1) unstable; urgency=medium

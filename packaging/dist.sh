@@ -4,7 +4,7 @@
 #   ulid-VERSION.zip              the source, in the form that PGXN accepts
 #   ulid-VERSION-vendor.tar.xz    the crates it is built from: unpacked in the source, they allow a build without network
 #   ulid-VERSION.cdx.json         the SBOM, in the format of CycloneDX: the crates that are linked into the library
-#   ulid_sql-VERSION-pg_tle.sql   the command that installs the extension ulid_sql into a database with pg_tle
+#   ulid_sql-*-pg_tle.sql         the command that installs the extension ulid_sql into a database with pg_tle
 #
 # REPOSITORY=https://... is the project's address; META.json and the packages contain it. The same commit gives the same
 # bytes. Needs git and xz, and the network for crates that cargo has not fetched yet.

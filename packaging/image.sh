@@ -27,7 +27,7 @@ say "build the extension image for PostgreSQL $major"
 container=$(buildah_in "$work" from scratch)
 quiet buildah_in "$work" copy "$container" "$work/image" /
 described=(title="ulid $VERSION for PostgreSQL $major" description="$(sed -n "s/^comment = '\(.*\)'/\1/p" ulid.control)"
-  version="$VERSION" revision="$(git rev-parse HEAD)" licenses=MIT base.name=scratch
+  version="$VERSION" revision="$(git rev-parse HEAD)" licenses="MIT AND Unicode-3.0 AND Zlib" base.name=scratch
   ${REPOSITORY:+source="$REPOSITORY" url="$REPOSITORY" documentation="$REPOSITORY"})
 described=("${described[@]/#/org.opencontainers.image.}" "io.cloudnativepg.image.base.pgmajor=$major"
   "io.cloudnativepg.image.sql.version=$VERSION")

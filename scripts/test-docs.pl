@@ -110,7 +110,6 @@ sub run {
 }
 
 for my $file (@ARGV) {
-    next unless -e $file;
     my @blocks = blocks($file);
     next unless @blocks;
     my $create = !grep { $_->{sql} =~ /CREATE EXTENSION (IF NOT EXISTS )?ulid\b/i } @blocks;

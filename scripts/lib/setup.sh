@@ -1,10 +1,12 @@
 # Sourced: installs what building and testing need, and provides a private copy of PostgreSQL to install into.
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034
 set -euo pipefail
 umask 022
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 ROOT=$PWD
-PGRX_VERSION=0.19.3
+# What Cargo.toml names: the version of Rust that builds the extension, and that of pgrx.
+RUST=$(sed -n 's/^rustc = "\(.*\)"/\1/p' Cargo.toml)
+PGRX=$(sed -n 's/^pgrx = .*"=\([0-9.]*\)".*/\1/p' Cargo.toml)
 MAJORS="19 18 17 16 15 14 13"
 
 # The same output everywhere, and no server of the user: those that PG* variables name are not ours.
@@ -284,7 +286,7 @@ prepare_postgres() {
   ! is_own "$1" || version=$("/usr/lib/postgresql/$1/bin/postgres" --version)
   if [ ! -x "$tree/bin/postgres" ] || [ "$version" != "$(cat "$tree/version" 2> /dev/null)" ]; then
     if is_own "$1"; then
-      copy_postgres "$1" "$tree"
+      copy_postgres "$1" "$tree" || return  # -e may have no effect here
     else
       case $1 in
         assert) say "build PostgreSQL 18 with assertions in $tree (about ten minutes, once)" ;;
@@ -305,13 +307,13 @@ prepare_postgres() {
 }
 
 # Unpack other packages that tests and examples use into the copy of the machine's own PostgreSQL $1.
-prepare_companions() {
+prepare_extra_packages() {
   local tree=$WORK/$1 packages
   is_own "$1" || return 0
-  mapfile -t packages < <(companions "$1")
-  if [ "${packages[*]}" != "$(cat "$tree/companions" 2> /dev/null)" ]; then
-    unpack_companions "$tree" "${packages[@]}"
-    echo "${packages[*]}" > "$tree/companions"
+  mapfile -t packages < <(extra_packages "$1")
+  if [ "${packages[*]}" != "$(cat "$tree/extra_packages" 2> /dev/null)" ]; then
+    # without them, the tests that need them are skipped
+    unpack_extra_packages "$tree" "${packages[@]}" && echo "${packages[*]}" > "$tree/extra_packages"
   fi
   # for the programs and the libraries that they load
   LD_LIBRARY_PATH=$(compgen -G "$tree/usr/lib/*-linux-gnu" || true) PATH=$PATH:$tree/usr/sbin
@@ -319,7 +321,7 @@ prepare_companions() {
 }
 
 # Print the other packages that tests and examples use with PostgreSQL $1, as far as the machine's apt has them.
-companions() {
+extra_packages() {
   local names=(decoderbufs hypopg partman pglogical plproxy repack timescaledb wal2json)
   command -v apt-cache > /dev/null || return 0
   { apt-cache show "${names[@]/#/postgresql-$1-}" pgbouncer 2> /dev/null || true; } | sed -n 's/^Package: //p' | sort -u
@@ -327,8 +329,8 @@ companions() {
 
 # Unpack packages of the machine's apt, with the libraries that they need, into the copy of PostgreSQL in $1. Nothing is
 # installed.
-unpack_companions() {
-  local tree=$1 archives file
+unpack_extra_packages() {
+  local tree=$1 archives file status=0
   shift
   [ $# -gt 0 ] || return 0
   say "unpack into it: $*"
@@ -336,12 +338,13 @@ unpack_companions() {
   mkdir "$archives/partial"
   apt-get -qq -o Debug::NoLocking=true -o Dir::Cache::Archives="$archives" -o APT::Sandbox::User=root \
     install -y --reinstall --no-install-recommends --download-only "$@" > "$archives/log" 2>&1 < /dev/null ||
-    cat "$archives/log" >&2                # the tests that need them will be skipped
+    { status=$?; cat "$archives/log" >&2; }
   for file in "$archives"/*.deb; do
     case ${file##*/} in postgresql-common* | postgresql-client*) continue ;; esac
-    case ${file##*/} in postgresql-* | pgbouncer_* | lib*) dpkg-deb -x "$file" "$tree" ;; esac
+    case ${file##*/} in postgresql-* | pgbouncer_* | lib*) dpkg-deb -x "$file" "$tree" || status=$? ;; esac
   done
   rm -rf "$archives"
+  return $status
 }
 
 # Prepare PostgreSQL's framework for tests with servers: sets PERL5LIB and PG_REGRESS. Not every package of a server has its
@@ -407,11 +410,11 @@ prepare_core_regress() {
 copy_postgres() {
   say "copy PostgreSQL $1 to $2"
   rm -rf "$2"
-  mkdir -p "$2"/usr/{lib,share,include}/postgresql
-  cp -a "/usr/lib/postgresql/$1" "$2/usr/lib/postgresql"
-  cp -a "/usr/share/postgresql/$1" "$2/usr/share/postgresql"
-  cp -a /usr/include/postgresql/. "$2/usr/include/postgresql"
-  ln -s "usr/lib/postgresql/$1/bin" "$2/bin"
+  mkdir -p "$2"/usr/{lib,share,include}/postgresql &&
+    cp -a "/usr/lib/postgresql/$1" "$2/usr/lib/postgresql" &&
+    cp -a "/usr/share/postgresql/$1" "$2/usr/share/postgresql" &&
+    cp -a /usr/include/postgresql/. "$2/usr/include/postgresql" &&
+    ln -s "usr/lib/postgresql/$1/bin" "$2/bin"
 }
 
 # Build the extension as it is released and install it into the private PostgreSQL.
@@ -429,13 +432,4 @@ prepare_cargo_tool() {
     env -u CARGO_BUILD_TARGET cargo install --quiet --locked --debug --root "$home" --version "$2" "$1" "${@:3}"
   fi
   PATH=$home/bin:$PATH
-}
-
-# Prepare cargo-pgrx, separate from any other on the machine; sets CARGO_PGRX.
-prepare_cargo_pgrx() {
-  local home=${XDG_CACHE_HOME:-~/.cache}/ulid/cargo-pgrx-$PGRX_VERSION
-  export CARGO_PGRX=$home/bin/cargo-pgrx
-  [ -x "$CARGO_PGRX" ] && return
-  say "install cargo-pgrx $PGRX_VERSION into $home (some minutes, once)"
-  cargo install --quiet --locked --debug --no-default-features --root "$home" --version "$PGRX_VERSION" cargo-pgrx
 }

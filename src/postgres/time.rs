@@ -21,7 +21,7 @@ pub(super) fn since_epoch<'call>(timestamp: TimestampTz) -> Result<Duration, Err
     Ok(Duration::from_millis(unix_ms) + Duration::from_micros(us))
 }
 
-/// The same for an epoch that other times count from, which may be before 1970.
+/// The milliseconds from the Unix epoch to another epoch, negative if it is before 1970.
 pub(super) fn epoch_ms<'call>(epoch: TimestampTz) -> Result<i64, Error<'call>> {
     Ok(finite_ms(epoch).ok_or(Fault::Epoch)?)
 }
@@ -41,8 +41,7 @@ pub(super) fn extract_unix_ms(ulid: &Ulid) -> i64 {
 }
 
 pub(super) fn extract_randomness(ulid: &Ulid) -> Bytea {
-    let [_, _, _, _, _, _, randomness @ ..] = ulid.to_bytes();
-    Bytea(randomness)
+    Bytea(ulid.randomness_bytes())
 }
 
 pub(super) fn lower_bound<'call>(timestamp: TimestampTz) -> Result<Ulid, Error<'call>> {

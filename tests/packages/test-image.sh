@@ -55,7 +55,7 @@ make_image() {
   quiet buildah_in "$SERVERS" commit --rm "$container" "$2"
 }
 make_image "$SERVERS/root" "docker.io/library/postgres:$MAJOR-$suite"
-make_image "$SERVERS/rust" "docker.io/library/rust:$(sed -n 's/^rustc = "\(.*\)"/\1/p' Cargo.toml)-$suite"
+make_image "$SERVERS/rust" "docker.io/library/rust:$RUST-$suite"
 # with the crates, so that nothing is fetched but Debian's packages
 git archive HEAD | tar x -C "$SERVERS/context"
 tar x -C "$SERVERS/context" -f "$PACKAGES/$NAME-vendor.tar.xz"

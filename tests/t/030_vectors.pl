@@ -51,7 +51,8 @@ EXCEPTION WHEN numeric_value_out_of_range THEN
 WHEN invalid_text_representation THEN
     GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL;
     RETURN CASE WHEN detail ~ '^Without a prefix' THEN 'separator' WHEN detail ~ '^The suffix has' THEN 'length'
-                WHEN detail ~ 'alphabet' THEN 'suffix' WHEN detail ~ 'prefix|underscore' THEN 'prefix' END;
+                WHEN detail ~ 'alphabet' THEN 'suffix' WHEN detail ~ 'prefix|underscore' THEN 'prefix'
+                ELSE 'other: ' || detail END;
 END $$;
 SELECT count(*) > 40 AND bool_and(typeid_fault(input) = fault) FROM typeid_invalid;
 SQL

@@ -119,9 +119,8 @@ sub compare_texts {
     my @mutated = grep { $filter->($_) } @texts, mutated($cases, @valid, @uuids);
     same($database, '@.ulid_from_text($1[1])::uuid', inputs(map { [$_] } @mutated, undef), %how);
     same($database, '@.ulid_is_valid($1[1])', inputs(map { [$_] } @mutated, undef), %how);
-    my @prefixes = grep { $filter->($_) } (map { my $text = $_; map { substr $text, 0, $_ } 0 .. 27 } @valid[0 .. 9]),
-      map { substr $_, 0, length($_) % 7 + 1 } @mutated[0 .. $cases / 2], '8', 'U', "\xc3\xa9", '01U', ' ', 'O', 'l', '7' x 27, 'Z' . '0' x 26, '0' x 27, '0' x 26 . "\xc3\xa9";
-    @prefixes = grep { utf8::decode(my $check = $_); $filter->($_) } @prefixes;
+    my @prefixes = grep { $filter->($_) } (map { my $text = $_; map { substr $text, 0, $_ } 0 .. 26 } @valid[0 .. 9]),
+      (map { substr $_, 0, length($_) % 7 + 1 } @mutated[0 .. $cases / 2]), '8', 'U', "\xc3\xa9", '01U', ' ', 'O', 'l', '7' x 27, 'Z' . '0' x 26, '0' x 27, '0' x 26 . "\xc3\xa9";
     for my $function ('ulid_prefix_lower($1[1])::uuid', 'ulid_prefix_upper($1[1])::uuid', "ulid_starts_with('01563df3-6481-d676-4c61-efb99302bd5b'::uuid, \$1[1])") {
         same($database, "\@.$function", inputs(map { [$_] } @prefixes, undef), %how);
     }

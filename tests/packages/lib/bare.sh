@@ -42,9 +42,9 @@ make_debian() {
   command -v apt-get > /dev/null || skip "takes Debian"
   unshare --mount --pid --fork --mount-proc true 2> /dev/null || skip "takes namespaces for mounts and processes"
   prepare_tools debootstrap
-  mkdir "$root"
+  mkdir "$root" || return                  # -e may have no effect here
   if [ -e "$archive" ]; then
-    tar x -C "$root" -f "$archive"
+    tar x -C "$root" -f "$archive" || return
   else
     say "debootstrap $suite"
     mirror=$(apt-get indextargets --format "\$(REPO_URI)" 'Created-By: Packages' | grep -v security | grep -m 1 debian) ||

@@ -8,7 +8,7 @@ use Test::More;
 use ULID;
 
 needs_extension('postgres_fdw');
-my $node = new_server('foreign');
+my $node = new_server('postgres_fdw');
 my ($host, $port) = ($node->host, $node->port);
 $node->safe_psql('postgres', 'CREATE EXTENSION postgres_fdw');
 $node->safe_psql('postgres', 'CREATE TABLE event (id ulid, n int) PARTITION BY HASH (id)');
