@@ -1,4 +1,5 @@
--- Read by hidden blocks of docs/migrating/*.md: which locks the commands above took, and which files were kept.
+-- Read by hidden blocks of docs/migrating/*.md: which locks the commands above took, which files were kept, and which tables
+-- were read.
 SET client_min_messages = warning;
 CREATE SCHEMA watch;
 
@@ -28,12 +29,29 @@ CREATE TABLE watch.before (file oid PRIMARY KEY, size bigint NOT NULL);
 CREATE VIEW watch.file AS
 SELECT relname AS name, pg_relation_filenode(oid) AS file, pg_relation_size(oid) AS size
 FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'i');
+CREATE TABLE watch.scans (relation oid PRIMARY KEY, count bigint NOT NULL);
 CREATE PROCEDURE watch.mark() LANGUAGE sql AS $$
     TRUNCATE watch.before;
     INSERT INTO watch.before SELECT file, size FROM watch.file;
+    TRUNCATE watch.scans;
+    INSERT INTO watch.scans SELECT oid, pg_stat_get_numscans(oid) FROM pg_class
+    WHERE relnamespace = 'public'::regnamespace AND relkind = 'r';
 $$;
 CREATE FUNCTION watch.kept() RETURNS TABLE (name name, kept boolean) LANGUAGE sql AS $$
     SELECT name, before.file IS NOT NULL FROM watch.file LEFT JOIN watch.before USING (file) ORDER BY name
+$$;
+
+-- The tables that were read from end to end since the last calls of watch.flush() and watch.mark(), from PostgreSQL 15 on:
+-- older servers do not write their statistics when asked.
+CREATE PROCEDURE watch.flush() LANGUAGE plpgsql AS $$
+BEGIN
+    IF to_regprocedure('pg_stat_force_next_flush()') IS NOT NULL THEN
+        PERFORM pg_stat_force_next_flush();
+    END IF;
+END $$;
+CREATE FUNCTION watch.scanned() RETURNS SETOF name LANGUAGE sql AS $$
+    SELECT relname FROM watch.scans JOIN pg_class ON oid = relation
+    WHERE pg_stat_get_numscans(oid) > count AND to_regprocedure('pg_stat_force_next_flush()') IS NOT NULL ORDER BY 1
 $$;
 
 TRUNCATE watch.lock;
