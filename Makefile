@@ -38,7 +38,8 @@ libdir = $(DESTDIR)$(shell '$(pg_config)' --pkglibdir)
 extdir = $(DESTDIR)$(shell '$(pg_config)' --sharedir)/extension
 pgxs = $(shell dirname "$$('$(pg_config)' --pgxs)")/..
 pg_regress = $(pgxs)/test/regress/pg_regress
-target = $(or $(CARGO_TARGET_DIR),target)$(CARGO_BUILD_TARGET:%=/%)
+target_dir = $(or $(CARGO_TARGET_DIR),target)
+target = $(target_dir)$(CARGO_BUILD_TARGET:%=/%)
 # If the release's archive of crates is unpacked here, the build needs no network.
 vendored = $(if $(wildcard vendor/config.toml),--locked --offline --config vendor/config.toml)
 # The suffix of the server's libraries, which is .so except on macOS since PostgreSQL 16, and that of cargo's.
@@ -66,7 +67,7 @@ run: ## build, start a temporary server, demonstrate the type, and open psql in 
 
 build: ## build the extension for the server of PG_CONFIG (default: the pg_config in PATH)
 	@scripts/check-build.sh '$(pg_config)'
-	PGRX_PG_CONFIG_PATH='$(pg_config)' cargo build $(vendored) --target-dir '$(or $(CARGO_TARGET_DIR),target)' --release --lib \
+	PGRX_PG_CONFIG_PATH='$(pg_config)' cargo build $(vendored) --target-dir '$(target_dir)' --release --lib \
 		--no-default-features --features pg$(major)
 	mkdir -p '$(dir $(library))'
 	cp '$(target)/release/libulid$(built_suffix)' '$(library)'
@@ -215,5 +216,5 @@ test-image: ## the images: loaded by a PostgreSQL 18 that has nothing else; Dock
 test-dist: ## the source archives: built without network; installed and tested by PGXN's client
 	scripts/test.sh dist
 
-release-check: ## check that the commit can be released: versions, sums, every package (an hour and a half)
+release-check: ## check that the commit can be released: versions, sums, every package (two hours)
 	packaging/release-check.sh

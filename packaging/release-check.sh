@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Check whether the commit that is checked out can be released: its versions and dates, its dependencies, and every package,
 # which is built and tested. The files to publish are then in target/packages, with their checksums. A failure does not stop
-# the later checks. Needs an hour and a half, and root.
+# the later checks. Needs almost two hours, and root.
 # shellcheck source=packaging/common.sh
 . "$(dirname "$0")/common.sh"
 
