@@ -218,6 +218,22 @@ mod tests {
         text("SELECT gen_ordered_ulid()::text");
     }
 
+    /// Core plans such an expression only for other extensions.
+    #[pg_test]
+    #[allow(unsafe_code)]
+    fn an_expression_of_no_query_stays_what_it_is() {
+        Spi::run("CREATE TABLE checked (id ulid, CHECK (id <@ '[2025-01-01Z,)'))").unwrap();
+        let check = text("SELECT conbin::text FROM pg_constraint WHERE conrelid = 'checked'::regclass");
+        let check = std::ffi::CString::new(check).unwrap();
+        let (mut relations, mut dependencies) = (std::ptr::null_mut(), std::ptr::null_mut());
+        // SAFETY: the text is that of a node, and what is made of it lives in the memory of this transaction.
+        let planned = unsafe {
+            let node = pg_sys::stringToNode(check.as_ptr()).cast();
+            (*pg_sys::expression_planner_with_deps(node, &mut relations, &mut dependencies)).type_
+        };
+        assert_eq!(planned, pg_sys::NodeTag::T_OpExpr);
+    }
+
     /// No randomness carries over from one id to the next, whatever kind of generator is called in between.
     #[pg_test]
     fn a_random_id_does_not_move_the_sequence() {

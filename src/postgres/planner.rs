@@ -28,8 +28,8 @@ mod simplify;
 use std::ffi::{CStr, c_int, c_void};
 
 use pgrx::pg_sys::{
-    self, Const, Datum, FmgrInfo, FunctionCallInfo, List, Node, NodeTag, Oid, OpExpr, PlannerInfo,
-    SupportRequestIndexCondition,
+    self, Const, Datum, HeapTuple, List, Node, NodeTag, Oid, OpExpr, PlannerInfo,
+    SupportRequestIndexCondition, SysCacheIdentifier,
 };
 
 use super::datum::{Internal, TextArg};
@@ -89,29 +89,20 @@ pub(super) fn window_selectivity(root: Internal, operator: Oid, arguments: Inter
 struct Predicate {
     /// The type of the argument that determines the bounds.
     argument: Oid,
-    /// The functions that compute the bounds from such an argument.
-    lower: Bound,
-    upper: Bound,
+    /// The functions that compute the bounds from such an argument: their names, which are those of their C symbols
+    /// too, in the schema of the predicate.
+    lower: &'static CStr,
+    upper: &'static CStr,
     /// The bounds for a value of that type that is not null. `None` if the predicate raises an error for it; that is
     /// left to whoever evaluates the predicate.
     bounds: unsafe fn(Datum) -> Option<Window>,
 }
 
-/// A function that computes a bound: its name, in the schema of the predicate, and what is called by that.
-#[derive(Clone, Copy)]
-struct Bound {
-    name: &'static CStr,
-    symbol: Symbol,
-}
-
-/// A function with the version-1 calling convention.
-type Symbol = unsafe extern "C-unwind" fn(FunctionCallInfo) -> Datum;
-
 /// `ulid <@ tstzrange`
 static WINDOW: Predicate = Predicate {
     argument: pg_sys::TSTZRANGEOID,
-    lower: Bound { name: c"ulid_range_lower", symbol: super::ulid_range_lower },
-    upper: Bound { name: c"ulid_range_upper", symbol: super::ulid_range_upper },
+    lower: c"ulid_range_lower",
+    upper: c"ulid_range_upper",
     // SAFETY: the datum is a tstzrange, and planning drops nothing.
     bounds: |datum| Some(unsafe { range_window(datum) }),
 };
@@ -119,8 +110,8 @@ static WINDOW: Predicate = Predicate {
 /// `ulid_starts_with(ulid, text)`
 static STARTS_WITH: Predicate = Predicate {
     argument: pg_sys::TEXTOID,
-    lower: Bound { name: c"ulid_prefix_lower", symbol: super::ulid_prefix_lower },
-    upper: Bound { name: c"ulid_prefix_upper", symbol: super::ulid_prefix_upper },
+    lower: c"ulid_prefix_lower",
+    upper: c"ulid_prefix_upper",
     // SAFETY: the datum is a text, and planning drops nothing.
     bounds: |datum| Window::starting_with(unsafe { TextArg::from_datum(datum) }.0).ok(),
 };
@@ -231,37 +222,53 @@ impl Call {
     ///
     /// # Safety
     /// As for `comparisons`.
-    unsafe fn bound_call(&self, root: *mut PlannerInfo, bound: Bound, kind: Oid) -> Option<*mut Node> {
-        // The column oid of pg_proc.
-        const OID: i16 = 1;
-        // SAFETY: promised by the caller; the keys are of the types of that cache.
+    unsafe fn bound_call(&self, root: *mut PlannerInfo, name: &CStr, kind: Oid) -> Option<*mut Node> {
+        // SAFETY: promised by the caller.
         unsafe {
-            let types = server::buildoidvector(&self.predicate.argument, 1);
-            let schema = server::get_func_namespace(self.function);
-            let function = server::GetSysCacheOid(
-                pg_sys::SysCacheIdentifier::PROCNAMEARGSNSP as c_int,
-                OID,
-                Datum::from(bound.name.as_ptr()),
-                Datum::from(types),
-                Datum::from(schema),
-                Datum::null(),
-            );
             let result = server::exprType(self.ulid);
-            if function == Oid::INVALID || server::get_func_rettype(function) != result {
-                return None;
-            }
-            // What a call of it runs: our symbol itself, and nothing between.
-            let mut info = FmgrInfo::default();
-            server::fmgr_info(function, &mut info);
-            if !info.fn_addr.is_some_and(|address| std::ptr::fn_addr_eq(address, bound.symbol))
-                || !may_execute(root, function)
-            {
+            let function = self.bound_function(name, result)?;
+            if !may_execute(root, function) {
                 return None;
             }
             let arguments = server::lappend(std::ptr::null_mut(), server::copy(self.argument).cast());
             let form = pg_sys::CoercionForm::COERCE_EXPLICIT_CALL;
             let call = server::makeFuncExpr(function, result, arguments, Oid::INVALID, Oid::INVALID, form);
             Some(relabelled(call.cast(), kind))
+        }
+    }
+
+    /// The function of this name in the schema of the predicate, if a call of it runs our symbol in the predicate's own
+    /// library, and nothing before or after it.
+    ///
+    /// # Safety
+    /// As for `comparisons`.
+    unsafe fn bound_function(&self, name: &CStr, result: Oid) -> Option<Oid> {
+        let by_signature = SysCacheIdentifier::PROCNAMEARGSNSP as c_int;
+        let by_oid = SysCacheIdentifier::PROCOID as c_int;
+        // SAFETY: promised by the caller; the keys are of the types of these caches, and the attributes read as texts
+        // are texts.
+        unsafe {
+            let types = server::buildoidvector(&self.predicate.argument, 1);
+            let schema = server::get_func_namespace(self.function);
+            let (name_key, types) = (Datum::from(name.as_ptr()), Datum::from(types));
+            let tuple = server::SearchSysCache3(by_signature, name_key, types, Datum::from(schema));
+            if tuple.is_null() {
+                return None;
+            }
+            let predicate = server::SearchSysCache1(by_oid, Datum::from(self.function));
+            let text =
+                |tuple, number| attribute(by_oid, tuple, number).map(|datum| TextArg::from_datum(datum).0);
+            let function = &*form::<pg_sys::FormData_pg_proc>(tuple);
+            let is_ours = function.prolang == Oid::from(pg_sys::ClanguageId)
+                && function.prorettype == result
+                && !function.prosecdef
+                && attribute(by_oid, tuple, pg_sys::Anum_pg_proc_proconfig).is_none()
+                && text(tuple, pg_sys::Anum_pg_proc_prosrc) == Some(name.to_bytes())
+                && text(tuple, pg_sys::Anum_pg_proc_probin) == text(predicate, pg_sys::Anum_pg_proc_probin);
+            let function = function.oid;
+            server::ReleaseSysCache(predicate);
+            server::ReleaseSysCache(tuple);
+            is_ours.then_some(function)
         }
     }
 }
@@ -336,14 +343,21 @@ unsafe fn comparison(operator: Oid, left: *mut Node, right: *mut Node) -> *mut N
     }
 }
 
-/// An expression as another type with the same bytes: itself, changed in place, or a relabelling of it.
+/// An expression as another type with the same bytes: itself, changed in place, or a relabelling of it. A ulid becomes a
+/// uuid by an explicit cast, which postgres_fdw sends to another server: there is no implicit one.
 ///
 /// # Safety
 /// The node is a new one, and its type and `kind` are ulid, uuid or domains over them.
 unsafe fn relabelled(node: *mut Node, kind: Oid) -> *mut Node {
-    let form = pg_sys::CoercionForm::COERCE_IMPLICIT_CAST;
     // SAFETY: promised by the caller.
-    unsafe { server::applyRelabelType(node, kind, -1, Oid::INVALID, form, -1, true) }
+    unsafe {
+        let form = if server::getBaseType(server::exprType(node)) == kind {
+            pg_sys::CoercionForm::COERCE_IMPLICIT_CAST
+        } else {
+            pg_sys::CoercionForm::COERCE_EXPLICIT_CAST
+        };
+        server::applyRelabelType(node, kind, -1, Oid::INVALID, form, -1, true)
+    }
 }
 
 /// # Safety
@@ -354,8 +368,8 @@ unsafe fn constant_node(kind: Oid, value: Ulid) -> *mut Node {
     unsafe { server::makeConst(kind, -1, Oid::INVALID, length, value.into_datum(), false, false).cast() }
 }
 
-/// Whether the current user may execute a function. If another user may not, a plan that is made with this answer is not
-/// for that user.
+/// Whether the current user may execute a function. If not everybody may, a plan that is made with this answer is for
+/// this user alone.
 ///
 /// # Safety
 /// The function exists, and the root is that of the query that is being planned.
@@ -374,15 +388,37 @@ unsafe fn may_execute(root: *mut PlannerInfo, function: Oid) -> bool {
             );
             result == pg_sys::AclResult::ACLCHECK_OK
         };
-        // What everybody may do is what the role zero may, in has_function_privilege() too.
-        if may(Oid::INVALID) {
-            return true;
+        if !may(server::GetUserId()) {
+            return false;
         }
-        let allowed = may(server::GetUserId());
-        if allowed {
+        // What everybody may do is what the role zero may, in has_function_privilege() too.
+        if !may(Oid::INVALID) {
             (*(*root).glob).dependsOnRole = true;
         }
-        allowed
+        true
+    }
+}
+
+/// An attribute of a tuple that a system cache has found; `None` if it is null.
+///
+/// # Safety
+/// The tuple is of this cache, and the number is one of the `Anum_` constants of its catalogue.
+unsafe fn attribute(cache: c_int, tuple: HeapTuple, number: u32) -> Option<Datum> {
+    let mut is_null = false;
+    // SAFETY: promised by the caller.
+    let datum = unsafe { server::SysCacheGetAttr(cache, tuple, number as i16, &mut is_null) };
+    (!is_null).then_some(datum)
+}
+
+/// The attributes of a tuple of a catalogue that are never null and of fixed length.
+///
+/// # Safety
+/// The tuple is of the catalogue of this structure.
+unsafe fn form<T>(tuple: HeapTuple) -> *const T {
+    // SAFETY: promised by the caller; the attributes begin behind the header, whose length stands in it.
+    unsafe {
+        let header = (*tuple).t_data;
+        header.cast::<u8>().add((*header).t_hoff.into()).cast()
     }
 }
 

@@ -9,9 +9,9 @@
 use std::ffi::{c_char, c_int, c_void};
 
 use pgrx::pg_sys::{
-    AttStatsSlot, BoolExprType, CoercionForm, Const, Datum, Expr, FmgrInfo, FuncExpr, FunctionCallInfo,
-    HeapTuple, HeapTupleData, IndexOptInfo, List, ListCell, MemoryContext, Node, Oid, OpExpr, PGFunction,
-    PlannerInfo, QualCost, RangeBound, RangeType, Relation, TupleDesc, TypeCacheEntry, VariableStatData,
+    AttStatsSlot, BoolExprType, CoercionForm, Const, Datum, Expr, FuncExpr, FunctionCallInfo, HeapTuple,
+    HeapTupleData, IndexOptInfo, List, ListCell, MemoryContext, Node, Oid, OpExpr, PGFunction, PlannerInfo,
+    QualCost, RangeBound, RangeType, Relation, TupleDesc, TypeCacheEntry, VariableStatData,
     check_function_callback, oidvector, text, varlena,
 };
 #[cfg(any(feature = "pg13", feature = "pg14", feature = "pg15", feature = "pg16"))]
@@ -123,6 +123,7 @@ declare! {
 
     // Catalogs
     fn SearchSysCache1(cache: c_int, key: Datum) -> HeapTuple;
+    fn SearchSysCache3(cache: c_int, key1: Datum, key2: Datum, key3: Datum) -> HeapTuple;
     fn SysCacheGetAttr(
         cache: c_int,
         tuple: HeapTuple,
@@ -130,21 +131,11 @@ declare! {
         is_null: *mut bool,
     ) -> Datum;
     fn ReleaseSysCache(tuple: HeapTuple);
-    fn GetSysCacheOid(
-        cache: c_int,
-        column: i16,
-        key1: Datum,
-        key2: Datum,
-        key3: Datum,
-        key4: Datum,
-    ) -> Oid;
     fn buildoidvector(oids: *const Oid, n: c_int) -> *mut oidvector;
     fn getBaseType(kind: Oid) -> Oid;
     fn get_typlenbyval(kind: Oid, length: *mut i16, by_value: *mut bool);
     fn get_func_namespace(function: Oid) -> Oid;
     fn func_volatile(function: Oid) -> c_char;
-    fn fmgr_info(function: Oid, info: *mut FmgrInfo);
-    fn get_func_rettype(function: Oid) -> Oid;
     fn get_opcode(operator: Oid) -> Oid;
     fn get_opclass_family(opclass: Oid) -> Oid;
     fn op_in_opfamily(operator: Oid, family: Oid) -> bool;

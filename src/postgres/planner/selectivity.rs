@@ -9,7 +9,7 @@ use pgrx::pg_sys::{
     self, AttStatsSlot, Const, Datum, HeapTuple, List, NodeTag, Oid, PlannerInfo, VariableStatData,
 };
 
-use super::{Answer, Call, Predicate, has_sixteen_bytes};
+use super::{Answer, Call, Predicate, form, has_sixteen_bytes};
 use crate::postgres::server;
 use crate::value::Ulid;
 use crate::window::Window;
@@ -98,10 +98,7 @@ unsafe fn of_window(variable: &mut VariableStatData, function: Oid, window: Wind
         if variable.statsTuple.is_null() {
             return None;
         }
-        let header = (*variable.statsTuple).t_data;
-        let statistics =
-            header.cast::<u8>().add((*header).t_hoff.into()).cast::<pg_sys::FormData_pg_statistic>();
-        let nulls = f64::from((*statistics).stanullfrac);
+        let nulls = f64::from((*form::<pg_sys::FormData_pg_statistic>(variable.statsTuple)).stanullfrac);
         // What the most common values and the histogram reveal is only for users who may read the table, unless the
         // function is leakproof.
         if !server::statistic_proc_security_check(variable, function) {

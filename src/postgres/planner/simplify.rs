@@ -6,11 +6,11 @@ use std::ffi::{c_char, c_int, c_void};
 use std::ptr::{from_ref, null_mut};
 
 use pgrx::pg_sys::{
-    self, Datum, FuncExpr, HeapTuple, Node, NodeTag, Oid, OpExpr, ParamKind, PlannerInfo, QualCost, Relation,
-    SysCacheIdentifier, Var,
+    self, Datum, FuncExpr, HeapTuple, ListCell, Node, NodeTag, Oid, OpExpr, ParamKind, PlannerInfo, QualCost,
+    Query, RangeTblEntry, Relation, SysCacheIdentifier, TargetEntry, Var,
 };
 
-use super::{Answer, Call, Predicate};
+use super::{Answer, Call, Predicate, attribute, form};
 use crate::postgres::server;
 
 /// The comparisons, as `AND`.
@@ -21,12 +21,13 @@ pub(super) unsafe fn answer(
     request: &pg_sys::SupportRequestSimplify,
     predicate: &'static Predicate,
 ) -> Answer {
-    // SAFETY: the request holds a call; without a root, the expression belongs to no query.
+    // SAFETY: the request holds a call. Without a root, or a query in it, the expression belongs to no query.
     unsafe {
         let call = Call::of(predicate, (*request.fcall).funcid, (*request.fcall).args)?;
-        if request.root.is_null()
-            // ON CONFLICT is matched to an index whose expressions contain the predicate.
-            || !(*(*request.root).parse).onConflict.is_null()
+        let query = request.root.as_ref()?.parse.as_ref()?;
+        // ON CONFLICT is matched to an index whose expressions contain the predicate.
+        if !query.onConflict.is_null()
+            || is_called_by_grouping_sets(query, call.function)
             || !can_be_repeated(request.root, call.argument)
         {
             return None;
@@ -38,6 +39,41 @@ pub(super) unsafe fn answer(
         }
         let comparisons = call.comparisons(request.root, family)?;
         Some(server::makeBoolExpr(pg_sys::BoolExprType::AND_EXPR, comparisons, -1).cast())
+    }
+}
+
+/// Whether the query has grouping sets and one of their expressions calls a function, at any depth, also after SQL
+/// functions are expanded. A set nulls whatever equals one of its expressions that it leaves out. `AND` does not stay
+/// equal, since it becomes part of an `AND` around it.
+///
+/// # Safety
+/// The query is the one that is being planned.
+unsafe fn is_called_by_grouping_sets(query: &Query, function: Oid) -> bool {
+    // SAFETY: promised by the caller; each entry of a list is of the kind that the list has. Without a root, no support
+    // function of ours is asked to simplify.
+    unsafe {
+        let is_called = |expression: *mut Node| {
+            let expanded = server::eval_const_expressions(null_mut(), expression);
+            calls(expanded, from_ref(&function).cast_mut().cast())
+        };
+        if query.groupingSets.is_null() {
+            return false;
+        }
+        let is_grouped = |entry: &ListCell| {
+            let entry = &*entry.ptr_value.cast::<TargetEntry>();
+            entry.ressortgroupref != 0 && is_called(entry.expr.cast())
+        };
+        // From PostgreSQL 18 the target list refers to them there.
+        #[cfg(any(feature = "pg18", feature = "pg19"))]
+        let is_group = |table: &ListCell| {
+            let table = &*table.ptr_value.cast::<RangeTblEntry>();
+            table.rtekind == pg_sys::RTEKind::RTE_GROUP && is_called(table.groupexprs.cast())
+        };
+        #[cfg(any(feature = "pg18", feature = "pg19"))]
+        if server::elements(query.rtable).iter().any(is_group) {
+            return true;
+        }
+        server::elements(query.targetList).iter().any(is_grouped)
     }
 }
 
@@ -130,7 +166,7 @@ impl Column {
             }
             let tables = server::elements((*(*root).parse).rtable);
             let table = tables.get((var.varno as usize).checked_sub(1)?)?;
-            let table = &*table.ptr_value.cast::<pg_sys::RangeTblEntry>();
+            let table = &*table.ptr_value.cast::<RangeTblEntry>();
             (table.rtekind == pg_sys::RTEKind::RTE_RELATION
                 && table.relkind as u8 == pg_sys::RELKIND_PARTITIONED_TABLE)
                 .then_some(Self { table: table.relid, number: var.varattno })
@@ -143,39 +179,39 @@ impl Column {
     /// # Safety
     /// The planner holds a lock on the table.
     unsafe fn family_of_ranges(&self, function: Oid) -> Option<Oid> {
-        // Columns of pg_partitioned_table.
-        const PARTSTRAT: i16 = 2;
-        const PARTATTRS: i16 = 5;
-        const PARTCLASS: i16 = 6;
-        const PARTEXPRS: i16 = 8;
         let cache = SysCacheIdentifier::PARTRELID as c_int;
-        // SAFETY: promised by the caller; the attributes are of the types that they are read as, and but for the
-        // expressions never null.
+        // SAFETY: promised by the caller.
         unsafe {
             let tuple = server::SearchSysCache1(cache, Datum::from(self.table));
             if tuple.is_null() {
                 return None;
             }
-            let mut is_null = false;
-            let strategy = server::SysCacheGetAttr(cache, tuple, PARTSTRAT, &mut is_null).value() as u8;
-            let keys = server::SysCacheGetAttr(cache, tuple, PARTATTRS, &mut is_null);
-            let keys = &*keys.cast_mut_ptr::<pg_sys::int2vector>();
-            let classes = server::SysCacheGetAttr(cache, tuple, PARTCLASS, &mut is_null);
-            let classes = &*classes.cast_mut_ptr::<pg_sys::oidvector>();
-            let expressions = expressions(cache, tuple, PARTEXPRS);
-            let mut class = None;
-            for n in 0..keys.dim1 as usize {
-                if keys.values.as_slice(n + 1)[n] == self.number {
-                    class = Some(classes.values.as_slice(n + 1)[n]);
-                }
-            }
+            // 'r' for ranges: a macro in some versions, an enumeration in others.
+            let is_by_range = (*form::<pg_sys::FormData_pg_partitioned_table>(tuple)).partstrat as u8 == b'r';
+            let class = self.class(cache, tuple).filter(|_| is_by_range);
+            let expressions = expressions(cache, tuple, pg_sys::Anum_pg_partitioned_table_partexprs);
             server::ReleaseSysCache(tuple);
-            if u32::from(strategy) != u32::from(b'r')
-                || calls(expressions, from_ref(&function).cast_mut().cast())
-            {
+            if calls(expressions, from_ref(&function).cast_mut().cast()) {
                 return None;
             }
             Some(server::get_opclass_family(class?))
+        }
+    }
+
+    /// The operator class of the column in the partition key.
+    ///
+    /// # Safety
+    /// The tuple is one of `pg_partitioned_table`, from this cache.
+    unsafe fn class(&self, cache: c_int, tuple: HeapTuple) -> Option<Oid> {
+        // SAFETY: promised by the caller; the vectors have one element for each column of the key.
+        unsafe {
+            let columns = attribute(cache, tuple, pg_sys::Anum_pg_partitioned_table_partattrs)?;
+            let columns = &*columns.cast_mut_ptr::<pg_sys::int2vector>();
+            let classes = attribute(cache, tuple, pg_sys::Anum_pg_partitioned_table_partclass)?;
+            let classes = &*classes.cast_mut_ptr::<pg_sys::oidvector>();
+            let n = columns.dim1 as usize;
+            let last = columns.values.as_slice(n).iter().rposition(|&number| number == self.number)?;
+            classes.values.as_slice(n).get(last).copied()
         }
     }
 }
@@ -199,18 +235,14 @@ unsafe fn is_called_by_indexes_or_statistics(table: Oid, function: Oid) -> bool 
                 || calls(server::RelationGetIndexExpressions(index).cast(), context);
             server::index_close(index, lock);
         }
-        // PostgreSQL 13 has statistics of columns alone.
-        #[cfg(not(feature = "pg13"))]
-        {
-            let cache = SysCacheIdentifier::STATEXTOID as c_int;
-            let statistics = server::RelationGetStatExtList(relation);
-            for object in server::elements(statistics) {
-                let tuple = server::SearchSysCache1(cache, Datum::from(object.oid_value));
-                if !tuple.is_null() {
-                    const STXEXPRS: i16 = pg_sys::Anum_pg_statistic_ext_stxexprs as i16;
-                    found |= calls(expressions(cache, tuple, STXEXPRS), context);
-                    server::ReleaseSysCache(tuple);
-                }
+        let cache = SysCacheIdentifier::STATEXTOID as c_int;
+        let statistics = server::RelationGetStatExtList(relation);
+        for object in server::elements(statistics) {
+            let tuple = server::SearchSysCache1(cache, Datum::from(object.oid_value));
+            if !tuple.is_null() {
+                let number = pg_sys::Anum_pg_statistic_ext_stxexprs;
+                found |= calls(expressions(cache, tuple, number), context);
+                server::ReleaseSysCache(tuple);
             }
         }
         server::table_close(relation, no_lock);
@@ -222,14 +254,10 @@ unsafe fn is_called_by_indexes_or_statistics(table: Oid, function: Oid) -> bool 
 ///
 /// # Safety
 /// The tuple is of this cache, and the attribute a `pg_node_tree`.
-unsafe fn expressions(cache: c_int, tuple: HeapTuple, attribute: i16) -> *mut Node {
-    let mut is_null = false;
+unsafe fn expressions(cache: c_int, tuple: HeapTuple, number: u32) -> *mut Node {
     // SAFETY: promised by the caller. Without a root, no support function of ours is asked to simplify.
     unsafe {
-        let tree = server::SysCacheGetAttr(cache, tuple, attribute, &mut is_null);
-        if is_null {
-            return null_mut();
-        }
+        let Some(tree) = attribute(cache, tuple, number) else { return null_mut() };
         let node = server::stringToNode(server::text_to_cstring(tree.cast_mut_ptr()));
         server::eval_const_expressions(null_mut(), node.cast())
     }

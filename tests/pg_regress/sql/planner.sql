@@ -331,6 +331,25 @@ SELECT estimate($$SELECT FROM deep GROUP BY CASE WHEN id <@ '[2025-01-10Z,2025-0
     OR current_setting('server_version_num')::int < 150000 AS estimated;
 DROP TABLE deep;
 
+-- grouping sets null whatever equals a grouping expression, so the predicate stays what was written if one of them calls it
+SELECT id <@ '[2025-01-10Z,2025-01-12Z)' AS within, count(*) FROM part
+GROUP BY ROLLUP ((id <@ '[2025-01-10Z,2025-01-12Z)')) HAVING id <@ '[2025-01-10Z,2025-01-12Z)';
+SELECT (id <@ '[2025-01-10Z,2025-01-12Z)') AND count(*) > 0 AS within, count(*) FROM part
+GROUP BY ROLLUP ((id <@ '[2025-01-10Z,2025-01-12Z)')) ORDER BY 1, 2;
+SELECT id <@ '[2025-01-10Z,2025-01-12Z)' AS within, '[2025-01-10Z,2025-01-12Z)' @> id AS contained, count(*) FROM part
+GROUP BY CUBE (id <@ '[2025-01-10Z,2025-01-12Z)', '[2025-01-10Z,2025-01-12Z)' @> id) ORDER BY 1, 2, 3;
+SELECT ulid_starts_with(id, '01J') AND count(*) > 0 AS starts, count(*) FROM part GROUP BY ROLLUP (ulid_starts_with(id, '01J')) ORDER BY 1, 2;
+-- also where the call is in a function that the planner expands, or in a sub-select that it pulls up
+CREATE FUNCTION is_within(ulid) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$ SELECT $1 <@ '[2025-01-10Z,2025-01-12Z)'::tstzrange $$;
+SELECT is_within(id) AND count(*) > 0 AS within, count(*) FROM part GROUP BY ROLLUP (is_within(id)) ORDER BY 1, 2;
+SELECT within AND count(*) > 0 AS within, count(*) FROM (SELECT id <@ '[2025-01-10Z,2025-01-12Z)' AS within FROM part) AS q
+GROUP BY GROUPING SETS ((within), ()) ORDER BY 1, 2;
+DROP FUNCTION is_within;
+-- where none calls it, partitions are pruned
+SELECT condition, scanned('SELECT n FROM part WHERE ' || condition) FROM (VALUES
+    ($$id <@ '[2025-01-10Z,2025-01-12Z)' GROUP BY ROLLUP (n)$$),
+    ($$id <@ '[2025-01-10Z,2025-01-12Z)' GROUP BY n, CUBE (n % 7, lower('[2025-01-10Z,2025-01-12Z)'::tstzrange))$$)) AS v (condition);
+
 -- a column whose type is a domain prunes as well
 CREATE DOMAIN ulid_key AS ulid CHECK (VALUE IS NOT NULL);
 CREATE TABLE by_domain (id ulid_key) PARTITION BY RANGE (id);
