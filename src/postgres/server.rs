@@ -245,12 +245,3 @@ pub(super) unsafe fn elements<'list>(list: *const List) -> &'list [ListCell] {
     // SAFETY: promised by the caller.
     unsafe { std::slice::from_raw_parts((*list).elements, (*list).length as usize) }
 }
-
-/// A copy of a node and everything below it.
-///
-/// # Safety
-/// The node is a valid one.
-pub(super) unsafe fn copy<T>(node: *const T) -> *mut T {
-    // SAFETY: promised by the caller.
-    unsafe { copyObjectImpl(node.cast()).cast() }
-}

@@ -5,11 +5,11 @@
 use std::ffi::c_int;
 use std::ptr::from_mut;
 
-use pgrx::pg_sys::{
-    self, AttStatsSlot, Const, Datum, HeapTuple, List, NodeTag, Oid, PlannerInfo, VariableStatData,
-};
+use pgrx::pg_sys::{self, AttStatsSlot, Const, Datum, HeapTuple, List, Oid, PlannerInfo, VariableStatData};
 
-use super::{Answer, Call, Predicate, form, has_sixteen_bytes};
+use super::catalog::{form, has_sixteen_bytes};
+use super::node::{Expr, pair};
+use super::{Answer, Call, Predicate};
 use crate::postgres::server;
 use crate::value::Ulid;
 use crate::window::Window;
@@ -21,16 +21,13 @@ const DEFAULT: f64 = 0.005;
 const JOIN: f64 = 0.001;
 
 /// The estimate for the predicate as a function, which, unlike an operator, has no estimator.
-///
-/// # Safety
-/// The request comes from the planner.
-pub(super) unsafe fn answer(
+pub(super) fn answer(
     request: &mut pg_sys::SupportRequestSelectivity,
     predicate: &'static Predicate,
 ) -> Answer {
-    // SAFETY: the request holds the arguments of a call.
+    // SAFETY: the request is the planner's, and holds the arguments of a call.
     unsafe {
-        Call::of(predicate, request.funcid, request.args)?;
+        Call::of(predicate, request.funcid, pair(request.args)?)?;
         request.selectivity = if request.is_join {
             JOIN
         } else {
@@ -68,14 +65,13 @@ pub(super) unsafe fn of_restriction(
         ) {
             return DEFAULT;
         }
-        let selectivity = if (*other).type_ == NodeTag::T_Const && (*other.cast::<Const>()).constisnull {
-            0.0
-        } else {
-            predicate
-                .constant(other)
-                .and_then(|value| (predicate.bounds)(value))
-                .and_then(|window| of_window(&mut variable, function, window))
-                .unwrap_or(DEFAULT)
+        let other = Expr::of(other);
+        let is_null = other.is_some_and(|other| other.cast::<Const>().is_some_and(|value| value.constisnull));
+        let window = other.and_then(|other| predicate.window(other).ok().flatten());
+        let selectivity = match window {
+            _ if is_null => 0.0,
+            Some(window) => of_window(&mut variable, function, window).unwrap_or(DEFAULT),
+            None => DEFAULT,
         };
         if let (Some(release), false) = (variable.freefunc, variable.statsTuple.is_null()) {
             release(variable.statsTuple);

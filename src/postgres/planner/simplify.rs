@@ -6,90 +6,80 @@ use std::ffi::{c_char, c_int, c_void};
 use std::ptr::{from_ref, null_mut};
 
 use pgrx::pg_sys::{
-    self, Datum, FuncExpr, HeapTuple, ListCell, Node, NodeTag, Oid, OpExpr, ParamKind, PlannerInfo, QualCost,
-    Query, RangeTblEntry, Relation, SysCacheIdentifier, TargetEntry, Var,
+    self, Datum, FuncExpr, HeapTuple, List, ListCell, Node, NodeTag, Oid, OpExpr, ParamKind, QualCost, Query,
+    RangeTblEntry, RelabelType, SysCacheIdentifier, TargetEntry, Var,
 };
 
-use super::{Answer, Call, Predicate, attribute, form};
+use super::catalog::{attribute, family_of, form};
+use super::node::{Expr, Root, pair, relabelled};
+use super::{Answer, Call, Predicate};
 use crate::postgres::server;
 
 /// The comparisons, as `AND`.
-///
-/// # Safety
-/// The request comes from the planner.
-pub(super) unsafe fn answer(
-    request: &pg_sys::SupportRequestSimplify,
-    predicate: &'static Predicate,
-) -> Answer {
-    // SAFETY: the request holds a call. Without a root, or a query in it, the expression belongs to no query.
-    unsafe {
-        let call = Call::of(predicate, (*request.fcall).funcid, (*request.fcall).args)?;
-        let query = request.root.as_ref()?.parse.as_ref()?;
-        // ON CONFLICT is matched to an index whose expressions contain the predicate.
-        if !query.onConflict.is_null()
-            || is_called_by_grouping_sets(query, call.function)
-            || !can_be_repeated(request.root, call.argument)
-        {
-            return None;
-        }
-        let column = Column::of(request.root, call.ulid)?;
-        let family = column.family_of_ranges(call.function)?;
-        if is_called_by_indexes_or_statistics(column.table, call.function) {
-            return None;
-        }
-        let comparisons = call.comparisons(request.root, family)?;
-        Some(server::makeBoolExpr(pg_sys::BoolExprType::AND_EXPR, comparisons, -1).cast())
+pub(super) fn answer(request: &pg_sys::SupportRequestSimplify, predicate: &'static Predicate) -> Answer {
+    // SAFETY: the request is the planner's, and holds a call.
+    let (root, function, arguments) =
+        unsafe { (Root::of(request.root)?, (*request.fcall).funcid, pair((*request.fcall).args)?) };
+    let call = Call::of(predicate, function, arguments)?;
+    let query = root.query()?;
+    // ON CONFLICT is matched to an index whose expressions contain the predicate.
+    if !query.onConflict.is_null()
+        || is_called_by_grouping_sets(query, function)
+        || !can_be_repeated(root, call.argument)
+    {
+        return None;
     }
+    let column = Column::of(query, call.ulid)?;
+    let family = column.family_of_ranges(function)?;
+    if is_called_by_indexes_or_statistics(column.table, function) {
+        return None;
+    }
+    Some(Expr::and(call.comparisons(root, family)?).as_ptr())
 }
 
 /// Whether the query has grouping sets and one of their expressions calls a function, at any depth, also after SQL
 /// functions are expanded. A set nulls whatever equals one of its expressions that it leaves out. `AND` does not stay
 /// equal, since it becomes part of an `AND` around it.
-///
-/// # Safety
-/// The query is the one that is being planned.
-unsafe fn is_called_by_grouping_sets(query: &Query, function: Oid) -> bool {
-    // SAFETY: promised by the caller; each entry of a list is of the kind that the list has. Without a root, no support
-    // function of ours is asked to simplify.
-    unsafe {
-        let is_called = |expression: *mut Node| {
-            let expanded = server::eval_const_expressions(null_mut(), expression);
-            calls(expanded, from_ref(&function).cast_mut().cast())
-        };
-        if query.groupingSets.is_null() {
-            return false;
-        }
-        let is_grouped = |entry: &ListCell| {
-            let entry = &*entry.ptr_value.cast::<TargetEntry>();
-            entry.ressortgroupref != 0 && is_called(entry.expr.cast())
-        };
-        // From PostgreSQL 18 the target list refers to them there.
-        #[cfg(any(feature = "pg18", feature = "pg19"))]
-        let is_group = |table: &ListCell| {
-            let table = &*table.ptr_value.cast::<RangeTblEntry>();
-            table.rtekind == pg_sys::RTEKind::RTE_GROUP && is_called(table.groupexprs.cast())
-        };
-        #[cfg(any(feature = "pg18", feature = "pg19"))]
-        if server::elements(query.rtable).iter().any(is_group) {
-            return true;
-        }
-        server::elements(query.targetList).iter().any(is_grouped)
+fn is_called_by_grouping_sets(query: &Query, function: Oid) -> bool {
+    if query.groupingSets.is_null() {
+        return false;
     }
+    let is_called = |expression: *mut Node| {
+        // SAFETY: the expression is the query's. Without a root, no support function of ours is asked to simplify.
+        unsafe { calls(server::eval_const_expressions(null_mut(), expression), context_of(&function)) }
+    };
+    let is_grouped = |entry: &ListCell| {
+        // SAFETY: a target list has entries of this kind.
+        let entry = unsafe { &*entry.ptr_value.cast::<TargetEntry>() };
+        entry.ressortgroupref != 0 && is_called(entry.expr.cast())
+    };
+    // From PostgreSQL 18 the target list refers to the grouping expressions here.
+    let is_group = |table: &ListCell| {
+        // SAFETY: a range table has entries of this kind.
+        let table = unsafe { &*table.ptr_value.cast::<RangeTblEntry>() };
+        #[cfg(any(feature = "pg18", feature = "pg19"))]
+        return table.rtekind == pg_sys::RTEKind::RTE_GROUP && is_called(table.groupexprs.cast());
+        #[cfg(not(any(feature = "pg18", feature = "pg19")))]
+        return {
+            _ = table;
+            false
+        };
+    };
+    // SAFETY: both lists are the query's.
+    let (targets, tables) = unsafe { (server::elements(query.targetList), server::elements(query.rtable)) };
+    targets.iter().any(is_grouped) || tables.iter().any(is_group)
 }
 
 /// Whether an expression can be evaluated twice instead of once, for each row: whether it is the same for all rows, and
 /// costs no more than core allows in `find_simplified_clause` of rangetypes.c.
-///
-/// # Safety
-/// The node comes from the planner.
-unsafe fn can_be_repeated(root: *mut PlannerInfo, expression: *mut Node) -> bool {
-    // SAFETY: promised by the caller; only what is_other allows reaches core's function.
+fn can_be_repeated(root: Root, expression: Expr) -> bool {
+    let mut cost = QualCost::default();
+    // SAFETY: the contract of the module; only what is_other allows reaches core's function.
     unsafe {
-        if is_other(expression, null_mut()) {
+        if is_other(expression.as_ptr(), null_mut()) {
             return false;
         }
-        let mut cost = QualCost::default();
-        server::cost_qual_eval_node(&mut cost, expression, root);
+        server::cost_qual_eval_node(&mut cost, expression.as_ptr(), root.as_ptr());
         cost.startup + cost.per_tuple <= 10.0 * pg_sys::cpu_operator_cost
     }
 }
@@ -98,7 +88,7 @@ unsafe fn can_be_repeated(root: *mut PlannerInfo, expression: *mut Node) -> bool
 /// constants, parameters, columns of outer queries, and functions of these that are not volatile.
 ///
 /// # Safety
-/// The node comes from the planner.
+/// The node is a valid one, or null, as core's walker passes it.
 unsafe extern "C-unwind" fn is_other(node: *mut Node, context: *mut c_void) -> bool {
     use NodeTag::{
         T_CoalesceExpr, T_CoerceViaIO, T_Const, T_FuncExpr, T_List, T_MinMaxExpr, T_OpExpr, T_Param,
@@ -129,13 +119,13 @@ unsafe extern "C-unwind" fn is_other(node: *mut Node, context: *mut c_void) -> b
 }
 
 /// # Safety
-/// The function exists.
+/// None: a function that does not exist is an ERROR. Core's checker has this signature.
 unsafe extern "C-unwind" fn is_volatile(function: Oid, _context: *mut c_void) -> bool {
-    // SAFETY: promised by the caller.
+    // SAFETY: a function that does not exist is an ERROR.
     unsafe { server::func_volatile(function) == pg_sys::PROVOLATILE_VOLATILE as c_char }
 }
 
-/// A column of a partitioned table.
+/// A column of a partitioned table, on which the planner holds a lock.
 struct Column {
     table: Oid,
     /// Its number, from 1.
@@ -147,40 +137,30 @@ impl Column {
     ///
     /// This decides whether the comparisons are useful, not whether they are correct: in a sub-select that the planner
     /// tries to convert from EXISTS to ANY, the root is that of the outer query, and the table is a different one.
-    ///
-    /// # Safety
-    /// The nodes come from the planner.
-    unsafe fn of(root: *mut PlannerInfo, mut expression: *mut Node) -> Option<Self> {
-        // SAFETY: promised by the caller.
-        unsafe {
-            while (*expression).type_ == NodeTag::T_RelabelType {
-                expression = (*expression.cast::<pg_sys::RelabelType>()).arg.cast();
-            }
-            if (*expression).type_ != NodeTag::T_Var {
-                return None;
-            }
-            let var = &*expression.cast::<Var>();
-            // For a key that is an expression, the column is 0, which in a Var means the whole row.
-            if var.varlevelsup != 0 || var.varattno <= 0 {
-                return None;
-            }
-            let tables = server::elements((*(*root).parse).rtable);
-            let table = tables.get((var.varno as usize).checked_sub(1)?)?;
-            let table = &*table.ptr_value.cast::<RangeTblEntry>();
-            (table.rtekind == pg_sys::RTEKind::RTE_RELATION
-                && table.relkind as u8 == pg_sys::RELKIND_PARTITIONED_TABLE)
-                .then_some(Self { table: table.relid, number: var.varattno })
+    fn of(query: &Query, mut expression: Expr) -> Option<Self> {
+        while let Some(inner) = expression.cast::<RelabelType>().and_then(relabelled) {
+            expression = inner;
         }
+        let var = expression.cast::<Var>()?;
+        // For a key that is an expression, the column is 0, which in a Var means the whole row.
+        if var.varlevelsup != 0 || var.varattno <= 0 {
+            return None;
+        }
+        // SAFETY: the list is the query's, and has entries of this kind.
+        let table = unsafe {
+            let table = server::elements(query.rtable).get((var.varno as usize).checked_sub(1)?)?;
+            &*table.ptr_value.cast::<RangeTblEntry>()
+        };
+        (table.rtekind == pg_sys::RTEKind::RTE_RELATION
+            && table.relkind as u8 == pg_sys::RELKIND_PARTITIONED_TABLE)
+            .then_some(Self { table: table.relid, number: var.varattno })
     }
 
     /// The operator family of the column, if its table is partitioned by its ranges. `None` if the key has an
     /// expression that calls this function, too.
-    ///
-    /// # Safety
-    /// The planner holds a lock on the table.
-    unsafe fn family_of_ranges(&self, function: Oid) -> Option<Oid> {
+    fn family_of_ranges(&self, function: Oid) -> Option<Oid> {
         let cache = SysCacheIdentifier::PARTRELID as c_int;
-        // SAFETY: promised by the caller.
+        // SAFETY: the cache is that of pg_partitioned_table, whose structure and attributes these are.
         unsafe {
             let tuple = server::SearchSysCache1(cache, Datum::from(self.table));
             if tuple.is_null() {
@@ -191,10 +171,10 @@ impl Column {
             let class = self.class(cache, tuple).filter(|_| is_by_range);
             let expressions = expressions(cache, tuple, pg_sys::Anum_pg_partitioned_table_partexprs);
             server::ReleaseSysCache(tuple);
-            if calls(expressions, from_ref(&function).cast_mut().cast()) {
+            if calls(expressions, context_of(&function)) {
                 return None;
             }
-            Some(server::get_opclass_family(class?))
+            class.map(family_of)
         }
     }
 
@@ -218,30 +198,27 @@ impl Column {
 
 /// Whether an index of the table or its statistics contain a call of a function, at any depth: what is written in the
 /// query finds them by equality.
-///
-/// # Safety
-/// The planner holds a lock on the table.
-unsafe fn is_called_by_indexes_or_statistics(table: Oid, function: Oid) -> bool {
+fn is_called_by_indexes_or_statistics(table: Oid, function: Oid) -> bool {
     let [no_lock, lock] = [pg_sys::NoLock as c_int, pg_sys::AccessShareLock as c_int];
-    let context = from_ref(&function).cast_mut().cast();
-    // SAFETY: promised by the caller. The lists of an index hold its own nodes, which are not changed here.
+    let calls = |list: *mut List| {
+        // SAFETY: the list is a valid one of an index, which is not changed here, or null.
+        unsafe { calls(list.cast(), context_of(&function)) }
+    };
+    // SAFETY: the planner holds a lock on the table.
     unsafe {
-        let relation: Relation = server::table_open(table, no_lock);
+        let relation = server::table_open(table, no_lock);
         let mut found = false;
-        let indexes = server::RelationGetIndexList(relation);
-        for index in server::elements(indexes) {
+        for index in server::elements(server::RelationGetIndexList(relation)) {
             let index = server::index_open(index.oid_value, lock);
-            found |= calls(server::RelationGetIndexPredicate(index).cast(), context)
-                || calls(server::RelationGetIndexExpressions(index).cast(), context);
+            found |= calls(server::RelationGetIndexPredicate(index))
+                || calls(server::RelationGetIndexExpressions(index));
             server::index_close(index, lock);
         }
         let cache = SysCacheIdentifier::STATEXTOID as c_int;
-        let statistics = server::RelationGetStatExtList(relation);
-        for object in server::elements(statistics) {
+        for object in server::elements(server::RelationGetStatExtList(relation)) {
             let tuple = server::SearchSysCache1(cache, Datum::from(object.oid_value));
             if !tuple.is_null() {
-                let number = pg_sys::Anum_pg_statistic_ext_stxexprs;
-                found |= calls(expressions(cache, tuple, number), context);
+                found |= calls(expressions(cache, tuple, pg_sys::Anum_pg_statistic_ext_stxexprs).cast());
                 server::ReleaseSysCache(tuple);
             }
         }
@@ -263,10 +240,15 @@ unsafe fn expressions(cache: c_int, tuple: HeapTuple, number: u32) -> *mut Node 
     }
 }
 
+/// The context for [`calls`], which only reads it.
+fn context_of(function: &Oid) -> *mut c_void {
+    from_ref(function).cast_mut().cast()
+}
+
 /// Whether an expression, or a list of some, calls the function whose oid `context` points to.
 ///
 /// # Safety
-/// The node is a valid one, or null.
+/// The node is a valid one, or null, and the context that of [`context_of`].
 unsafe extern "C-unwind" fn calls(node: *mut Node, context: *mut c_void) -> bool {
     // SAFETY: promised by the caller.
     unsafe {
@@ -277,7 +259,7 @@ unsafe extern "C-unwind" fn calls(node: *mut Node, context: *mut c_void) -> bool
 }
 
 /// # Safety
-/// The context points to an oid.
+/// The context is that of [`context_of`].
 unsafe extern "C-unwind" fn is_function(function: Oid, context: *mut c_void) -> bool {
     // SAFETY: promised by the caller.
     function == unsafe { *context.cast::<Oid>() }
