@@ -26,9 +26,11 @@ impl Returned for Ordered {
     const SQL: &'static str = <Ulid as Returned>::SQL;
 
     fn into_datum(self) -> Datum {
-        /// Whether this session has been warned.
+        /// Whether this session has been warned. A parallel worker is a process of its own, so it stays silent.
         static WARNED: AtomicBool = AtomicBool::new(false);
-        if self.ahead > MINUTE && !WARNED.swap(true, Ordering::Relaxed) {
+        // SAFETY: a process learns its number, which is negative outside of parallel workers, before it runs SQL.
+        let is_worker = unsafe { pgrx::pg_sys::ParallelWorkerNumber } >= 0;
+        if self.ahead > MINUTE && !is_worker && !WARNED.swap(true, Ordering::Relaxed) {
             // SAFETY: the caller's frames have nothing to drop.
             unsafe { error::warn_of_clock() };
         }

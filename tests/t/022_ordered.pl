@@ -59,6 +59,14 @@ is($node->safe_psql('postgres', <<'SQL'), 8 * $each . '|t', 'no id of a worker c
 SELECT count(DISTINCT id), min(id) > (SELECT max(id) FROM made) FROM (SELECT gen_ordered_ulid() AS id FROM made OFFSET 0) AS s
 SQL
 
+# Each worker is a process of its own: three queries in one session, then one without workers.
+$node->safe_psql('postgres', q{SELECT ulid_advance_ordered_time(ulid_upper_bound(now() + interval '1 hour'))});
+my (undef, undef, $reported) = $node->psql('postgres', 'SELECT count(gen_ordered_ulid()) FROM made;' x 3);
+unlike($reported, qr/WARNING/, 'workers do not warn that ordered ids are ahead of the clock');
+(undef, undef, $reported) = $node->psql('postgres', 'SELECT count(gen_ordered_ulid()) FROM made; SELECT gen_ordered_ulid();' x 2);
+is(() = $reported =~ /WARNING:  ordered ulids are more than a minute ahead of the clock/g, 1, 'their session warns once');
+$node->safe_psql('postgres', 'SELECT ulid_reset_ordered_time()');
+
 $node->safe_psql('postgres', 'CREATE DATABASE other');
 $node->safe_psql('other', 'CREATE EXTENSION ulid');
 my @ids = map { $node->safe_psql($_, 'SELECT gen_ordered_ulid()') } qw(postgres other postgres other);
