@@ -9,30 +9,43 @@ use super::datum::{TimestampTz, Uuid};
 use super::error::{Error, Fault};
 use super::ordered::Ordered;
 use super::time;
+use crate::error::{MonotonicError, RangeError};
 use crate::generator::{Generator, SeedError, since_epoch, unix_ms};
 use crate::ordered;
 use crate::value::Ulid;
 
+/// The fault of a time that the system clock gave.
+pub(super) fn clock<'call>(_: RangeError) -> Fault<'call> {
+    Fault::Clock
+}
+
 pub(super) fn random<'call>() -> Result<u128, Error<'call>> {
-    Ok(generator()?.random(unix_ms()?)?.into())
+    let unix_ms = unix_ms().map_err(clock)?;
+    Ok(generator()?.random(unix_ms).map_err(clock)?.into())
 }
 
 pub(super) fn random_at<'call>(timestamp: TimestampTz) -> Result<Ulid, Error<'call>> {
-    Ok(generator()?.random(time::unix_ms(timestamp)?)?)
+    let unix_ms = time::unix_ms(timestamp)?;
+    Ok(generator()?.random(unix_ms).map_err(|_| Fault::Timestamp)?)
 }
 
 pub(super) fn monotonic<'call>() -> Result<u128, Error<'call>> {
-    Ok(generator()?.monotonic_number(unix_ms()?)?)
+    let unix_ms = unix_ms().map_err(clock)?;
+    Ok(generator()?.monotonic_number(unix_ms).map_err(|error| match error {
+        MonotonicError::Exhausted => Fault::Exhausted,
+        MonotonicError::Range(error) => clock(error),
+    })?)
 }
 
 pub(super) fn ordered<'call>(shared: &AtomicU64) -> Result<Ordered, Error<'call>> {
-    let clock = ordered::clock(since_epoch()?)?;
-    let time = ordered::advance_at(shared, clock).map_err(|_| Fault::OrderedTime)?;
-    Ok(Ordered { id: generator()?.at_ordered_time(time), ahead: time - clock })
+    let now = since_epoch().and_then(ordered::clock).map_err(clock)?;
+    let time = ordered::advance_at(shared, now).map_err(|_| Fault::OrderedTime)?;
+    Ok(Ordered { id: generator()?.at_ordered_time(time), ahead: time - now })
 }
 
 pub(super) fn uuid_v7<'call>() -> Result<Uuid, Error<'call>> {
-    Ok(Uuid(generator()?.uuid_v7(since_epoch()?)?))
+    let now = since_epoch().map_err(clock)?;
+    Ok(Uuid(generator()?.uuid_v7(now).map_err(clock)?))
 }
 
 pub(super) fn uuid_v7_at<'call>(timestamp: TimestampTz) -> Result<Uuid, Error<'call>> {

@@ -12,6 +12,14 @@ fn refused<'call>(id: impl Into<[u8; 16]>) -> impl FnOnce(ConvertError) -> Fault
     move |error| Fault::Convert { error, id }
 }
 
+/// The fault of converting a number.
+fn number_refused<'call>(error: ConvertError) -> Fault<'call> {
+    match error {
+        ConvertError::Negative { found } => Fault::Negative(found),
+        _ => Fault::Timestamp,
+    }
+}
+
 pub(super) fn from_uuid_v1<'call>(uuid: Uuid) -> Result<Ulid, Error<'call>> {
     Ok(Ulid::from_uuid_v1(uuid.0).map_err(refused(uuid.0))?)
 }
@@ -33,7 +41,8 @@ pub(super) fn to_uuid_v7(ulid: &Ulid) -> Uuid {
 }
 
 pub(super) fn from_snowflake<'call>(id: i64, epoch: TimestampTz) -> Result<Ulid, Error<'call>> {
-    Ok(Ulid::from_snowflake(id, time::epoch_ms(epoch)?)?)
+    let epoch_ms = time::epoch_ms(epoch)?;
+    Ok(Ulid::from_snowflake(id, epoch_ms).map_err(number_refused)?)
 }
 
 pub(super) fn to_snowflake<'call>(ulid: &Ulid, epoch: TimestampTz) -> Result<i64, Error<'call>> {
@@ -51,7 +60,8 @@ pub(super) fn snowflake_parts<'call>(ulid: &Ulid) -> Result<SnowflakeParts, Erro
 }
 
 pub(super) fn from_key<'call>(created_at: TimestampTz, key: i64) -> Result<Ulid, Error<'call>> {
-    Ok(Ulid::from_key(time::unix_ms(created_at)?, key)?)
+    let unix_ms = time::unix_ms(created_at)?;
+    Ok(Ulid::from_key(unix_ms, key).map_err(number_refused)?)
 }
 
 pub(super) fn to_key<'call>(ulid: &Ulid) -> Result<i64, Error<'call>> {

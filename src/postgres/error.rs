@@ -7,12 +7,11 @@ use std::panic::Location;
 use std::ptr::null;
 
 use pgrx::PgSqlErrorCode::{self, *};
-use pgrx::pg_sys::Node;
+use pgrx::pg_sys::{Node, pg_enc};
 
 use super::server;
 use crate::error::{
-    ConvertError, Expected, ForeignId, LengthError, MonotonicError, ParseError, PrefixError, RangeError,
-    TypeIdError,
+    ConvertError, Expected, ForeignId, LengthError, ParseError, PrefixError, RangeError, TypeIdError,
 };
 use crate::generator::SeedError;
 use crate::value::Ulid;
@@ -49,15 +48,16 @@ pub(super) enum Fault<'call> {
     TypeId { text: &'call [u8], error: TypeIdError },
     /// 22023: not a valid prefix of a TypeID.
     TypeIdPrefix { prefix: &'call [u8], error: TypeIdError },
-    /// 22023: a TypeID whose prefix, the first `prefix_len` bytes, differs from the expected one.
-    OtherPrefix { typeid: &'call [u8], prefix_len: usize, expected: &'call [u8] },
+    /// 22023: a TypeID whose prefix differs from the expected one.
+    OtherPrefix { typeid: &'call [u8], prefix: &'call [u8], expected: &'call [u8] },
     /// 22P03: a bytea that is not 16 bytes long.
     Length(LengthError),
     /// 22P03: a bytea that is not 10 bytes long.
     RandomnessLength { found: usize },
-    /// 22023, 22003 or 22008: an id of another kind cannot be converted to a ULID, or a ULID, whose bytes are `id`, to
-    /// that kind.
+    /// 22023 or 22008: a uuid, whose bytes are `id`, cannot be converted to a ULID, or a ULID to an id of another kind.
     Convert { error: ConvertError, id: [u8; 16] },
+    /// 22003: a snowflake or a key that is negative.
+    Negative(i64),
     /// 22008: an epoch that is infinite.
     Epoch,
     /// 22008: a timestamp that does not fit into a ULID.
@@ -77,28 +77,6 @@ pub(super) enum Fault<'call> {
 impl From<LengthError> for Fault<'_> {
     fn from(error: LengthError) -> Self {
         Self::Length(error)
-    }
-}
-
-impl From<RangeError> for Fault<'_> {
-    fn from(_: RangeError) -> Self {
-        Self::Clock
-    }
-}
-
-/// For an id that is neither a uuid nor a ulid: the error itself names all of it.
-impl From<ConvertError> for Fault<'_> {
-    fn from(error: ConvertError) -> Self {
-        Self::Convert { error, id: [0; 16] }
-    }
-}
-
-impl From<MonotonicError> for Fault<'_> {
-    fn from(error: MonotonicError) -> Self {
-        match error {
-            MonotonicError::Range(error) => error.into(),
-            MonotonicError::Exhausted => Self::Exhausted,
-        }
     }
 }
 
@@ -201,14 +179,9 @@ impl<'call> Fault<'call> {
                 message!(c"invalid prefix of a TypeID: \"%s\"", prefix),
             )
             .detail(typeid_detail(prefix, error)),
-            Self::OtherPrefix { typeid, prefix_len, expected } => Report::new(
+            Self::OtherPrefix { typeid, prefix, expected } => Report::new(
                 ERRCODE_INVALID_PARAMETER_VALUE,
-                message!(
-                    c"TypeID \"%s\" has the prefix \"%s\", not \"%s\"",
-                    typeid,
-                    &typeid[..prefix_len],
-                    expected
-                ),
+                message!(c"TypeID \"%s\" has the prefix \"%s\", not \"%s\"", typeid, prefix, expected),
             ),
             Self::Length(LengthError { found }) => Report::new(
                 ERRCODE_INVALID_BINARY_REPRESENTATION,
@@ -221,6 +194,11 @@ impl<'call> Fault<'call> {
             )
             .detail(message!(c"The randomness is exactly 10 bytes long.")),
             Self::Convert { error, id } => convert_report(error, id),
+            Self::Negative(found) => Report::new(
+                ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE,
+                message!(c"value \"%s\" is out of range for type ulid", found),
+            )
+            .detail(message!(c"A snowflake or a key must not be negative.")),
             Self::Epoch => Report::new(ERRCODE_DATETIME_FIELD_OVERFLOW, message!(c"epoch out of range"))
                 .detail(message!(c"An epoch must be finite.")),
             Self::Timestamp => Report::new(
@@ -300,8 +278,14 @@ fn character_detail<'call>(
     position: usize,
     expected: impl Into<Text<'call>>,
 ) -> Message<'call> {
-    let character = first_character(&text[position - 1..]);
-    message!(c"Character \"%s\" at position %s is not %s.", character, position, expected)
+    match first_character(text.get(position.saturating_sub(1)..).unwrap_or_default()) {
+        Character::Text(character) => {
+            message!(c"Character \"%s\" at position %s is not %s.", character, position, expected)
+        }
+        Character::Byte(byte) => {
+            message!(c"Byte %s at position %s is not %s.", format_args!("{byte:#04x}"), position, expected)
+        }
+    }
 }
 
 /// Names the id, so that its row can be found, and what prevents the conversion.
@@ -324,11 +308,7 @@ fn convert_report(error: ConvertError, id: [u8; 16]) -> Report<'static> {
                 format_args!("{variant:b}")
             ))
         }
-        ConvertError::Negative { found } => Report::new(
-            ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE,
-            message!(c"value \"%s\" is out of range for type ulid", found),
-        )
-        .detail(message!(c"A snowflake or a key must not be negative.")),
+        ConvertError::Negative { found } => Fault::Negative(found).report(),
         ConvertError::Range(RangeError) => Fault::Timestamp.report(),
         ConvertError::Time { target } => Report::new(
             ERRCODE_DATETIME_FIELD_OVERFLOW,
@@ -515,17 +495,32 @@ macro_rules! short {
 
 short!(usize, u8, i64, u128, fmt::Arguments<'_>, Expected, ForeignId, Ulid);
 
-/// The first character of a non-empty text, in the server's encoding.
-fn first_character(text: &[u8]) -> &[u8] {
+/// How a character is quoted.
+enum Character<'call> {
+    /// As it is, in the server's encoding.
+    Text(&'call [u8]),
+    /// As a number: a byte that may be part of a character, which in SQL_ASCII only the client knows.
+    Byte(u8),
+}
+
+/// The first character of a text; none of an empty one.
+fn first_character(text: &[u8]) -> Character<'_> {
     // SAFETY: pg_encoding_mblen looks at the bytes of one character; a copy that ends with zeros gives it more than
     // any encoding can want.
     let length = unsafe {
+        let encoding = server::GetDatabaseEncoding();
+        match text.first() {
+            Some(&byte) if !byte.is_ascii() && encoding == pg_enc::PG_SQL_ASCII as c_int => {
+                return Character::Byte(byte);
+            }
+            _ => {}
+        }
         let mut character = [0_u8; 16];
-        let copied = text.len().min(4);
-        character[..copied].copy_from_slice(&text[..copied]);
-        server::pg_encoding_mblen(server::GetDatabaseEncoding(), character.as_ptr().cast())
+        character.iter_mut().zip(text.iter().take(4)).for_each(|(copy, &byte)| *copy = byte);
+        server::pg_encoding_mblen(encoding, character.as_ptr().cast())
     };
-    &text[..usize::try_from(length).unwrap_or(1).clamp(1, text.len())]
+    let length = usize::try_from(length).unwrap_or_default();
+    Character::Text(text.get(..length).unwrap_or(text))
 }
 
 /// The file of a place, with a zero at its end.

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use pgrx::pg_sys::Datum;
 
+use super::backend::clock;
 use super::datum::{POSTGRES_EPOCH_MS, TimestampTz};
 use super::error::{self, Error, Fault};
 use super::frame::Returned;
@@ -53,8 +54,11 @@ pub(super) fn advance<'call>(
     force: bool,
     shared: &AtomicU64,
 ) -> Result<TimestampTz, Error<'call>> {
-    if !force && ordered::time_of(*ulid).saturating_sub(ordered::clock(since_epoch()?)?) > DAY {
-        Err(Fault::Ahead(*ulid))?;
+    if !force {
+        let now = since_epoch().and_then(ordered::clock).map_err(clock)?;
+        if ordered::time_of(*ulid).saturating_sub(now) > DAY {
+            Err(Fault::Ahead(*ulid))?;
+        }
     }
     Ok(timestamp(ordered::advance_to(shared, *ulid)))
 }

@@ -26,8 +26,9 @@ pub(super) fn to_ulid_of<'call>(
 ) -> Result<Ulid, Error<'call>> {
     let text = typeid.0;
     let typeid = parse(typeid)?;
-    if typeid.prefix().as_bytes() != prefix.0 {
-        Err(Fault::OtherPrefix { typeid: text, prefix_len: typeid.prefix().len(), expected: prefix.0 })?;
+    let (found, expected) = (typeid.prefix().as_bytes(), prefix.0);
+    if found != expected {
+        Err(Fault::OtherPrefix { typeid: text, prefix: found, expected })?;
     }
     Ok(typeid.ulid())
 }

@@ -1,5 +1,5 @@
-# Databases that are not UTF-8: an invalid ULID is rejected as in any other, quoted unchanged, and nothing breaks. The report
-# names the place in our source that raised it.
+# Databases and clients of every pair of encodings: an invalid ULID is rejected as an invalid uuid is, quoted unchanged, and
+# nothing breaks. The report names the place in our source that raised it.
 use strict;
 use warnings;
 use PostgreSQL::Test::Cluster;
@@ -8,16 +8,21 @@ use Test::More;
 use ULID;
 
 my $node = new_server('encoding', extension => 0);
-for my $encoding (qw(LATIN1 SQL_ASCII EUC_JP UTF8)) {
+# A character of each encoding, by which a client with that encoding knows it.
+my %character = (
+    UTF8 => "\xe2\x82\xac", EUC_JP => "\xa4\xa2", EUC_KR => "\xb0\xa1", LATIN1 => "\xe9", WIN1252 => "\x80", SQL_ASCII => "\xff",
+);
+for my $encoding (sort keys %character) {
     $node->safe_psql('postgres', "CREATE DATABASE \L$encoding\E ENCODING '$encoding' LOCALE 'C' TEMPLATE template0");
     $node->safe_psql(lc $encoding, 'CREATE EXTENSION ulid');
     $node->safe_psql(lc $encoding, 'CREATE TABLE kept (id ulid)');
 }
 
-# Run SQL, in bytes, in the database of an encoding; returns output and errors, in bytes.
+# Run SQL, in bytes, in the database of an encoding, from a client with another one or the same; returns output and errors,
+# in bytes.
 sub run_in {
-    my ($encoding, $sql) = @_;
-    local $ENV{PGCLIENTENCODING} = $encoding;
+    my ($encoding, $sql, $client) = @_;
+    local $ENV{PGCLIENTENCODING} = $client // $encoding;
     my ($status, $output, $error) = $node->psql(lc $encoding, $sql, on_error_stop => 0);
     return ($output, $error);
 }
@@ -40,8 +45,10 @@ sub refused {
 refused('LATIN1', "01ARYZ6S41TSV4RRFFQ69G5FA\xe9", qq(DETAIL:  Character "\xe9" at position 26 is not in Crockford));
 refused('LATIN1', "01ARYZ6S41TSV4RRFFQ69G5FA\xe9",
     qq(ERROR:  22P02: invalid input syntax for type ulid: "01ARYZ6S41TSV4RRFFQ69G5FA\xe9"));
-refused('SQL_ASCII', "\xff\xfe", qq(DETAIL:  Character "\xff" at position 1 is not in Crockford));
-refused('SQL_ASCII', "01ARYZ6S41TSV4RRFFQ69G5F\xc3\xa9", qq(DETAIL:  Character "\xc3" at position 25 is not in Crockford));
+# what is a character in SQL_ASCII, the client alone knows
+refused('SQL_ASCII', "\xff\xfe", 'DETAIL:  Byte 0xff at position 1 is not in Crockford');
+refused('SQL_ASCII', "01ARYZ6S41TSV4RRFFQ69G5F\xc3\xa9", 'DETAIL:  Byte 0xc3 at position 25 is not in Crockford');
+refused('SQL_ASCII', '01U', qq(DETAIL:  Character "U" at position 3 is not in Crockford), 'ulid_prefix_lower');
 refused('EUC_JP', "01ARYZ6S41TSV4RRFFQ69G5F\xa4\xa2", qq(DETAIL:  Character "\xa4\xa2" at position 25 is not in Crockford));
 refused('UTF8', "01ARYZ6S41TSV4RRFFQ69G5\xe2\x82\xac", qq(DETAIL:  Character "\xe2\x82\xac" at position 24 is not in Crockford));
 # the uuid format, and a text that is too long
@@ -56,6 +63,31 @@ refused('LATIN1', "us\xe9r_01h455vb4pex5vsknk084sn02q",
     qq(DETAIL:  Character "\xe9" at position 3 is not a lower-case letter), 'ulid_from_typeid');
 refused('EUC_JP', "user_01h455vb4pex5vsknk084sn02\xa4\xa2",
     qq(DETAIL:  Character "\xa4\xa2" at position 31 is not in Crockford), 'typeid_prefix');
+
+# Whatever the encodings of server and client are, a text that no ulid, prefix or TypeID has is refused as one that no uuid has:
+# with 22P02 and the text, or, where core cannot convert or verify it, with core's own error.
+sub reported {
+    my ($server, $sql, $client) = @_;
+    my (undef, $error) = run_in($server, "\\set VERBOSITY verbose\n$sql;\n", $client);
+    my ($sqlstate) = $error =~ /ERROR:  (\w{5}): /;
+    return ($sqlstate // 'none', $error);
+}
+my $as_invalid = 0;
+for my $server (sort keys %character) {
+    for my $client (sort keys %character) {
+        my $text = "01ARYZ6S41TSV4RRFFQ69G5$character{$client}";
+        my ($expected) = reported($server, "SELECT '$text'::uuid", $client);
+        for my $function (qw(ulid ulid_from_text ulid_prefix_lower ulid_from_typeid)) {
+            $text = lc $text if $function eq 'ulid_from_typeid';
+            my ($sqlstate, $error) = reported($server, "SELECT $function('$text')", $client);
+            is($sqlstate, $expected, "$client in $server: $function reports what uuid does") or diag(printable($error));
+            next if $sqlstate ne '22P02';
+            like($error, qr/\Q"$text"\E$/m, "$client in $server: $function quotes the text");
+            $as_invalid++;
+        }
+    }
+}
+cmp_ok($as_invalid, '>=', 4 * 2 * 6, 'at least each encoding with itself and with SQL_ASCII is read');
 
 # An error that a function raises while the planner evaluates a window is reported unchanged.
 sub raised {
