@@ -1,9 +1,10 @@
 # Search for queries that the planner's hooks break: random queries in a separate schema "fuzz". Each runs twice, unchanged
 # and with the plain expression in place of the operator:
-#   id <@ window               window @> ulid_extract_timestamp(id), by core's function
-#   ulid_starts_with(id, p)    starts_with(id::text, upper(p))
-#   uuid = ulid, and < <= >= > the functions of core on both as uuid
-#   an index for a foreign key no index
+#   id <@ window                window @> ulid_extract_timestamp(id), by core's function
+#   ulid_starts_with(id, p)     starts_with(id::text, upper(p))
+#   uuid = ulid, and < <= >= >  the functions of core on both as uuid
+#   a join of uuid = ulid       core's operator on both as uuid
+#   an index for a foreign key  no index
 # Both must give the same rows or the same SQLSTATE. A difference, a crash, an internal error (XX...) and a warning in
 # the server's log are faults. The same seed generates the same queries on the same server.
 package PlannerFuzz;
@@ -11,9 +12,10 @@ use strict;
 use warnings;
 use Exporter 'import';
 use IPC::Open3;
-use List::Util qw(shuffle);
+use List::Util qw(first shuffle sum);
 use Test::More;
 use Time::HiRes 'time';
+use ULID 'has_extension';
 
 our @EXPORT = qw(make_fuzz_schema fuzz_queries fuzz);
 
@@ -30,23 +32,42 @@ sub either { ['either', @_] }
 sub several { ['several', @_] }
 # The object of the test: one of the functions in one of its forms.
 sub tested { ['tested', @_] }
+# A name for a node, used any number of times in another: all uses become smaller together.
+sub let { ['let', @_] }
+sub named { ['named', @_] }
 
 # The plain expression is the function behind core's operator. The operator itself, from 17 on, takes NULL to be in '(,)'.
-my $CONTAINS = 'range_contains((%2$s)::tstzrange, ulid_extract_timestamp(%1$s))';
+# Each form has a function of its own: core takes equal expressions of a query for one, and different forms are not equal.
+sub contains { "contains_$_[0]((%2\$s)::tstzrange, ulid_extract_timestamp(%1\$s))" }
 # The forms of a test: unchanged, and the plain expression.
 my %FORM = (
-    '<@'        => ['(%s <@ %s)',                        $CONTAINS],
-    '@>'        => ['(%2$s @> %1$s)',                    $CONTAINS],
-    'function'  => ['ulid_contained_by_range(%s, %s)',   $CONTAINS],
-    'commuted'  => ['range_contains_ulid(%2$s, %1$s)',   $CONTAINS],
-    'any'       => ['(%s <@ ANY (ARRAY[%s]))',           $CONTAINS],
-    'prefix'    => ['ulid_starts_with(%s, %s)',          'starts(%s, %s)'],
+    '<@'       => ['(%s <@ %s)', contains('operator')],
+    '@>'       => ['(%2$s @> %1$s)', contains('commutator')],
+    'function' => ['ulid_contained_by_range(%s, %s)', contains('function')],
+    'commuted' => ['range_contains_ulid(%2$s, %1$s)', contains('commuted')],
+    'any'      => ['(%s <@ ANY (ARRAY[%s]))', '(ulid_extract_timestamp(%s) <@ ANY (ARRAY[(%s)::tstzrange]))'],
+    'prefix'   => ['ulid_starts_with(%s, %s)', 'starts(%s, %s)'],
+    'uuid join' => ['(%s = (%s)::ulid)', '((%s)::uuid = (%s)::ulid::uuid)'],
+    'join uuid' => ['((%2$s)::ulid = %1$s)', '((%2$s)::ulid::uuid = (%1$s)::uuid)'],
+    'uuid in'   => ['(%s IN (SELECT (%s)::ulid%s))', '((%s)::uuid IN (SELECT (%s)::ulid::uuid%s))'],
+    'uuid any'  => [
+        '(%s = ANY (ARRAY[(%s)::ulid, (%s)::ulid]))',
+        '((%s)::uuid = ANY (ARRAY[(%s)::ulid::uuid, (%s)::ulid::uuid]))',
+    ],
     # the query of a foreign key cannot be written in another way, but without an index nothing of it is changed
-    'index'     => ['CREATE INDEX ON %s USING %s',       "SET LOCAL fuzz.without_index = '%s %s'"],
-    map { my ($operator, $name) = @$_; ($operator => ["((%s) $operator (%s)::ulid)", "uuid_$name((%s)::uuid, (%s)::uuid)"],
-        "$operator, commuted" => ["((%2\$s)::ulid $operator (%1\$s))", "uuid_$name((%2\$s)::uuid, (%1\$s)::uuid)"]) }
-        ['=', 'eq'], ['<', 'lt'], ['<=', 'le'], ['>=', 'ge'], ['>', 'gt'],
+    'index' => ['CREATE INDEX ON %s USING %s', "SET LOCAL fuzz.without_index = '%s %s'"],
 );
+my %COMPARISON = ('=' => 'eq', '<' => 'lt', '<=' => 'le', '>=' => 'ge', '>' => 'gt');
+for my $operator (keys %COMPARISON) {
+    my $function = "uuid_$COMPARISON{$operator}";
+    $FORM{$operator} = ["((%s) $operator (%s)::ulid)", "$function((%s)::uuid, (%s)::uuid)"];
+    $FORM{"$operator, commuted"} =
+        ["((%2\$s)::ulid $operator (%1\$s))", "$function((%2\$s)::uuid, (%1\$s)::uuid)"];
+}
+# Those of a window.
+my @WINDOW_FORMS = ('<@', '@>', 'function', 'commuted');
+
+our %value;                                # of the names of the nodes around
 
 # The SQL of a node: with the functions that are tested, or with the plain expressions.
 sub sql {
@@ -55,6 +76,12 @@ sub sql {
     my ($kind, @parts) = @$node;
     return join '', map { sql($_, $plain) } @parts if $kind eq 'all';
     return sql($parts[0], $plain) if $kind eq 'either';
+    return sql($value{ $parts[0] }, $plain) if $kind eq 'named';
+    if ($kind eq 'let') {
+        my ($name, $value, $body) = @parts;
+        local $value{$name} = $value;
+        return sql($body, $plain);
+    }
     if ($kind eq 'several') {
         my ($before, $between, undef, @items) = @parts;
         return @items ? $before . join($between, map { sql($_, $plain) } @items) : '';
@@ -83,7 +110,7 @@ sub smaller {
             }
         }
         $first = 3;
-    } elsif ($kind eq 'tested') {
+    } elsif ($kind eq 'tested' || $kind eq 'let' || $kind eq 'named') {
         $first = 1;
     }
     for my $n ($first .. $#parts) {
@@ -149,8 +176,9 @@ sub random_prefix {
 # The case being generated: its statements, and what they share
 #
 
-my $case;                                  # {before, parameters, relations, names, used, windows}
+my $case;                                  # {before, parameters, relations, names, used, windows, prefixes}
 my $version;                               # of the server, 15
+my @index_windows;                         # of the indexes of the schema
 
 sub new_name { $_[0] . ++$case->{names} }
 
@@ -195,186 +223,389 @@ sub offered {
 }
 
 # Tables of the schema below. Those of the first line are partitioned by ranges of an id.
-my @PARTITIONED = qw(by_range by_range_twin by_range_sub by_range_n by_n_range by_extract by_coalesce by_domain by_uuid by_reversed);
+my @PARTITIONED = qw(by_range by_range_twin by_range_sub by_range_n by_n_range by_extract by_coalesce by_domain by_uuid
+    by_reversed);
 my @TABLES = (qw(plain plain second indexed by_hash by_list family secured), @PARTITIONED, qw(by_range by_range by_range_sub));
+# Some of them have partitions that are not <table>_1, _2, _3 and _rest.
+my %PARTITIONS = (
+    by_hash => [0 .. 2], by_list => [qw(1_a 1_rest rest)], by_reversed => [1, 'rest'],
+    by_range_sub => [qw(1 2_a 2_rest 3_a 3_b 4_0 4_1 rest)],
+);
+# Those with foreign partitions, by ranges and by hash, if there is postgres_fdw. They only are in FROM, as rows cannot move
+# between foreign partitions.
+my @FOREIGN;
+
+# The column that most partitions are pruned by.
+sub key_of {
+    my ($table) = @_;
+    return $table =~ /^(by_uuid$|far_u_)/ ? 'u' : $table eq 'by_domain' ? 'did' : 'id';
+}
+
+# The tables that hold the rows of a table.
+sub partitions {
+    my ($table) = @_;
+    return map { "${table}_$_" } @{ $PARTITIONS{$table} // [1 .. 3, 'rest'] } if $table =~ /^by_/;
+    return $table;
+}
 
 #
 # The shapes. Each generator takes a place and returns a node, or nothing if it does not fit. Within a kind, one is
 # chosen by weight; those that need no depth are chosen when the depth is used up.
 #
 
-my @SHAPES = (
-    # kind, name, weight, from PostgreSQL, needs depth, generator
+my @SHAPES;
 
-    # windows
-    [window => 'constant',            8, 0, 0, sub { quoted(random_range()) . '::tstzrange' }],
-    [window => 'constant of a domain', 1, 0, 0, sub { quoted(random_range()) . '::' . one_of('period', 'ulid_window') }],
-    [window => 'constructor',         2, 0, 0, \&window_constructor],
-    [window => 'null',                1, 0, 0, sub { 'NULL::tstzrange' }],
-    [window => 'column',              8, 0, 0, sub { offered($_[0], 'window') }],
-    [window => 'parameter',          12, 0, 0, sub { parameter('tstzrange') }],
-    [window => 'from an id',          2, 0, 0, sub { my $id = id($_[0]); all('tstzrange(ulid_extract_timestamp(', $id, "), NULL, '[)')") }],
-    [window => 'intersection',        2, 0, 1, sub { all('(', window(deeper($_[0])), ' * ', window(deeper($_[0])), ')') }],
-    [window => 'coalesce',            2, 0, 1, sub { all('coalesce(', window(deeper($_[0])), ', ', quoted(random_range()), ')') }],
-    [window => 'case',                2, 0, 1, sub { my $at = deeper($_[0]); all('CASE WHEN ', condition($at), ' THEN ', window($at), ' ELSE ', window($at), ' END') }],
-    [window => 'array element',       1, 0, 1, sub { my $at = deeper($_[0]); all('(ARRAY[', window($at), '::tstzrange, ', window($at), '])[', number($at), ' % 2 + 1]') }],
-    [window => 'stable function',     3, 0, 0, sub { all('stable_window(', number($_[0]), ')') }],
-    [window => 'inlined function',    2, 0, 0, sub { all('inlined_window(', number($_[0]), ')') }],
-    [window => 'volatile function',   2, 0, 0, sub { all('volatile_window(', number($_[0]), ')') }],
-    [window => 'inlined from an id',  2, 0, 0, sub { all('inlined_around(', id($_[0]), '::ulid)') }],
-    [window => 'sub-select',          3, 0, 0, sub { '(SELECT w FROM windows WHERE k = ' . int(rand 12) . ')' }],
-    [window => 'correlated sub-select', 3, 0, 0, sub { all('(SELECT windows.w FROM windows WHERE windows.k = ', number($_[0]), ')') }],
-    [window => 'aggregate',           1, 0, 0, sub { '(SELECT tstzrange(min(lower(w)), max(upper(w))) FROM windows WHERE k < ' . int(rand 12) . ')' }],
+# Add a shape to a kind: its name, its weight, and its generator. Of the options, `from` is the first PostgreSQL that has
+# it, and a `nested` one needs depth.
+sub shape {
+    my ($kind, $name, $weight, @more) = @_;
+    my $generator = pop @more;
+    push @SHAPES, { kind => $kind, name => $name, weight => $weight, from => 0, @more, generator => $generator };
+    return;
+}
 
-    # ids
-    [id => 'column',                 12, 0, 0, sub { offered($_[0], 'id') }],
-    [id => 'constant',                1, 0, 0, sub { quoted(random_ulid()) . '::ulid' }],
-    [id => 'parameter',               1, 0, 0, sub { parameter('ulid') }],
-    [id => 'coalesce',                1, 0, 1, sub { all('coalesce(', id(deeper($_[0])), '::ulid, ', quoted(random_ulid()), ')') }],
-    [id => 'greatest',                1, 0, 1, sub { all('greatest(', id(deeper($_[0])), '::ulid, ', id(deeper($_[0])), '::ulid)') }],
-    [id => 'case',                    1, 0, 1, sub { all('CASE WHEN ', condition(deeper($_[0])), ' THEN ', id(deeper($_[0])), '::ulid END') }],
-    [id => 'sub-select',              1, 0, 1, sub { my ($from, $in) = from(within($_[0], 1), 1, 1); all('(SELECT max(', offered({ %$in, around => [] }, 'id'), '::ulid) FROM ', $from, conditions('WHERE', $in), ')') }],
+# windows
+shape(window => 'constant', 8, sub { window_constant() });
+shape(window => 'constant of a domain', 1, sub { quoted(random_range()) . '::' . one_of('period', 'ulid_window') });
+shape(window => 'constructor', 2, \&window_constructor);
+shape(window => 'null', 1, sub { 'NULL::tstzrange' });
+shape(window => 'column', 8, sub { offered($_[0], 'window') });
+shape(window => 'parameter', 12, sub { parameter('tstzrange') });
+shape(window => 'from an id', 2, sub { all('tstzrange(ulid_extract_timestamp(', id($_[0]), "), NULL, '[)')") });
+shape(window => 'intersection', 2, nested => 1, sub {
+    my $at = deeper($_[0]);
+    all('(', window($at), ' * ', window($at), ')');
+});
+shape(window => 'coalesce', 2, nested => 1, sub {
+    all('coalesce(', window(deeper($_[0])), ', ', quoted(random_range()), ')');
+});
+shape(window => 'case', 2, nested => 1, sub {
+    my $at = deeper($_[0]);
+    all('CASE WHEN ', condition($at), ' THEN ', window($at), ' ELSE ', window($at), ' END');
+});
+shape(window => 'array element', 1, nested => 1, sub {
+    my $at = deeper($_[0]);
+    all('(ARRAY[', window($at), '::tstzrange, ', window($at), '])[', number($at), ' % 2 + 1]');
+});
+shape(window => 'stable function', 3, sub { all('stable_window(', number($_[0]), ')') });
+shape(window => 'inlined function', 2, sub { all('inlined_window(', number($_[0]), ')') });
+shape(window => 'volatile function', 2, sub { all('volatile_window(', number($_[0]), ')') });
+shape(window => 'inlined from an id', 2, sub { all('inlined_around(', id($_[0]), '::ulid)') });
+shape(window => 'sub-select', 3, sub { '(SELECT w FROM windows WHERE k = ' . int(rand 12) . ')' });
+shape(window => 'correlated sub-select', 3, sub {
+    all('(SELECT windows.w FROM windows WHERE windows.k = ', number($_[0]), ')');
+});
+shape(window => 'aggregate', 1, sub {
+    '(SELECT tstzrange(min(lower(w)), max(upper(w))) FROM windows WHERE k < ' . int(rand 12) . ')';
+});
 
-    # tests
-    [test => '<@',                    6, 0, 0, sub { tested('<@', id($_[0]), window($_[0])) }],
-    [test => '<@ untyped',            2, 0, 0, sub { tested('<@', all(id($_[0]), '::ulid'), quoted(random_range())) }],
-    [test => '@>',                    3, 0, 0, sub { tested('@>', id($_[0]), window($_[0])) }],
-    [test => 'function',              3, 0, 0, sub { tested('function', id($_[0]), window($_[0])) }],
-    [test => 'commuted function',     3, 0, 0, sub { tested('commuted', id($_[0]), window($_[0])) }],
-    [test => '<@ ANY',                1, 0, 0, sub { tested('any', id($_[0]), all(window($_[0]), '::tstzrange')) }],
-    [test => 'comparison of a uuid',  6, 0, 0, sub { my $uuid = offered($_[0], 'uuid'); $uuid && tested(one_of('=', '=', '<', '<=', '>=', '>') . one_of('', ', commuted'), $uuid, id($_[0])) }],
-    [test => 'ulid_starts_with',      8, 0, 0, sub { tested('prefix', id($_[0]), text_prefix($_[0])) }],
+# ids
+shape(id => 'column', 12, sub { offered($_[0], 'id') });
+shape(id => 'constant', 1, sub { quoted(random_ulid()) . '::ulid' });
+shape(id => 'parameter', 1, sub { parameter('ulid') });
+shape(id => 'coalesce', 1, nested => 1, sub {
+    all('coalesce(', id(deeper($_[0])), '::ulid, ', quoted(random_ulid()), ')');
+});
+shape(id => 'greatest', 1, nested => 1, sub {
+    my $at = deeper($_[0]);
+    all('greatest(', id($at), '::ulid, ', id($at), '::ulid)');
+});
+shape(id => 'case', 1, nested => 1, sub {
+    my $at = deeper($_[0]);
+    all('CASE WHEN ', condition($at), ' THEN ', id($at), '::ulid END');
+});
+shape(id => 'sub-select', 1, nested => 1, sub {
+    my ($body, $in) = sub_select($_[0], tables => 1);
+    all('(SELECT max(', offered({ %$in, around => [] }, 'id'), '::ulid)', $body, ')');
+});
 
-    # conditions
-    [condition => 'test',            14, 0, 0, sub { test($_[0]) }],
-    [condition => 'equal numbers',    2, 0, 0, sub { all(number($_[0]), ' = ', number($_[0])) }],
-    [condition => 'equal ids',        2, 0, 0, sub { my ($a, $b) = (offered($_[0], 'id'), offered($_[0], 'id')); $b && "$a\::ulid = $b\::ulid" }],
-    [condition => 'ordered ids',      1, 0, 0, sub { my $id = offered($_[0], 'id'); $id && "$id\::ulid >= " . quoted(random_ulid()) }],
-    [condition => 'truth',            1, 0, 0, sub { offered($_[0], 'truth') }],
-    [condition => 'is null',          1, 0, 0, sub { all(id($_[0]), ' IS ', one_of('', 'NOT '), 'NULL') }],
-    [condition => 'not',              2, 0, 1, sub { all('NOT (', condition(deeper($_[0])), ')') }],
-    [condition => 'and, or',          4, 0, 1, sub { my $word = one_of(' AND ', ' OR '); all('(', several('', $word, 1, map { condition(deeper($_[0])) } 1 .. 2 + rand 2), ')') }],
-    [condition => 'is true',          2, 0, 1, sub { all('(', condition(deeper($_[0])), ') IS ', one_of('', 'NOT '), one_of(qw(TRUE FALSE UNKNOWN))) }],
-    [condition => 'case',             1, 0, 1, sub { my $at = deeper($_[0]); all('CASE WHEN ', condition($at), ' THEN ', condition($at), ' ELSE ', condition($at), ' END') }],
-    [condition => 'equal tests',      1, 0, 1, sub { all('(', test(deeper($_[0])), ' = ', condition(deeper($_[0])), ')') }],
-    [condition => 'exists',           2, 0, 1, sub { my ($from, $in) = from(within($_[0], 1), 1); all(one_of('', 'NOT '), 'EXISTS (SELECT FROM ', $from, conditions('WHERE', $in), ')') }],
-    [condition => 'in',               2, 0, 1, sub { my ($from, $in) = from(within($_[0], chance(0.5)), 1); all(number($_[0]), one_of('', ' NOT'), ' IN (SELECT ', number($in), ' FROM ', $from, conditions('WHERE', $in), ')') }],
-    [condition => 'in, of tests',     1, 0, 1, sub { my ($from, $in) = from(within($_[0], chance(0.5)), 1); all('(', test($_[0]), ') IN (SELECT ', test($in), ' FROM ', $from, conditions('WHERE', $in), ')') }],
+# tests
+shape(test => '<@', 6, sub { tested('<@', id($_[0]), window($_[0])) });
+shape(test => '<@ untyped', 2, sub { tested('<@', all(id($_[0]), '::ulid'), quoted(random_range())) });
+shape(test => '@>', 3, sub { tested('@>', id($_[0]), window($_[0])) });
+shape(test => 'function', 3, sub { tested('function', id($_[0]), window($_[0])) });
+shape(test => 'commuted function', 3, sub { tested('commuted', id($_[0]), window($_[0])) });
+shape(test => '<@ ANY', 1, sub { tested('any', id($_[0]), all(window($_[0]), '::tstzrange')) });
+shape(test => 'comparison of a uuid', 6, sub {
+    my $uuid = uuid($_[0]);
+    $uuid && tested(one_of('=', '=', '<', '<=', '>=', '>') . one_of('', ', commuted'), $uuid, id($_[0]));
+});
+shape(test => 'uuid = ANY', 1, sub {
+    my $uuid = uuid($_[0]);
+    $uuid && tested('uuid any', $uuid, id($_[0]), id($_[0]));
+});
+shape(test => 'uuid IN', 2, nested => 1, sub {
+    my ($at) = @_;
+    my $uuid = uuid($at);
+    my ($body, $in) = sub_select($at, correlated => chance(0.5));
+    $uuid && tested('uuid in', $uuid, id($in), $body);
+});
+shape(test => 'ulid_starts_with', 8, sub { tested('prefix', id($_[0]), text_prefix($_[0])) });
 
-    # numbers
-    [number => 'column',              6, 0, 0, sub { offered($_[0], 'number') }],
-    [number => 'constant',            3, 0, 0, sub { int rand 12 }],
-    [number => 'test',                2, 0, 1, sub { all('(', test(deeper($_[0])), ')::int') }],
-    [number => 'count of a sub-select', 1, 0, 1, sub { my ($from, $in) = from(within($_[0], 1), 1); all('(SELECT count(*)::int FROM ', $from, conditions('WHERE', $in), ')') }],
+# conditions
+shape(condition => 'test', 14, sub { test($_[0]) });
+shape(condition => 'equal numbers', 2, sub { all(number($_[0]), ' = ', number($_[0])) });
+shape(condition => 'equal ids', 2, sub {
+    my @ids = map { offered($_[0], 'id') } 1 .. 2;
+    @ids == 2 && "$ids[0]\::ulid = $ids[1]\::ulid";
+});
+shape(condition => 'ordered ids', 1, sub {
+    my $id = offered($_[0], 'id');
+    $id && "$id\::ulid >= " . quoted(random_ulid());
+});
+shape(condition => 'truth', 1, sub { offered($_[0], 'truth') });
+shape(condition => 'is null', 1, sub { all(id($_[0]), ' IS ', one_of('', 'NOT '), 'NULL') });
+shape(condition => 'not', 2, nested => 1, sub { all('NOT (', condition(deeper($_[0])), ')') });
+shape(condition => 'and, or', 4, nested => 1, sub {
+    my $at = deeper($_[0]);
+    all('(', several('', one_of(' AND ', ' OR '), 1, map { condition($at) } 1 .. 2 + rand 2), ')');
+});
+shape(condition => 'is true', 2, nested => 1, sub {
+    all('(', condition(deeper($_[0])), ') IS ', one_of('', 'NOT '), one_of(qw(TRUE FALSE UNKNOWN)));
+});
+shape(condition => 'case', 1, nested => 1, sub {
+    my $at = deeper($_[0]);
+    all('CASE WHEN ', condition($at), ' THEN ', condition($at), ' ELSE ', condition($at), ' END');
+});
+shape(condition => 'equal tests', 1, nested => 1, sub {
+    my $at = deeper($_[0]);
+    all('(', test($at), ' = ', condition($at), ')');
+});
+shape(condition => 'exists', 2, nested => 1, sub {
+    my ($body) = sub_select($_[0]);
+    all(one_of('', 'NOT '), 'EXISTS (SELECT', $body, ')');
+});
+shape(condition => 'in', 2, nested => 1, sub {
+    my ($at) = @_;
+    my ($body, $in) = sub_select($at, correlated => chance(0.5));
+    all(number($at), one_of('', ' NOT'), ' IN (SELECT ', number($in), $body, ')');
+});
+shape(condition => 'in, of tests', 1, nested => 1, sub {
+    my ($at) = @_;
+    my ($body, $in) = sub_select($at, correlated => chance(0.5));
+    all('(', test($at), ') IN (SELECT ', test($in), $body, ')');
+});
 
-    # texts
-    [text => 'column',                4, 0, 0, sub { offered($_[0], 'text') }],
-    [text => 'test',                  2, 0, 0, sub { all('(', test($_[0]), ')::text') }],
-    [text => 'jsonb',                 2, 0, 0, sub { all("jsonb_build_object('a', ", test($_[0]), ')::text') }],
-    [text => 'row',                   1, 0, 0, sub { all('ROW(', id($_[0]), ', ', test($_[0]), ')::text') }],
-    [text => 'array of a sub-select', 1, 0, 1, sub { my ($from, $in) = from(within($_[0], 1), 1); all("array_to_string(ARRAY(SELECT (", test($in), ')::int FROM ', $from, conditions('WHERE', $in), " ORDER BY 1), ',', '-')") }],
+# numbers
+shape(number => 'column', 6, sub { offered($_[0], 'number') });
+shape(number => 'constant', 3, sub { int rand 12 });
+shape(number => 'test', 2, nested => 1, sub { all('(', test(deeper($_[0])), ')::int') });
+shape(number => 'count of a sub-select', 1, nested => 1, sub {
+    my ($body) = sub_select($_[0]);
+    all('(SELECT count(*)::int', $body, ')');
+});
 
-    # what a query selects from
-    [from => 'table',                12, 0, 0, \&from_table],
-    [from => 'whole sample',          1, 0, 0, sub { my $name = new_name('a'); give(either(table() . " $name TABLESAMPLE BERNOULLI (100)", "plain $name"), relation($name, 1)) }],
-    [from => 'sub-select',            4, 0, 1, sub { my $name = new_name('q'); give(either(all('(', query(within($_[0], 0)), ") $name"), "plain $name"), relation($name)) }],
-    [from => 'LATERAL sub-select',    3, 0, 1, sub { my $name = new_name('q'); give(either(all('LATERAL (', query(within($_[0], 1)), ") $name"), "plain $name"), relation($name)) }],
-    [from => 'CTE',                   2, 12, 1, \&from_cte],
-    [from => 'recursive CTE',         1, 0, 1, \&from_recursive],
-    [from => 'view',                  2, 0, 1, \&from_view],
-    [from => 'SQL function',          2, 0, 1, \&from_function],
-    [from => 'VALUES',                1, 0, 0, sub { my $name = new_name('v'); give(all('(VALUES ', several('', ', ', 1, map { '(' . quoted(random_ulid()) . '::ulid, ' . int(rand 12) . ', ' . quoted(random_range()) . "::tstzrange, true, 'v')" } 1 .. 3), ") $name (id, n, w, b, t)"), relation($name)) }],
-    [from => 'inner join',            4, 0, 1, sub { from_join($_[0], one_of(' JOIN ', ' INNER JOIN '), 1) }],
-    [from => 'left join',             6, 0, 1, sub { from_join($_[0], ' LEFT JOIN ', 1) }],
-    [from => 'right join',            3, 0, 1, sub { from_join($_[0], ' RIGHT JOIN ', 0) }],
-    [from => 'full join',             3, 0, 1, sub { from_join($_[0], ' FULL JOIN ', 0) }],
-    [from => 'cross join',            1, 0, 1, sub { my ($left, @l) = from_item(deeper($_[0])); my ($right, @r) = from_item(seeing(deeper($_[0]), @l)); give(either(all('(', $left, ' CROSS JOIN ', $right, ')'), $left, $right), @l, @r) }],
-    [from => 'join using',            1, 0, 1, sub { my ($left, @l) = from_item(deeper($_[0])); my ($right, @r) = from_item(deeper($_[0])); @l == 1 && @r == 1 && $l[0]{id} && $r[0]{id} ? give(either(all('(', $left, one_of(' JOIN ', ' LEFT JOIN ', ' FULL JOIN '), $right, one_of(' USING (n)', ' USING (id)'), ')'), $left, $right), @l, @r) : () }],
-    # functions over a test of the preceding items
-    [from => 'LATERAL jsonb',         8, 0, 0, sub { my $name = new_name('f'); lateral($_[0], all("jsonb_build_object('a', ", lateral_test($_[0]), ") $name"), { name => $name, text => ["$name\::text"], truth => ["($name->>'a')::bool"] }) }],
-    [from => 'LATERAL series',        8, 0, 0, sub { my $name = new_name('f'); lateral($_[0], all('generate_series(1, (', lateral_test($_[0]), ")::int) $name"), { name => $name, number => [$name] }) }],
-    [from => 'LATERAL unnest',        2, 0, 0, sub { my $name = new_name('f'); lateral($_[0], all('unnest(ARRAY[', lateral_test($_[0]), ', ', lateral_test($_[0]), "]) $name"), { name => $name, truth => [$name] }) }],
-    [from => 'LATERAL unnest of ids', 1, 0, 0, sub { my $name = new_name('f'); my $id = offered($_[0], 'id'); $id && lateral($_[0], "unnest(ARRAY[$id\::ulid, NULL, " . quoted(random_ulid()) . "]) $name (id)", { name => $name, id => ["$name.id"] }) }],
-    [from => 'ROWS FROM',             1, 0, 0, sub { my $name = new_name('f'); lateral($_[0], all('ROWS FROM (generate_series(1, (', lateral_test($_[0]), ')::int), unnest(ARRAY[', lateral_test($_[0]), "])) WITH ORDINALITY $name (n, b, o)"), { name => $name, number => ["$name.n"], truth => ["$name.b"] }) }],
-    [from => 'LATERAL VALUES',        1, 0, 0, sub { my $name = new_name('v'); lateral($_[0], all('(VALUES (', lateral_test($_[0]), '), (', lateral_test($_[0]), ")) $name (b)"), { name => $name, truth => ["$name.b"] }) }],
-    [from => 'LATERAL inlined function', 2, 0, 0, sub { my $name = new_name('f'); lateral($_[0], all('truths(', lateral_test($_[0]), ") $name (b)"), { name => $name, truth => ["$name.b"] }) }],
+# texts
+shape(text => 'column', 4, sub { offered($_[0], 'text') });
+shape(text => 'test', 2, sub { all('(', test($_[0]), ')::text') });
+shape(text => 'jsonb', 2, sub { all("jsonb_build_object('a', ", test($_[0]), ')::text') });
+shape(text => 'row', 1, sub { all('ROW(', id($_[0]), ', ', test($_[0]), ')::text') });
+shape(text => 'array of a sub-select', 1, nested => 1, sub {
+    my ($body, $in) = sub_select($_[0]);
+    all('array_to_string(ARRAY(SELECT (', test($in), ')::int', $body, " ORDER BY 1), ',', '-')");
+});
 
-    # queries; their columns are id, n, w, b, t
-    [query => 'select',              12, 0, 0, \&query_select],
-    [query => 'distinct',             1, 0, 0, sub { query_select($_[0], 'DISTINCT ') }],
-    [query => 'order by, limit',      1, 0, 0, sub { all(query_select($_[0]), ' ORDER BY 1, 2, 3, 4, 5 LIMIT ', 1 + int(rand 20), one_of('', ' OFFSET 3')) }],
-    [query => 'offset 0',             1, 0, 0, sub { all(query_select($_[0]), ' OFFSET 0') }],
-    [query => 'group by',             2, 0, 0, sub { query_grouped($_[0], sub { $_[0] }) }],
-    [query => 'grouping sets',        2, 0, 0, sub { query_grouped($_[0], sub { my $by = $_[0]; one_of("GROUPING SETS (($by), ())", "ROLLUP ($by)", "CUBE ($by)") }) }],
-    [query => 'outer aggregate',      2, 0, 0, \&query_outer_aggregate],
-    [query => 'window function',      2, 0, 0, \&query_window_function],
-    [query => 'set-returning function', 2, 0, 0, \&query_series],
-    [query => 'UNION ALL',            4, 0, 1, sub { query_set($_[0], ' UNION ALL ') }],
-    [query => 'UNION, INTERSECT, EXCEPT', 2, 0, 1, sub { query_set($_[0], one_of(' UNION ', ' INTERSECT ', ' INTERSECT ALL ', ' EXCEPT ', ' EXCEPT ALL ')) }],
-    [query => 'row locks',            1, 0, 0, sub { return unless $_[0]{top}; my ($from, $at) = from($_[0], 1, 1); all('SELECT ', columns($at), ' FROM ', $from, conditions('WHERE', $at), ' FOR ', one_of('UPDATE', 'SHARE')) }],
-    [query => 'data-modifying CTE',   1, 0, 1, \&query_modifying],
+# what a query selects from
+shape(from => 'table', 12, \&from_table);
+shape(from => 'whole sample', 1, sub {
+    my $name = new_name('a');
+    give(either(table() . " $name TABLESAMPLE BERNOULLI (100)", "plain $name"), relation($name, 1));
+});
+shape(from => 'sub-select', 4, nested => 1, sub {
+    my $name = new_name('q');
+    give(either(all('(', query(within($_[0], 0)), ") $name"), "plain $name"), relation($name));
+});
+shape(from => 'LATERAL sub-select', 3, nested => 1, sub {
+    my $name = new_name('q');
+    give(either(all('LATERAL (', query(within($_[0], 1)), ") $name"), "plain $name"), relation($name));
+});
+shape(from => 'CTE', 2, nested => 1, \&from_cte);
+shape(from => 'recursive CTE', 1, nested => 1, \&from_recursive);
+shape(from => 'view', 2, nested => 1, \&from_view);
+shape(from => 'SQL function', 2, nested => 1, \&from_function);
+shape(from => 'VALUES', 1, sub {
+    my $name = new_name('v');
+    my @rows = map {
+        my @values = (quoted(random_ulid()) . '::ulid', int rand 12, quoted(random_range()) . '::tstzrange', 'true', "'v'");
+        '(' . join(', ', @values) . ')';
+    } 1 .. 3;
+    give(all('(VALUES ', several('', ', ', 1, @rows), ") $name (id, n, w, b, t)"), relation($name));
+});
+shape(from => 'inner join', 4, nested => 1, sub { from_join($_[0], one_of(' JOIN ', ' INNER JOIN '), 1) });
+shape(from => 'left join', 6, nested => 1, sub { from_join($_[0], ' LEFT JOIN ', 1) });
+shape(from => 'right join', 3, nested => 1, sub { from_join($_[0], ' RIGHT JOIN ', 0) });
+shape(from => 'full join', 3, nested => 1, sub { from_join($_[0], ' FULL JOIN ', 0) });
+shape(from => 'cross join', 1, nested => 1, sub {
+    my $at = deeper($_[0]);
+    my ($left, @l) = from_item($at);
+    my ($right, @r) = from_item(seeing($at, @l));
+    give(either(all('(', $left, ' CROSS JOIN ', $right, ')'), $left, $right), @l, @r);
+});
+shape(from => 'join using', 1, nested => 1, sub {
+    my $at = deeper($_[0]);
+    my ($left, @l) = from_item($at);
+    my ($right, @r) = from_item($at);
+    return unless @l == 1 && @r == 1 && $l[0]{id} && $r[0]{id};
+    my ($join, $using) = (one_of(' JOIN ', ' LEFT JOIN ', ' FULL JOIN '), one_of(' USING (n)', ' USING (id)'));
+    give(either(all('(', $left, $join, $right, $using, ')'), $left, $right), @l, @r);
+});
+# functions over a test of the preceding items
+shape(from => 'LATERAL jsonb', 8, sub {
+    lateral($_[0], "jsonb_build_object('a', ?)", '', text => '%s::text', truth => "(%s->>'a')::bool");
+});
+shape(from => 'LATERAL series', 8, sub { lateral($_[0], 'generate_series(1, (?)::int)', '', number => '%s') });
+shape(from => 'LATERAL unnest', 2, sub { lateral($_[0], 'unnest(ARRAY[?, ?])', '', truth => '%s') });
+shape(from => 'LATERAL unnest of ids', 1, sub {
+    my $id = offered($_[0], 'id') or return;
+    my $name = new_name('f');
+    my $ids = "unnest(ARRAY[$id\::ulid, NULL, " . quoted(random_ulid()) . '])';
+    give("LATERAL $ids $name (id)", { name => $name, id => ["$name.id"] });
+});
+shape(from => 'ROWS FROM', 1, sub {
+    my $functions = 'generate_series(1, (?)::int), unnest(ARRAY[?])';
+    lateral($_[0], "ROWS FROM ($functions) WITH ORDINALITY", ' (n, b, o)', number => '%s.n', truth => '%s.b');
+});
+shape(from => 'LATERAL VALUES', 1, sub { lateral($_[0], '(VALUES (?), (?))', ' (b)', truth => '%s.b') });
+shape(from => 'LATERAL inlined function', 2, sub { lateral($_[0], 'truths(?)', ' (b)', truth => '%s.b') });
 
-    # what is run
-    [statement => 'query',           20, 0, 0, sub { top_query() }],
-    [statement => 'prepared',         8, 0, 0, \&statement_prepared],
-    [statement => 'PL/pgSQL function', 2, 0, 0, sub { statement_function('plpgsql') }],
-    [statement => 'SQL function',     2, 0, 0, sub { statement_function('sql') }],
-    [statement => 'cursor',           1, 0, 0, sub { (all('DECLARE c ', one_of('', 'SCROLL '), 'CURSOR FOR ', top_query()), 'FETCH ALL FROM c') }],
-    [statement => 'COPY',             1, 0, 0, sub { all('COPY (', top_query(), ') TO STDOUT') }],
-    [statement => 'CREATE TABLE AS',  1, 0, 0, sub { (all('CREATE TEMP TABLE made AS ', top_query()), 'SELECT * FROM made') }],
-    [statement => 'materialized view', 1, 0, 0, sub { (all('CREATE MATERIALIZED VIEW made AS ', top_query()), 'REFRESH MATERIALIZED VIEW made', 'SELECT * FROM made') }],
-    [statement => 'view with check',  1, 0, 0, \&statement_checked_view],
-    [statement => 'window called once', 3, 0, 0, \&statement_once],
-    [statement => 'change',           6, 0, 0, sub { pick('change', place()) }],
-    [change => 'INSERT',              1, 0, 0, sub { my $t = target(); my $at = place(); my $q = query(within($at, 0)); modify($t, all("INSERT INTO $t AS x (id, n, w, b, t) ", $q), 0) }],
-    [statement => 'ON CONFLICT',      3, 0, 0, \&statement_on_conflict],
-    [statement => 'ON CONFLICT on a predicate or expression', 4, 0, 0, \&statement_arbiter],
-    [change => 'UPDATE',           2, 0, 0, sub { my $t = target(); my $at = place(here => [relation('x', 1)]); modify($t, all("UPDATE $t x SET ", new_values($at), conditions('WHERE', $at))) }],
-    [change => 'UPDATE FROM',      2, 0, 0, sub { my $t = target(); my ($from, $in) = from(place(), 2); my $at = seeing($in, relation('x', 1)); modify($t, all("UPDATE $t x SET ", new_values(place(here => [relation('x', 1)])), ' FROM ', $from, conditions('WHERE', $at))) }],
-    [change => 'DELETE',           1, 0, 0, sub { my $t = target(); my $at = place(here => [relation('x', 1)]); modify($t, all("DELETE FROM $t x", conditions('WHERE', $at))) }],
-    [change => 'DELETE USING',     2, 0, 0, sub { my $t = target(); my ($from, $in) = from(place(), 2); my $at = seeing($in, relation('x', 1)); modify($t, all("DELETE FROM $t x USING ", $from, conditions('WHERE', $at))) }],
-    [change => 'MERGE',            4, 15, 0, \&statement_merge],
-    [statement => 'trigger WHEN',     3, 0, 0, \&statement_trigger],
-    [statement => 'policy',           3, 0, 0, \&statement_policy],
-    [statement => 'partial index',    3, 0, 0, sub { statement_index(1) }],
-    [statement => 'expression index', 3, 0, 0, sub { statement_index(0) }],
-    [statement => 'generated column', 2, 0, 0, \&statement_generated],
-    [statement => 'check constraint', 2, 0, 0, \&statement_check],
-    [statement => 'statistics',       1, 14, 0, \&statement_statistics],
-    [statement => 'rule',             1, 0, 0, \&statement_rule],
-    [statement => 'foreign key',      4, 0, 0, \&statement_foreign_key],
-    [statement => 'cached plan of several roles', 4, 0, 0, \&statement_roles],
-    [statement => 'virtual column',   2, 18, 0, \&statement_virtual],
-);
+# queries; their columns are id, n, w, b, t
+shape(query => 'select', 12, \&query_select);
+shape(query => 'distinct', 1, sub { query_select($_[0], 'DISTINCT ') });
+shape(query => 'order by, limit', 1, sub {
+    all(query_select($_[0]), ' ORDER BY 1, 2, 3, 4, 5 LIMIT ', 1 + int(rand 20), one_of('', ' OFFSET 3'));
+});
+shape(query => 'offset 0', 1, sub { all(query_select($_[0]), ' OFFSET 0') });
+shape(query => 'group by', 2, sub { query_grouped($_[0], '%s') });
+shape(query => 'grouping sets', 2, sub {
+    query_grouped($_[0], one_of('GROUPING SETS ((%s), ())', 'ROLLUP (%s)', 'CUBE (%s)'));
+});
+shape(query => 'group by tests', 6, \&query_grouped_by_tests);
+shape(query => 'outer aggregate', 3, \&query_outer_aggregate);
+shape(query => 'test of an outer aggregate', 1, \&query_outer_test);
+shape(query => 'window function', 2, \&query_window_function);
+shape(query => 'set-returning function', 2, \&query_series);
+shape(query => 'UNION ALL', 4, nested => 1, sub { query_set($_[0], ' UNION ALL ') });
+shape(query => 'UNION, INTERSECT, EXCEPT', 2, nested => 1, sub {
+    query_set($_[0], one_of(' UNION ', ' INTERSECT ', ' INTERSECT ALL ', ' EXCEPT ', ' EXCEPT ALL '));
+});
+shape(query => 'row locks', 1, sub {
+    return unless $_[0]{top};
+    my ($from, $at) = from($_[0], 1, 1);
+    all('SELECT ', columns($at), ' FROM ', $from, conditions('WHERE', $at), ' FOR ', one_of('UPDATE', 'SHARE'));
+});
+shape(query => 'data-modifying CTE', 1, nested => 1, \&query_modifying);
+
+# what is run
+shape(statement => 'query', 20, sub { top_query() });
+shape(statement => 'prepared', 8, \&statement_prepared);
+shape(statement => 'PL/pgSQL function', 2, sub { statement_function('plpgsql') });
+shape(statement => 'SQL function', 2, sub { statement_function('sql') });
+shape(statement => 'cursor', 1, sub {
+    (all('DECLARE c ', one_of('', 'SCROLL '), 'CURSOR FOR ', top_query()), 'FETCH ALL FROM c');
+});
+shape(statement => 'COPY', 1, sub { all('COPY (', top_query(), ') TO STDOUT') });
+shape(statement => 'CREATE TABLE AS', 1, sub { (all('CREATE TEMP TABLE made AS ', top_query()), 'SELECT * FROM made') });
+shape(statement => 'materialized view', 1, sub {
+    (all('CREATE MATERIALIZED VIEW made AS ', top_query()), 'REFRESH MATERIALIZED VIEW made', 'SELECT * FROM made');
+});
+shape(statement => 'view with check', 1, \&statement_checked_view);
+shape(statement => 'window called once', 3, \&statement_once);
+shape(statement => 'foreign partitions', 5, \&statement_foreign_partitions);
+shape(statement => 'change', 6, sub { pick('change', place()) });
+shape(change => 'INSERT', 1, sub {
+    my $table = target();
+    modify($table, all("INSERT INTO $table AS x (id, n, w, b, t) ", query(within(place(), 0))));
+});
+shape(change => 'UPDATE', 2, sub { update(target()) });
+shape(change => 'UPDATE FROM', 2, sub {
+    my $table = target();
+    my ($from, $in) = from(place(), 2);
+    my $at = seeing($in, relation('x', 1));
+    modify($table, all("UPDATE $table x SET ", new_values(changed_row()), ' FROM ', $from, conditions('WHERE', $at)));
+});
+shape(change => 'DELETE', 1, sub {
+    my $table = target();
+    modify($table, all("DELETE FROM $table x", conditions('WHERE', changed_row())));
+});
+shape(change => 'DELETE USING', 2, sub {
+    my $table = target();
+    my ($from, $in) = from(place(), 2);
+    modify($table, all("DELETE FROM $table x USING ", $from, conditions('WHERE', seeing($in, relation('x', 1)))));
+});
+shape(change => 'MERGE', 4, \&statement_merge);
+shape(change => 'foreign partitions', 1, \&change_foreign_partitions);
+shape(statement => 'ON CONFLICT', 3, \&statement_on_conflict);
+shape(statement => 'ON CONFLICT on a predicate or expression', 4, \&statement_arbiter);
+shape(statement => 'trigger WHEN', 3, \&statement_trigger);
+shape(statement => 'policy', 3, \&statement_policy);
+shape(statement => 'partial index', 3, sub { statement_index(1) });
+shape(statement => 'expression index', 3, sub { statement_index(0) });
+shape(statement => 'generated column', 2, \&statement_generated);
+shape(statement => 'check constraint', 2, \&statement_check);
+shape(statement => 'statistics', 1, \&statement_statistics);
+shape(statement => 'rule', 1, \&statement_rule);
+shape(statement => 'foreign key', 4, \&statement_foreign_key);
+shape(statement => 'cached plan of several roles', 4, \&statement_roles);
+shape(statement => 'virtual column', 2, from => 18, \&statement_virtual);
 my %used;                                  # how often each shape has run
 
 # One of the shapes of a kind.
 sub pick {
-    my ($kind, $at, @more) = @_;
-    my @left = grep { $_->[0] eq $kind && $_->[3] <= $version && (!$_->[4] || $at->{depth} > 0) } @SHAPES;
+    my ($kind, $at) = @_;
+    my @left = grep { $_->{kind} eq $kind && $_->{from} <= $version && (!$_->{nested} || $at->{depth} > 0) } @SHAPES;
     while (@left) {
-        my $total = 0;
-        $total += $_->[2] for @left;
-        my $n = 0;
-        for (my $at_weight = rand $total; ($at_weight -= $left[$n][2]) >= 0 && $n < $#left; $n++) { }
-        my ($shape) = splice @left, $n, 1;
-        my @nodes = $shape->[5]->($at, @more);
+        my $weight = rand sum(map { $_->{weight} } @left);
+        my $n = first { ($weight -= $left[$_]{weight}) < 0 } 0 .. $#left;
+        my ($shape) = splice @left, $n // $#left, 1;
+        my @nodes = $shape->{generator}->($at);
         next unless @nodes && defined $nodes[0] && $nodes[0] ne '';
-        $case->{used}{"$kind: $shape->[1]"} = 1;
+        $case->{used}{"$kind: $shape->{name}"} = 1;
         return wantarray ? @nodes : $nodes[0];
     }
     die "no shape of $kind fits";
 }
 
-sub window { my ($at) = @_; either(scalar pick('window', $at), "'[2025-01-10Z,2025-01-20Z)'::tstzrange") }
-sub id { my ($at) = @_; either(scalar pick('id', $at), map { "$_->{name}.id" } grep { $_->{columns} } @{ $at->{here} }) }
+sub window {
+    my ($at) = @_;
+    return either(scalar pick('window', $at), "'[2025-01-10Z,2025-01-20Z)'::tstzrange");
+}
+
+sub id {
+    my ($at) = @_;
+    return either(scalar pick('id', $at), map { "$_->{name}.id" } grep { $_->{columns} } @{ $at->{here} });
+}
+
 sub test { scalar pick('test', $_[0]) }
-sub condition { my ($at) = @_; either(all('(', scalar pick('condition', $at), ')'), 'true') }
-sub number { my ($at) = @_; either(scalar pick('number', $at), '1') }
-sub text { my ($at) = @_; either(scalar pick('text', $at), "'t'") }
-sub text_prefix { my ($at) = @_; (chance(0.2) && parameter('text')) || (chance(0.2) && 'left(' . (offered($at, 'id') // 'NULL') . '::ulid::text, 4)') || quoted(random_prefix()) . '::text' }
-sub query { my ($at) = @_; scalar pick('query', $at) }
-sub top_query { my $query = query(place(depth => 1 + int rand 3, top => 1)); $case->{explained} //= $query; $query }
+sub condition { either(all('(', scalar pick('condition', $_[0]), ')'), 'true') }
+sub number { either(scalar pick('number', $_[0]), '1') }
+sub text { either(scalar pick('text', $_[0]), "'t'") }
+sub query { scalar pick('query', $_[0]) }
+
+sub top_query {
+    my $query = query(place(depth => 1 + int rand 3, top => 1));
+    $case->{explained} //= $query;
+    return $query;
+}
+
+# A uuid, if a relation has one or the statement can have parameters.
+sub uuid {
+    my ($at) = @_;
+    return chance(0.1) && parameter('uuid') || offered($at, 'uuid');
+}
+
+sub text_prefix {
+    my ($at) = @_;
+    return (chance(0.2) && parameter('text'))
+        || (chance(0.2) && 'left(' . (offered($at, 'id') // 'NULL') . '::ulid::text, 4)')
+        || (@{ $case->{prefixes} } && chance(0.5) && one_of(@{ $case->{prefixes} }))
+        || quoted(random_prefix()) . '::text';
+}
+
+# A constant; often one that an index or another object contains.
+sub window_constant {
+    my @known = $case->{windows} ? @{ $case->{windows} } : chance(0.3) ? @index_windows : ();
+    return @known && chance(0.6) ? one_of(@known) : quoted(random_range()) . '::tstzrange';
+}
 
 # The same place one level deeper in an expression or a join.
 sub deeper { my ($at) = @_; +{ %$at, depth => $at->{depth} - 1 } }
@@ -399,6 +630,7 @@ sub arguments {
     my %value = (
         tstzrange => sub { chance(0.1) ? 'NULL' : quoted(one_of('empty', '(,)', map { random_range() } 1 .. 8)) },
         ulid => sub { chance(0.1) ? 'NULL' : quoted(random_ulid()) },
+        uuid => sub { quoted(random_ulid()) . '::ulid::uuid' },
         text => sub { quoted(random_prefix()) },
     );
     return @$types ? '(' . join(', ', map { $value{$_}->() } @$types) . ')' : '';
@@ -419,12 +651,17 @@ sub window_constructor {
 sub give { @_ }
 
 # A table; that of the case if it has one.
-sub table { $case->{table} && chance(0.7) ? $case->{table} : one_of(@TABLES, 'narrow', chance(0.1) ? 'big' : ()) }
+sub table {
+    my $table = $case->{table} // $case->{foreign};
+    return $table if $table && chance(0.7);
+    return one_of(@TABLES, 'narrow', chance(0.1) ? 'big' : (), chance(0.3) ? @FOREIGN : ());
+}
 
 sub from_table {
     my $name = new_name('a');
+    my $table = table();
     $case->{relations}++;
-    return give(either(table() . " $name", "by_range $name", "plain $name"), relation($name, 1));
+    return give(either("$table $name", "by_range $name", "plain $name"), { %{ relation($name, 1) }, key => key_of($table) });
 }
 
 sub from_item {
@@ -443,6 +680,7 @@ sub from {
         push @nodes, $node;
         my @numbers = map { offered({ here => $_, around => [] }, 'number') } $in->{here}, \@relations;
         push @{ $in->{joined} }, "$numbers[0] = $numbers[1]" if @numbers == 2 && chance(0.7);
+        push @{ $in->{joined} }, uuid_join($in->{here}, \@relations) if chance(0.15);
         $in = seeing($in, @relations);
     }
     return (several('', ', ', 1, @nodes), $in);
@@ -457,23 +695,40 @@ sub from_join {
     my ($a, $b) = (offered({ here => \@left, around => [] }, 'number'), offered({ here => \@right, around => [] }, 'number'));
     ($a, $b) = map { offered({ here => $_, around => [] }, 'id') } \@left, \@right if chance(0.3);
     push @conditions, "$a = $b" if $a && $b && ($word =~ /FULL/ || chance(0.8));
+    push @conditions, uuid_join(\@left, \@right) if chance(0.3);
     push @conditions, condition($on) while !@conditions || chance(0.4);
     return give(either(all('(', $left, $word, $right, several(' ON ', ' AND ', 1, @conditions), ')'), $left, $right), @left, @right);
 }
 
-sub lateral {
-    my ($at, $node, $relation) = @_;
-    return unless @{ $at->{here} };
-    return give(all('LATERAL ', $node), $relation);
+# A uuid column equals an id of the other side, or nothing if there are none.
+sub uuid_join {
+    my ($left, $right) = chance(0.5) ? @_ : reverse @_;
+    my $uuid = offered({ here => $left, around => [] }, 'uuid');
+    my $id = offered({ here => $right, around => [] }, 'id');
+    return $uuid && $id ? tested(one_of('uuid join', 'join uuid'), $uuid, $id) : ();
 }
 
-# A test in a function of FROM: mostly of what pruning can use, as its expression is moved from query to query.
-sub lateral_test {
+# A function of tests, which stand for the question marks; what it offers are formats of its name.
+sub lateral {
+    my ($at, $function, $columns, %offers) = @_;
+    return unless @{ $at->{here} };
+    my $name = new_name('f');
+    my ($first, @parts) = split /\?/, $function, -1;
+    return give(
+        all("LATERAL $first", (map { (prunable_test($at), $_) } @parts), " $name$columns"),
+        { name => $name, map { $_ => [sprintf $offers{$_}, $name] } keys %offers },
+    );
+}
+
+# Mostly a test of what pruning can use, which the planner's hooks rewrite.
+sub prunable_test {
     my ($at) = @_;
     my @tables = grep { $_->{is_table} } @{ $at->{here} };
     return test($at) unless @tables && chance(0.6);
-    my $id = one_of(@tables)->{name} . '.id';
-    return tested(one_of('<@', '@>', 'function', 'commuted'), $id, parameter('tstzrange') // quoted(random_range()) . '::tstzrange');
+    my $table = one_of(@tables);
+    my $id = "$table->{name}." . ($table->{key} // 'id');
+    return tested('prefix', $id, text_prefix($at)) if chance(0.2);
+    return tested(one_of(@WINDOW_FORMS), $id, parameter('tstzrange') // window_constant());
 }
 
 sub from_cte {
@@ -496,17 +751,6 @@ sub from_recursive {
     my $in = place(here => [relation($r)], depth => 0);
     return give(all("(WITH RECURSIVE $r (id, n, w, b, t) AS ((", $base, ") UNION ALL SELECT $r.id, $r.n + 100, $r.w, ",
         test($in), ", $r.t FROM $r WHERE $r.n < 100", conditions('AND', $in), ") SELECT * FROM $r) $name"), relation($name));
-}
-
-# A window in a sub-select that is an aggregate of the query around it, or GROUPING of it.
-sub query_outer_aggregate {
-    my ($at) = @_;
-    my ($outer, $inner) = (new_name('o'), new_name('i'));
-    my ($window, $by) = @{ one_of(["tstzrange(NULL, max(upper($outer.w)))", "$outer.n"],
-        ["tstzrange('2025-01-01Z'::timestamptz + GROUPING($outer.n) * interval '9 days', NULL)", "ROLLUP ($outer.n)"]) };
-    return all("SELECT max($outer.id\::ulid) AS id, $outer.n, NULL::tstzrange AS w, true AS b, (SELECT count(*) FROM ", either(table(), 'by_range', 'plain'),
-        " $inner WHERE ", tested(one_of('<@', '@>', 'function', 'commuted'), "$inner." . one_of('id', 'did', 'u'), $window), ")::text AS t FROM ", either(table(), 'plain'),
-        " $outer GROUP BY $by");
 }
 
 sub from_view {
@@ -533,6 +777,14 @@ sub from_function {
 }
 
 # Queries
+
+# The sub-select of an expression: its FROM and WHERE, and the place that sees its relations. It is correlated unless it
+# is said otherwise.
+sub sub_select {
+    my ($at, %option) = @_;
+    my ($from, $in) = from(within($at, $option{correlated} // 1), 1, $option{tables});
+    return (all(' FROM ', $from, conditions('WHERE', $in)), $in);
+}
 
 sub conditions {
     my ($word, $at) = @_;
@@ -568,7 +820,124 @@ sub query_grouped {
     my $b = one_of(all('bool_or(', test($in), ')'), test($grouped), all('count(*) FILTER (WHERE ', test($in), ') > 1'));
     return all("SELECT $id AS id, $n AS n, NULL::tstzrange AS w, ", either(all($b, ' AS b'), 'NULL::boolean AS b'), ', ',
         either(all('(count(*) FILTER (WHERE ', condition($in), '))::text AS t'), 'NULL::text AS t'),
-        ' FROM ', $from, conditions('WHERE', $in), ' GROUP BY ', either($grouping->("$id, $n"), "$id, $n"), conditions('HAVING', $grouped));
+        ' FROM ', $from, conditions('WHERE', $in), ' GROUP BY ', either(sprintf($grouping, "$id, $n"), "$id, $n"), conditions('HAVING', $grouped));
+}
+
+# Tests that a query groups by, and that its columns and HAVING use again.
+sub query_grouped_by_tests {
+    my ($at) = @_;
+    my ($from, $in) = from($at, chance(0.5) ? (2) : (1, 1));
+    my @tests = map { prunable_test($in) } 1 .. 1 + rand 1.5;
+    # before 18, core does not find a sub-select again among what a query groups by
+    return if $version < 18 && grep { sql($_) =~ /SELECT/ } @tests;
+    my (@lets, @keys, @truths);
+    my $let = sub { my $name = new_name('k'); push @lets, [$name, $_[0]]; return named($name) };
+    my (undef, $form, @operands) = @{ $tests[0] };
+    if (chance(0.4) && grep { $_ eq $form } @WINDOW_FORMS) {  # the same test in two forms
+        $_ = $let->($_) for @operands;
+        @tests = map { tested($_, @operands) } (shuffle @WINDOW_FORMS)[0, 1];
+    }
+    # core simplifies NOT and IS TRUE, so that they may not be found again as what a query before 18 groups by
+    for my $key (map { $let->($_) } @tests) {
+        my ($wrapped, $truth) = @{ one_of((['%s', '%s']) x 6, ['(%s)::int', '%s = 1'], ['coalesce(%s, false)', '%s'],
+            ['CASE WHEN %s THEN 1 ELSE 2 END', '%s = 2']) };
+        push @keys, $let->(filled($wrapped, $key));
+        push @truths, filled($truth, $keys[-1]);
+    }
+    my $column = offered({ %$in, around => [] }, one_of('number', 'id', 'truth'));
+    push @keys, $column if $column && chance(0.5);
+    my $use = sub { use_of_keys($in, \@keys, \@truths, int rand 3) };
+    my $grouping = grouping_of(shuffle @keys);
+    my $text = one_of(all('(', $use->(), ')::text'), all('GROUPING(', one_of(@keys), ')::text'), 'count(*)::text',
+        all("jsonb_build_object('a', ", one_of(@truths), ')::text'));
+    my $query = all(
+        'SELECT NULL::ulid AS id, ', either('count(*)::int AS n', 'NULL::int AS n'), ', NULL::tstzrange AS w, ',
+        either(all($use->(), ' AS b'), 'NULL::boolean AS b'), ', ', either(all($text, ' AS t'), 'NULL::text AS t'),
+        ' FROM ', $from, conditions('WHERE', $in), ' GROUP BY ', $grouping,
+        several(' HAVING ', ' AND ', 0, map { $use->() } 1 .. rand 3));
+    $query = let(@$_, $query) for reverse @lets;
+    return $query;
+}
+
+# A node in place of the %s of a format.
+sub filled {
+    my ($format, $node) = @_;
+    my ($before, $after) = split /%s/, $format, -1;
+    return all($before, $node, $after);
+}
+
+# What GROUP BY groups by: every kind of grouping sets.
+sub grouping_of {
+    my @keys = @_;
+    my $sets = sub { all($_[0], ' (', several('', ', ', 1, @_[1 .. $#_]), ')') };
+    my $subset = sub { my @some = grep { chance(0.5) } @keys; all('(', @some ? several('', ', ', 1, @some) : '', ')') };
+    my ($first, @others) = @keys;
+    return one_of(
+        several('', ', ', 1, @keys),
+        (map { $sets->($_, @keys) } 'ROLLUP', 'CUBE'),
+        $sets->('GROUPING SETS', all('(', several('', ', ', 1, @keys), ')'), map { $subset->() } 1 .. 3),
+        $sets->('GROUPING SETS', '()', @keys),
+        $sets->('GROUPING SETS', $sets->('ROLLUP', @keys), $sets->('CUBE', @keys)),
+        all(one_of('', 'DISTINCT '), $sets->('ROLLUP', @keys), ', ', $sets->('CUBE', $first)),
+        @others ? all($first, ', ', $sets->(one_of('ROLLUP', 'CUBE'), @others)) : (),
+    );
+}
+
+# A condition of what a query groups by.
+sub use_of_keys {
+    my ($in, $keys, $truths, $depth) = @_;
+    my $deeper = sub { use_of_keys($in, $keys, $truths, $depth - 1) };
+    my @leaves = (
+        (sub { one_of(@$truths) }) x 2,
+        sub { all('count(*) > ', int rand 4) },
+        sub { all('GROUPING(', one_of(@$keys), ') = 0') },
+        sub { all(one_of(@$keys), ' IS NULL') },
+        sub { all('bool_or(', test($in), ')') },
+    );
+    my @nested = (
+        sub { all('NOT (', $deeper->(), ')') },
+        (sub { all('(', several('', one_of(' AND ', ' OR '), 1, $deeper->(), $deeper->()), ')') }) x 2,
+        sub { all('CASE WHEN ', $deeper->(), ' THEN ', $deeper->(), ' ELSE ', $deeper->(), ' END') },
+        sub { all('(', $deeper->(), ') IS ', one_of('', 'NOT '), one_of(qw(TRUE FALSE UNKNOWN))) },
+        sub { all('coalesce(', $deeper->(), ', ', $deeper->(), ')') },
+    );
+    return $depth > 0 ? either(one_of(@nested)->(), @$truths) : one_of(@leaves)->();
+}
+
+# What a sub-select compares with is an aggregate of the query around it, or GROUPING of it.
+sub query_outer_aggregate {
+    my ($at) = @_;
+    my ($outer, $inner) = (new_name('o'), new_name('i'));
+    my $id = "$inner." . one_of('id', 'id', 'did', 'u');
+    my $epoch = "'2025-01-01Z'::timestamptz";
+    my $test = one_of(
+        (map { tested(one_of(@WINDOW_FORMS), $id, $_) } "tstzrange(NULL, max(upper($outer.w)))",
+            "tstzrange(min(ulid_extract_timestamp($outer.id)), NULL)",
+            "tstzrange($epoch + GROUPING($outer.n) * interval '9 days', NULL)"),
+        tested('prefix', $id, "left(max($outer.id\::ulid)::text, " . one_of(3 .. 6) . ')'),
+        tested(one_of('<=', '>', '=, commuted'), "$inner.u", "min($outer.id)"),
+    );
+    my $from = all(' FROM ', either(table(), 'by_range', 'plain'), " $inner");
+    my $answer = one_of(
+        all('(SELECT count(*)', $from, ' WHERE ', $test, ')'),
+        all('(SELECT count(*) FILTER (WHERE ', $test, ')', $from, ')'),
+        all('(SELECT count(*) FROM (SELECT ', $test, ' AS b', $from, ' OFFSET 0) s WHERE b)'),
+        all('(SELECT count(*)', $from, " LEFT JOIN plain p ON p.n = $inner.n AND ", $test, ')'),
+    );
+    return all("SELECT max($outer.id\::ulid) AS id, $outer.n, NULL::tstzrange AS w, true AS b, ", $answer, '::text AS t FROM ',
+        either(table(), 'plain'), " $outer GROUP BY ", one_of("$outer.n", "ROLLUP ($outer.n)"),
+        either(one_of('', all(' HAVING ', $answer, ' > ', int rand 5)), ''));
+}
+
+# An aggregate of tests in a sub-select that belongs to the query around it, as it has only that one's columns.
+sub query_outer_test {
+    my ($at) = @_;
+    my ($from, $in) = from($at, 2);
+    my $test = test({ %$in, around => [], depth => 0 });
+    my ($n) = map { offered({ here => $_, around => [] }, 'number') // 1 } $in->{here};
+    return all("SELECT NULL::ulid AS id, count(*)::int AS n, NULL::tstzrange AS w, (SELECT bool_or(", $test,
+        ") FROM windows LIMIT 1) AS b, ($n)::text AS t FROM ", $from, conditions('WHERE', $in), ' GROUP BY ',
+        one_of('%s', 'ROLLUP (%s)') =~ s/%s/($n)::text/r);
 }
 
 sub query_window_function {
@@ -632,32 +1001,42 @@ sub statement_function {
 
 sub target { $case->{table} // one_of(@TABLES) }
 
+# A place that sees the row to be changed, x.
+sub changed_row { place(here => [relation('x', 1), @_], depth => 1) }
+
+sub update {
+    my ($table, %option) = @_;
+    my $at = changed_row();
+    return modify($table, all("UPDATE $table x SET ", new_values($at, %option), conditions('WHERE', $at)));
+}
+
 # New values for columns of x, which depend only on its row. None may fail: whether it is computed at all can depend on
-# the order of the conditions of a rule, which is open.
+# the order of the conditions of a rule, which is open. With `same_id`, the row stays in its partition.
 sub new_values {
-    my ($at) = @_;
-    my @values = (all('n = ', number($at)), all('b = ', condition($at)), all('t = ', text($at)), "id = " . quoted(random_ulid()),
-        "id = ulid_lower_bound(least(ulid_extract_timestamp(x.id), '2030-01-01Z') + interval '3 days')", all('w = ', window($at)));
-    my @chosen = grep { chance(0.4) } @values[0 .. 2], $values[3 + rand 2], $values[5];
+    my ($at, %option) = @_;
+    my @ids = ('id = ' . quoted(random_ulid()),
+        "id = ulid_lower_bound(least(ulid_extract_timestamp(x.id), '2030-01-01Z') + interval '3 days')");
+    my @values = (all('n = ', number($at)), all('b = ', condition($at)), all('t = ', text($at)), all('w = ', window($at)),
+        $option{same_id} ? () : one_of(@ids));
+    my @chosen = grep { chance(0.4) } @values;
     return several('', ', ', 1, @chosen ? @chosen : $values[0]);
 }
 
 # A change of a table, then its contents.
 sub modify {
     my ($table, $node) = @_;
-    my $at = place(here => [relation('x', 1)], depth => 1);
     $case->{explained} //= $node;
     $case->{changes} = 1;
-    return (all($node, several(' RETURNING ', ', ', 0, 'x.*', test($at))), "SELECT tableoid::regclass, * FROM $table");
+    return (all($node, several(' RETURNING ', ', ', 0, 'x.*', test(changed_row()))), "SELECT tableoid::regclass, * FROM $table");
 }
 
 # A test that is the same in all places, of constants and columns of the table.
 sub constant_test {
     my ($id) = @_;
-    my $window = quoted(random_range()) . '::tstzrange';
-    $case->{windows} = [$window];
-    return tested('prefix', $id, quoted(random_prefix()) . '::text') if chance(0.3);
-    return tested(one_of('<@', '@>', 'function', 'commuted'), $id, $window);
+    my ($window, $prefix) = (quoted(random_range()) . '::tstzrange', quoted(random_prefix()) . '::text');
+    push @{ $case->{windows} }, $window;
+    push @{ $case->{prefixes} }, $prefix;
+    return chance(0.3) ? tested('prefix', $id, $prefix) : tested(one_of(@WINDOW_FORMS), $id, $window);
 }
 
 # Source rows for the table's own ids and some more, each id once.
@@ -708,8 +1087,7 @@ sub statement_trigger {
     my $row = { id => ['NEW.id', 'OLD.id', 'NEW.id', 'NEW.did', '(NEW.c).id'], window => ['NEW.w', 'OLD.dw'], number => ['NEW.n'] };
     push @{ $case->{before} }, all("CREATE TRIGGER noted ", one_of('BEFORE', 'AFTER'), " UPDATE ON $table FOR EACH ROW WHEN (",
         condition(place(here => [$row], depth => 1)), ') EXECUTE FUNCTION note()');
-    my $at = place(here => [relation('x', 1)], depth => 1);
-    return (modify($table, all("UPDATE $table x SET ", new_values($at), conditions('WHERE', $at))), 'TABLE notes');
+    return (update($table), 'TABLE notes');
 }
 
 sub statement_policy {
@@ -727,18 +1105,48 @@ sub statement_index {
     my $table = $case->{table} = one_of(@TABLES);
     my $test = constant_test(one_of('id', 'id', 'id', 'did', '(c).id'));
     my $columns = one_of('id', 'id DESC', 'n', 'n, id', 'did', '((c).id), n');
+    my $on = one_of($table, partitions($table));
     my $nested = one_of($test, $test, all('NOT ', $test), all('n > 6 OR ', $test), all('(', $test, ') IS NOT TRUE'));
-    push @{ $case->{before} }, $partial ? all("CREATE INDEX ON $table ($columns) WHERE (", $nested, ')')
-        : all("CREATE INDEX ON $table ((", $nested, ")", one_of('', ", $columns"), ')');
+    push @{ $case->{before} }, $partial ? all("CREATE INDEX ON $on ($columns) WHERE (", $nested, ')')
+        : all("CREATE INDEX ON $on ((", $nested, ")", one_of('', ", $columns"), ')');
     push @{ $case->{before} }, "ANALYZE $table" if chance(0.5);
     push @{ $case->{settings} }, 'enable_seqscan = off' if chance(0.7);
     return top_query();
 }
 
+# A table with foreign partitions, tested with parameters, outer columns and constants.
+sub statement_foreign_partitions {
+    my $table = one_of(@FOREIGN) or return;
+    my $id = 'f.' . key_of($table);
+    $case->{foreign} = $table;
+    return statement_prepared() if chance(0.2);
+    return top_query() if chance(0.2);
+    if (chance(0.5)) {                     # outer columns
+        my $test = chance(0.3) ? tested('prefix', $id, "left(x.id::text, 4)")
+            : tested(one_of(@WINDOW_FORMS), $id, one_of('x.w', window(changed_row())));
+        my $at = changed_row({ %{ relation('f', 1) }, key => key_of($table) });
+        return all("SELECT x.id, x.n, (SELECT count(*) FROM $table f WHERE ", $test, conditions('AND', $at), ') FROM ',
+            either(one_of('plain', 'by_range', 'second'), 'plain'), ' x');
+    }
+    my $types = $case->{parameters} = [];
+    push @{ $case->{settings} }, 'plan_cache_mode = force_generic_plan' if chance(0.7);
+    my $parameter = parameter(one_of('tstzrange', 'text'));
+    my $test = $types->[0] eq 'text' ? tested('prefix', $id, $parameter) : tested(one_of(@WINDOW_FORMS), $id, $parameter);
+    my $query = all("SELECT * FROM $table f WHERE ", $test, conditions('AND', place(here => [relation('f', 1)], depth => 1)));
+    return (all('PREPARE p(', join(', ', @$types), ') AS ', $query), map { 'EXECUTE p' . arguments($types) } 1 .. 3);
+}
+
+# A change that the foreign server may do by itself.
+sub change_foreign_partitions {
+    my $table = one_of(@FOREIGN) or return;
+    return update($table, same_id => 1) if chance(0.5);
+    return modify($table, all("DELETE FROM $table x", conditions('WHERE', changed_row())));
+}
+
 sub statement_generated {
     my $table = $case->{table} = one_of(@TABLES);
     push @{ $case->{before} }, all("ALTER TABLE $table ADD g boolean GENERATED ALWAYS AS (", constant_test('id'), ') STORED');
-    my $at = place(here => [relation('x', 1), { truth => ['x.g'] }], depth => 1);
+    my $at = changed_row({ truth => ['x.g'] });
     return (modify($table, all("UPDATE $table x SET ", new_values($at), conditions('WHERE', $at))), top_query());
 }
 
@@ -761,8 +1169,9 @@ sub statement_rule {
     my $row = { id => ['NEW.id', 'OLD.id', 'NEW.did'], window => ['NEW.w', 'OLD.dw'], number => ['NEW.n'] };
     push @{ $case->{before} }, all("CREATE RULE noted AS ON UPDATE TO $table WHERE ", condition(place(here => [$row], depth => 1)),
         " DO ALSO INSERT INTO notes VALUES ('rule', OLD.id, NEW.n)");
-    my $at = place(here => [relation('x', 1)], depth => 1);
-    return (all("UPDATE $table x SET ", new_values($at), conditions('WHERE', $at)), "SELECT tableoid::regclass, * FROM $table", 'TABLE notes');
+    my $at = changed_row();
+    return (all("UPDATE $table x SET ", new_values($at), conditions('WHERE', $at)),
+        "SELECT tableoid::regclass, * FROM $table", 'TABLE notes');
 }
 
 # A key and what references it, as ulid or as uuid; actions on many rows.
@@ -802,13 +1211,13 @@ sub statement_roles {
 sub statement_virtual {
     my $table = $case->{table} = one_of(@TABLES);
     push @{ $case->{before} }, "ALTER TABLE $table ADD g uuid GENERATED ALWAYS AS (" . one_of('u', 'coalesce(u, du)', "CASE WHEN n > 3 THEN u END") . ') VIRTUAL';
-    my $at = place(here => [relation('x', 1), { id => [('x.g') x 12], uuid => [('x.g') x 6] }], depth => 1);
+    my $at = changed_row({ id => [('x.g') x 12], uuid => [('x.g') x 6] });
     return (all('SELECT x.id, x.n, x.g, ', test($at), " FROM $table x WHERE ", condition($at)), top_query());
 }
 
 sub statement_checked_view {
     my $table = $case->{table} = one_of(@TABLES);
-    my $at = place(here => [relation('x', 1)], depth => 1);
+    my $at = changed_row();
     push @{ $case->{before} }, all("CREATE TEMP VIEW checked AS SELECT * FROM $table x WHERE ", condition($at), one_of('', ' WITH CHECK OPTION'), '; GRANT ALL ON checked TO fuzz_reader');
     my ($change) = modify($table, all('UPDATE checked x SET ', new_values($at), conditions('WHERE', $at)));
     return ($change, 'SELECT * FROM checked', "SELECT * FROM $table");
@@ -819,7 +1228,7 @@ sub statement_once {
     my $table = one_of(@TABLES);
     $case->{explained} = '';
     my $id = one_of('x.id', 'x.id', 'x.id', 'x.did', 'x.u');
-    return (all("SELECT x.id, x.n FROM $table x WHERE ", tested(one_of('<@', '@>', 'function', 'commuted'), $id, '(SELECT counted_window())')),
+    return (all("SELECT x.id, x.n FROM $table x WHERE ", tested(one_of(@WINDOW_FORMS), $id, '(SELECT counted_window())')),
         "SELECT current_setting('fuzz.calls', true)");
 }
 
@@ -831,7 +1240,7 @@ my @SWITCHES = qw(seqscan indexscan indexonlyscan bitmapscan hashjoin mergejoin 
 
 sub make_settings {
     my @settings;
-    push @settings, "enable_$_ = off" for grep { chance(0.12) } @SWITCHES, $version >= 14 ? 'memoize' : (), 'incremental_sort';
+    push @settings, "enable_$_ = off" for grep { chance(0.12) } @SWITCHES, 'memoize', 'incremental_sort';
     push @settings, "enable_$_ = on" for grep { chance(0.4) } qw(partitionwise_join partitionwise_aggregate);
     push @settings, 'plan_cache_mode = ' . one_of(qw(force_generic_plan force_generic_plan force_custom_plan)) if chance(0.6);
     if (chance(0.25)) {
@@ -848,7 +1257,7 @@ sub make_settings {
 
 # Make a case: a tree of three lists of statements.
 sub make_case {
-    $case = { before => [], relations => 0, names => 0, used => {}, settings => [] };
+    $case = { before => [], relations => 0, names => 0, used => {}, settings => [], prefixes => [] };
     my @statements = pick('statement', place());
     # for a change only the plan, as it must not run twice
     if ($case->{explained} && chance(0.25)) {
@@ -992,6 +1401,8 @@ sub fault {
     if ($plain->{state} ne '00000') { ask('ROLLBACK'); ask('DEALLOCATE ALL') }
     # 25P02, as the first error: a ROLLBACK has run out of time
     return if grep { $_->{state} =~ /^(57014|25P02|53200|54001)$/ } $ours, $plain;
+    # postgres_fdw prints a subscript of an outer column without parentheses: $1::ulid[][1]
+    return if $ours->{state} eq '42883' && $ours->{message} =~ /ulid\[\]$/;
     # a plain query that core cannot plan: there is nothing to compare with
     return if $ours->{state} eq '00000' && $plain->{state} =~ /^(0A000|XX000)$/;
     return ("SQLSTATE $ours->{state}, plain $plain->{state}", "$ours->{message}\n" . ($plain->{message} && "plain: $plain->{message}\n")) if $ours->{state} ne $plain->{state};
@@ -1073,11 +1484,47 @@ sub ranges {
 sub indexes {
     my ($table, $part) = @_;
     my $window = quoted(random_range()) . '::tstzrange';
+    push @index_windows, $window;
     return join "\n", map { "CREATE INDEX ON $table $_;" } grep { chance($part) } '(id)', '(id DESC)', 'USING hash (id)',
         'USING brin (id) WITH (pages_per_range = 1)', '(n, id)', '(id, n DESC)', '(did)', '(((c).id))', '((ids[1]))', '(u)', '(du)', '(u DESC, n)', 'USING hash (u)', 'USING brin (u) WITH (pages_per_range = 1)',
         "(n) WHERE n > 6 OR id <\@ $window", "(n) WHERE NOT id <\@ $window", "(n) WHERE ulid_starts_with(u, '01JG')",
-        '(id) INCLUDE (n)', '(id reversed_ops)', $version >= 14 ? ('USING brin (id ulid_minmax_multi_ops)', 'USING brin (id ulid_bloom_ops)') : (),
+        '(id) INCLUDE (n)', '(id reversed_ops)', 'USING brin (id ulid_minmax_multi_ops)', 'USING brin (id ulid_bloom_ops)',
         "((id <\@ $window))", "(id) WHERE id <\@ $window", '(ulid_extract_timestamp(id))';
+}
+
+# Tables with foreign partitions, which are in the same database.
+sub foreign_tables {
+    return unless @FOREIGN;
+    my ($host, $port) = ($server->host, $server->port);
+    my $estimate = chance(0.5) ? 'true' : 'false';
+    my @sql = <<"SQL";
+CREATE EXTENSION IF NOT EXISTS postgres_fdw SCHEMA public;
+DROP SERVER IF EXISTS fuzz_server CASCADE;
+CREATE SERVER fuzz_server FOREIGN DATA WRAPPER postgres_fdw
+    OPTIONS (host '$host', port '$port', dbname 'postgres', extensions 'ulid', use_remote_estimate '$estimate');
+SELECT format('CREATE USER MAPPING FOR %s SERVER fuzz_server OPTIONS (user %L, password_required ''false'')', name, current_user)
+    FROM unnest(ARRAY['CURRENT_USER', 'fuzz_reader']) AS name
+\\gexec
+SQL
+    for my $table (@FOREIGN) {
+        my ($key, $by) = $table =~ /^far_(u|id)_(range|hash)$/;
+        my ($low, $high) = map { quoted(bound($_)) . ($key eq 'u' ? '::ulid::uuid' : '') } 12, 30;
+        my @values = $by eq 'range' ? ("FOR VALUES FROM (MINVALUE) TO ($low)", "FOR VALUES FROM ($low) TO ($high)", 'DEFAULT')
+            : map { "FOR VALUES WITH (MODULUS 3, REMAINDER $_)" } 0 .. 2;
+        push @sql, "CREATE TABLE $table (" . column_list() . ") PARTITION BY $by ($key);";
+        for my $n (0 .. 2) {
+            my ($name, $there) = ("${table}_$n", "${table}_${n}_there");
+            if ($n == 1 && chance(0.3)) {
+                push @sql, "CREATE TABLE $name PARTITION OF $table $values[$n];";
+                next;
+            }
+            push @sql, "CREATE TABLE $there (" . column_list() . ');',
+                "CREATE FOREIGN TABLE $name PARTITION OF $table $values[$n]",
+                "    SERVER fuzz_server OPTIONS (schema_name 'fuzz', table_name '$there');", indexes($there, 0.1);
+        }
+        push @sql, rows($table, 16);
+    }
+    return @sql;
 }
 
 sub schema {
@@ -1097,7 +1544,6 @@ CREATE OPERATOR CLASS reversed_ops FOR TYPE ulid USING btree AS
 CREATE TABLE windows (k int PRIMARY KEY, w tstzrange);
 CREATE TABLE notes (what text, id ulid, n int);
 CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO fuzz.notes VALUES (TG_WHEN, NEW.id, NEW.n); RETURN NEW; END $$;
-CREATE FUNCTION range_contains(tstzrange, timestamptz) RETURNS boolean LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE AS 'range_contains_elem';
 CREATE FUNCTION starts(ulid, text) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$ SELECT starts_with($1::text, upper($2 COLLATE "C")) $$;
 CREATE FUNCTION stable_window(int) RETURNS tstzrange LANGUAGE plpgsql STABLE PARALLEL SAFE AS $$ BEGIN RETURN (SELECT w FROM fuzz.windows WHERE k = $1 % 12); END $$;
 CREATE FUNCTION volatile_window(int) RETURNS tstzrange LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED AS $$ BEGIN RETURN (SELECT w FROM fuzz.windows WHERE k = $1 % 12); END $$;
@@ -1108,6 +1554,8 @@ CREATE FUNCTION counted_window() RETURNS tstzrange LANGUAGE plpgsql VOLATILE AS 
 DECLARE calls int := coalesce(nullif(current_setting('fuzz.calls', true), ''), '0')::int + 1;
 BEGIN PERFORM set_config('fuzz.calls', calls::text, true); RETURN (SELECT w FROM fuzz.windows WHERE k = calls % 12); END $$;
 SQL
+        map({ "CREATE FUNCTION contains_$_(tstzrange, timestamptz) RETURNS boolean
+    LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE AS 'range_contains_elem';" } qw(operator commutator function commuted)),
         'INSERT INTO windows VALUES ' . join(', ', map { "($_, " . quoted(chance(0.05) ? undef : random_range()) . ')' } 0 .. 11) . ';',
         map({ "CREATE TABLE $_ (" . column_list() . ');' } qw(plain second indexed secured narrow big family family_1 family_2)),
         'ALTER TABLE family_1 INHERIT family; ALTER TABLE family_2 INHERIT family;',
@@ -1139,12 +1587,15 @@ SQL
         'CREATE TABLE by_list_1_rest PARTITION OF by_list_1 DEFAULT; CREATE TABLE by_list_rest PARTITION OF by_list DEFAULT;',
         map({ rows($_, 16) } qw(plain second secured narrow by_hash by_list by_range_sub), @PARTITIONED[0, 1, 3 .. $#PARTITIONED]),
         map({ rows($_, 6) } qw(family family_1 family_2)), rows('indexed', 40), rows('big', 1500),
-        indexes('indexed', 0.7), indexes('big', 0.5), map({ indexes($_, 0.15) } qw(plain second secured narrow by_hash by_list family_1 family_2), @PARTITIONED),
-        $version >= 14 ? map({ "CREATE STATISTICS ${_}_windows ON (id <\@ " . quoted(random_range()) . "::tstzrange), (n % 3) FROM $_;" } grep { chance(0.2) } qw(plain by_range by_uuid)) : (),
+        indexes('indexed', 0.7), indexes('big', 0.5),
+        map({ indexes($_, 0.15) } qw(plain second secured narrow by_hash by_list family_1 family_2), @PARTITIONED),
+        map({ indexes($_, 0.05) } map { partitions($_) } qw(by_hash by_list), @PARTITIONED),
+        foreign_tables(),
+        map({ "CREATE STATISTICS ${_}_windows ON (id <\@ " . quoted(random_range()) . "::tstzrange), (n % 3) FROM $_;" } grep { chance(0.2) } qw(plain by_range by_uuid)),
         'GRANT USAGE, CREATE ON SCHEMA fuzz TO fuzz_reader; GRANT ALL ON ALL TABLES IN SCHEMA fuzz TO fuzz_reader;',
         'REVOKE ALL ON narrow FROM fuzz_reader; GRANT SELECT (n, b, t) ON narrow TO fuzz_reader;',
         'ALTER TABLE secured ENABLE ROW LEVEL SECURITY; CREATE POLICY third ON secured USING (n % 3 <> 0);',
-        map({ "ANALYZE $_;" } grep { chance(0.8) } qw(plain second indexed by_hash by_list family secured narrow big windows), @PARTITIONED),
+        map({ "ANALYZE $_;" } grep { chance(0.8) } qw(plain second indexed by_hash by_list family secured narrow big windows), @PARTITIONED, @FOREIGN),
     );
     my $sql = join "\n", 'SET client_min_messages = error; SET search_path = fuzz, public;', @sql;
     open my $in, '|-', 'psql -X -q -v ON_ERROR_STOP=1 >/dev/null' or die;
@@ -1164,6 +1615,8 @@ sub begin {
     $ENV{PGDATABASE} = 'postgres';
     $server = $node;
     $log = $node->logfile;
+    @FOREIGN = has_extension('postgres_fdw') ? qw(far_u_range far_u_hash far_id_range far_id_hash) : ();
+    @index_windows = ();
     $version = int($node->safe_psql('postgres', 'SHOW server_version_num') / 10000);
     srand $seed;
     schema();
@@ -1228,7 +1681,7 @@ sub fuzz {
         diag(printed($small), '-- plain: ', join(";\n--        ", statements($small, 1)), "\n", $detail // '');
     }
     disconnect_server();
-    my @unused = grep { !$used{$_} } map { "$_->[0]: $_->[1]" } grep { $_->[3] <= $version } @SHAPES;
+    my @unused = grep { !$used{$_} } map { "$_->{kind}: $_->{name}" } grep { $_->{from} <= $version } @SHAPES;
     note(sprintf '%d queries from seed %d in %d s: %d of %d shapes', $queries, $option{seed}, time - $begun, scalar(keys %used),
         @unused + keys %used);
     note('SQLSTATE of the plain queries: ', join(', ', map { "$_ $ends{$_}" } sort keys %ends));
