@@ -68,7 +68,7 @@ run: ## build, start a temporary server, demonstrate the type, and open psql in 
 build: ## build the extension for the server of PG_CONFIG (default: the pg_config in PATH)
 	@scripts/check-build.sh '$(pg_config)'
 	PGRX_PG_CONFIG_PATH='$(pg_config)' cargo build $(vendored) --target-dir '$(target_dir)' --release --lib \
-		--no-default-features --features pg$(major)
+		--features pg$(major)
 	mkdir -p '$(dir $(library))'
 	cp '$(target)/release/libulid$(built_suffix)' '$(library)'
 

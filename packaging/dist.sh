@@ -37,8 +37,8 @@ crates() {
   local cpu
   for cpu in x86_64 aarch64 powerpc64le s390x riscv64gc i686; do
     cargo tree --quiet --offline --locked --config vendor/config.toml --target "$cpu-unknown-linux-gnu" \
-      --edges "$1" --no-default-features --features pg18 --prefix none --no-dedupe --format '{p}|{l}'
-  done | grep -v '^pg_ulid ' | sort -u
+      --edges "$1" --features pg18 --prefix none --no-dedupe --format '{p}|{l}'
+  done | grep -v ' (/' | sort -u
 }
 
 crates normal,build > compiled

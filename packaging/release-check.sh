@@ -83,7 +83,6 @@ rm -rf "$PACKAGES"
 check "everything is committed" everything_is_committed
 check "date in the changelog" changelog_has_the_date
 check "sums of the scripts" scripts_have_sums
-check "versions" cargo test --quiet --test release
 check "crates, scripts and workflows" stages crates lint
 PG=${PUBLISHED%% *} check "source archives" stages dist
 PG=$PUBLISHED check "Debian and RPM packages" stages deb rpm

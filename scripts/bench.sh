@@ -8,7 +8,7 @@ major=${PG:-$(default_major)}
 results=target/bench
 [ -n "${FULL:-}" ] || say "the short form; FULL=1 takes half an hour and measures 10 million rows as well"
 prepare_rust
-cargo bench --bench core
+cargo bench --package pg_ulid --bench core
 mkdir -p $results
 prepare_postgres "$major"
 install_extension

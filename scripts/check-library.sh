@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # Make sure that a library can be shipped: check-library.sh LIBRARY
 #
-# It exports exactly the functions that src/postgres.rs lists, so that its symbols do not clash with those of other libraries;
+# It exports exactly the functions that src/lib.rs lists, so that its symbols do not clash with those of other libraries;
 # the SQL scripts refer to no others; and it runs with the libc of every system that packages are built for.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 library=$1 oldest_libc=2.34                # of Red Hat Enterprise Linux 9; Debian 12 and Ubuntu 22.04 have newer ones
 failed=""
 
-listed=$(sed -n '/^frame::export! {/,/^}/s/^ *\([a-z0-9_]*\)(.*/\1/p' src/postgres.rs)
+listed=$(sed -n '/^frame::export! {/,/^}/s/^ *\([a-z0-9_]*\)(.*/\1/p' src/lib.rs)
 # shellcheck disable=SC2086
 wanted=$({ echo Pg_magic_func; printf '%s\n' $listed; printf 'pg_finfo_%s\n' $listed; } | sort)
 found=$(nm --dynamic --defined-only --format=posix "$library" | cut -d ' ' -f 1 | sort)

@@ -18,12 +18,12 @@ is_pinned_rust() {
 
 # The Rust code, without PostgreSQL.
 stage_rust() {
-  local drivers=(--features "diesel postgres-types sqlx")
-  local fuzz=(--locked --manifest-path fuzz/Cargo.toml --target-dir target/fuzz)
+  local drivers=(--package pg_ulid --features "diesel postgres-types sqlx")
+  local fuzz=(--locked --manifest-path core/fuzz/Cargo.toml --target-dir target/fuzz)
   check sha256sum --check --quiet sql/SHA256SUMS  # released files do not change
   if is_pinned_rust; then
-    check cargo fmt --check
-    check cargo fmt --check --manifest-path fuzz/Cargo.toml
+    check cargo fmt --check --all
+    check cargo fmt --check --manifest-path core/fuzz/Cargo.toml
   else
     echo "skipped: cargo fmt --check, as another $(rustfmt --version) may format otherwise"
   fi
@@ -31,13 +31,14 @@ stage_rust() {
   check cargo clippy --quiet --all-targets "${fuzz[@]}" -- "${lints[@]}"
   check cargo test "${drivers[@]}"
   RUSTDOCFLAGS=${lints[*]} check cargo doc --quiet --no-deps "${drivers[@]}"
-  check cargo package --quiet --allow-dirty  # what is published builds and passes its tests, without drivers
-  check cargo test --quiet --manifest-path "target/package/pg_ulid-$(cargo pkgid | sed 's/.*[@#]//')/Cargo.toml" --target-dir target
+  check cargo package --quiet --allow-dirty --package pg_ulid  # what is published builds and passes its tests, without drivers
+  check cargo test --quiet --manifest-path "target/package/pg_ulid-$(cargo pkgid --package pg_ulid | sed 's/.*[@#]//')/Cargo.toml" \
+    --target-dir target
   local run
   for run in "" "rustup run nightly"; do
     # shellcheck disable=SC2086
     if RUSTUP_AUTO_INSTALL=0 $run cargo miri --version > /dev/null 2>&1 && $run scripts/check-rust.sh 2> /dev/null; then
-      MIRIFLAGS=-Zmiri-disable-isolation check $run cargo miri test --lib
+      MIRIFLAGS=-Zmiri-disable-isolation check $run cargo miri test --package pg_ulid --lib
       return
     fi
   done
@@ -52,7 +53,7 @@ stage_foreign() {
     target=$machine-unknown-linux-gnu variable=CARGO_TARGET_${machine^^}_UNKNOWN_LINUX_GNU log=target/foreign-$machine.log
     export "${variable}_LINKER=$machine-linux-gnu-gcc" "${variable}_RUNNER=$(emulator "$machine")"
     say "cargo test --target $target (a minute or two the first time)"
-    CARGO_TARGET_DIR=target/foreign cargo test --target "$target" > "$log" 2>&1 || { cat "$log"; failed=1; }
+    CARGO_TARGET_DIR=target/foreign cargo test --package pg_ulid --target "$target" > "$log" 2>&1 || { cat "$log"; failed=1; }
     echo "$machine: $(sed -n 's/^test result: .* \([0-9]*\) passed; \([0-9]*\) failed.*/\1 \2/p' "$log" |
       awk '{ passed += $1; failed += $2 } END { print passed + 0, "passed,", failed + 0, "failed" }')"
   done
@@ -61,7 +62,7 @@ stage_foreign() {
 # Random inputs for the Rust code. Half of the time they are generated as fast as possible, the other half guided by coverage.
 stage_fuzz() {
   local random=target/fuzz/release/examples/random nightly=(rustup run nightly) name names share seed=${FUZZ_SEED:-$(date +%s)}
-  cargo build --quiet --release --example random --locked --manifest-path fuzz/Cargo.toml --target-dir target/fuzz
+  cargo build --quiet --release --example random --locked --manifest-path core/fuzz/Cargo.toml --target-dir target/fuzz
   names=$("$random" --list)
   share=$((${FUZZ_SECONDS:-60} / 2 / $(wc -w <<< "$names") + 1))
   check "$random" --seconds="$share" --seed="$seed"
@@ -73,7 +74,7 @@ stage_fuzz() {
   # without the address sanitizer, because this code contains no unsafe blocks
   for name in $names; do
     "$random" --write="target/fuzz/corpus/$name" --seed="$seed" "$name"
-    if "${nightly[@]}" cargo fuzz run --fuzz-dir fuzz --target-dir target/fuzz --sanitizer none --features libfuzzer "$name" \
+    if "${nightly[@]}" cargo fuzz run --fuzz-dir core/fuzz --target-dir target/fuzz --sanitizer none --features libfuzzer "$name" \
       "target/fuzz/corpus/$name" -- -seed="$((seed % 2147483647))" -max_total_time="$share" > target/fuzz.log 2>&1; then
       echo "$name: $(sed -n 's/^#\([0-9]*\).*DONE *cov: \([0-9]*\) .*corp: \([0-9]*\).*/\1 inputs by libFuzzer, \2 branches covered, \3 inputs kept/p' target/fuzz.log)"
     else
@@ -83,17 +84,14 @@ stage_fuzz() {
   done
 }
 
-# The tests of the Rust code without PostgreSQL, beside the unit tests; tests/release.rs reads the whole checkout.
-rust_tests=(--test={clock,convert,properties,serde,vectors})
-
 # Mutation testing of the Rust code. First with the unit tests alone, which find most mutants in a second or two each, then
 # with all tests for the mutants that survived.
 stage_mutants() {
-  local all=(--config tests/mutants.toml --output target --colors never --cargo-arg=--lib)
+  local all=(--package pg_ulid --config core/mutants.toml --output target --colors never)
   prepare_cargo_tool cargo-mutants 27.1.0
   rm -rf target/mutants.out
-  cargo mutants "${all[@]}" || case $? in 2 | 3) ;; *) failed=1; return ;; esac
-  cargo mutants "${all[@]}" --iterate "${rust_tests[@]/#/--cargo-arg=}" ||
+  cargo mutants "${all[@]}" --cargo-arg=--lib || case $? in 2 | 3) ;; *) failed=1; return ;; esac
+  cargo mutants "${all[@]}" --iterate --cargo-arg=--tests ||
     [ $? = 3 ] || failed=1                 # 3: a test with a mutant reached its time limit, so the mutant was found
 }
 
@@ -103,18 +101,19 @@ stage_minimal() {
   copy=$(mktemp -d)
   # shellcheck disable=SC2064
   trap "rm -rf '$copy'" EXIT
-  cp -a Cargo.toml src tests benches docs "$copy"
-  sed -i -e '/^pgrx/d' -e '/^pg[0-9_]/d' -e 's/^postgres = .*/postgres = []\npg_test = []/' "$copy/Cargo.toml"
+  rm -f target/package/pg_ulid-*.crate
+  check cargo package --quiet --allow-dirty --no-verify --package pg_ulid
+  tar x -C "$copy" --strip-components=1 -f target/package/pg_ulid-*.crate
   cd "$copy"
+  rm Cargo.lock
   # only for this unstable option
   RUSTC_BOOTSTRAP=1 check cargo update --quiet -Z direct-minimal-versions
-  check cargo test --target-dir "$ROOT/target/minimal" --features "diesel postgres-types sqlx" \
-    --lib "${rust_tests[@]}"
+  check cargo test --target-dir "$ROOT/target/minimal" --features "diesel postgres-types sqlx" --lib --tests
   rust=$(sed -n 's/^rust-version = "\([0-9.]*\)".*/\1/p' Cargo.toml)
   export RUSTUP_HOME=$ROOT/target/rust-minimal
   if command -v rustup > /dev/null && rustup toolchain install "$rust" --no-self-update --profile minimal > /dev/null 2>&1; then
     toolchain=$(echo "$RUSTUP_HOME/toolchains/$rust"*/bin)
-    PATH=$toolchain:$PATH check cargo test --target-dir "$ROOT/target/minimal" --lib "${rust_tests[@]}"
+    PATH=$toolchain:$PATH check cargo test --target-dir "$ROOT/target/minimal" --lib --tests
   else
     echo "skipped: Rust $rust, which rustup would fetch"
   fi
@@ -154,10 +153,9 @@ stage_macos() {
   printf '#!/bin/sh\ncase $1 in -\\?) exit 1 ;; esac\nfor word; do case $last in -o) : > "$word" ;; esac; last=$word; done\n' > "$stubs/cc"
   chmod 755 "$stubs/clang" "$stubs/cc"
   export DOCS_RS=1 SDKROOT=$stubs CARGO_TARGET_AARCH64_APPLE_DARWIN_LINKER=$stubs/clang CC_aarch64_apple_darwin=$stubs/cc
-  listed=$(sed -n '/^frame::export! {/,/^}/s/^ *\([a-z0-9_]*\)(.*/\1/p' src/postgres.rs | sort)
+  listed=$(sed -n '/^frame::export! {/,/^}/s/^ *\([a-z0-9_]*\)(.*/\1/p' src/lib.rs | sort)
   for version in 16 18; do
-    check cargo build --quiet --release --lib --target "$triple" --target-dir target/macos --no-default-features \
-      --features "pg$version"
+    check cargo build --quiet --release --lib --target "$triple" --target-dir target/macos --features "pg$version"
     # names in Mach-O begin with an underscore
     llvm-nm --defined-only --extern-only --format=just-symbols "target/macos/$triple/release/libulid.dylib" |
       sed -n 's/^_//p' | grep -v -e '^pg_finfo_' -e '^Pg_magic_func$' | sort | diff <(echo "$listed") - || failed=1
@@ -178,6 +176,7 @@ stage_aarch64() {
 # The extension compiles without a warning, and a server starts with it.
 stage_build() {
   check cargo clippy --quiet --all-targets --features "pg$major pg_test" -- "${lints[@]}"
+  check cargo test --quiet --features "pg$major pg_test" --test release
   install_extension
   check scripts/check-library.sh "$(pg_config --pkglibdir)/ulid.so"
   start_server build

@@ -1,313 +1,77 @@
-//! Converts UUIDs and keys to ULIDs and back: every bit is kept, and so is their order.
+//! Ids of other kinds. The pure part defines the layouts; times and errors are PostgreSQL's.
 
-use crate::error::{ConvertError, ForeignId, RangeError};
-use crate::value::Ulid;
+use super::datum::{ByteaArg, SnowflakeParts, TimestampTz, Uuid};
+use super::error::{Error, Fault};
+use super::time;
+use ulid_core::{ConvertError, Ulid};
 
-/// The resolution of the time in a UUID of version 1 or 6: 100 ns.
-const TICKS_PER_MS: u64 = 10_000;
+/// The fault of converting this uuid or ulid.
+fn refused<'call>(id: impl Into<[u8; 16]>) -> impl FnOnce(ConvertError) -> Fault<'call> {
+    let id = id.into();
+    move |error| Fault::Convert { error, id }
+}
 
-/// The Unix epoch as such a time, which counts from 1582-10-15.
-const UNIX_EPOCH_TICKS: u64 = 0x01b2_1dd2_1381_4000;
-
-/// The last time that fits 60 bits.
-const MAX_TICKS: u64 = (1 << 60) - 1;
-
-/// The clock sequence and the node, 14 and 48 bits: everything after the variant.
-const TAIL: u64 = (1 << 62) - 1;
-
-/// The bits after the tail in a ULID, all zeros.
-const UUID_PADDING_BITS: u32 = 4;
-
-/// Where the 100 ns within the millisecond begin: the tail and the padding come after them.
-const REMAINDER_SHIFT: u32 = 66;
-
-/// UUIDs of version 1 and 6, which contain the time in 100 ns, a clock sequence and a node, in different order.
-///
-/// The fields of their ULID are in time order: the milliseconds, the 100 ns within the millisecond (14 bits, 0 to
-/// 9999), the clock sequence (14), the node (48), 4 zero bits. A version 1 UUID and the version 6 UUID of the same
-/// fields have the same ULID. The bytes of any other UUID are a ULID without conversion.
-///
-/// ```
-/// use ulid::Ulid;
-///
-/// // 2022-02-22 19:22:22 UTC, clock sequence 0x33c8, node 9f6bdeced846.
-/// let v1 = 0xc232ab00_9414_11ec_b3c8_9f6bdeced846_u128.to_be_bytes();
-/// let id = Ulid::from_uuid_v1(v1)?;
-/// assert_eq!(id, "017f22e2-79b0-0003-3c89-f6bdeced8460".parse()?);
-/// assert_eq!(id.to_uuid_v1()?, v1);
-/// assert_eq!(id.to_uuid_v6()?, 0x1ec9414c_232a_6b00_b3c8_9f6bdeced846_u128.to_be_bytes());
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-impl Ulid {
-    /// The ULID for a version 1 UUID.
-    ///
-    /// # Errors
-    /// - [`ConvertError::Version`] if the bytes are not a UUID of version 1.
-    /// - [`ConvertError::Range`] if its time is before 1970.
-    pub fn from_uuid_v1(uuid: [u8; 16]) -> Result<Self, ConvertError> {
-        let (high, low) = halves(uuid, 1)?;
-        // The low 32 bits of the time, its middle 16, the version, its high 12.
-        from_ticks((high & 0xfff) << 48 | (high >> 16 & 0xffff) << 32 | high >> 32, low)
-    }
-
-    /// The ULID for a version 6 UUID.
-    ///
-    /// # Errors
-    /// - [`ConvertError::Version`] if the bytes are not a UUID of version 6.
-    /// - [`ConvertError::Range`] if its time is before 1970.
-    pub fn from_uuid_v6(uuid: [u8; 16]) -> Result<Self, ConvertError> {
-        let (high, low) = halves(uuid, 6)?;
-        // The high 48 bits of the time, the version, its low 12.
-        from_ticks((high >> 16) << 12 | high & 0xfff, low)
-    }
-
-    /// The version 1 UUID that this ULID came from: the inverse of [`Self::from_uuid_v1`].
-    ///
-    /// # Errors
-    /// - [`ConvertError::Randomness`] if no UUID of version 1 or 6 gives this ULID.
-    /// - [`ConvertError::Time`] if the time does not fit 60 bits: after `5236-03-31 21:21:00.684Z`.
-    pub fn to_uuid_v1(self) -> Result<[u8; 16], ConvertError> {
-        let (ticks, tail) = to_ticks(self, ForeignId::UuidV1)?;
-        Ok(rfc_9562(1, ticks << 32 | (ticks >> 32 & 0xffff) << 16 | ticks >> 48, tail))
-    }
-
-    /// The version 6 UUID that this ULID came from: the inverse of [`Self::from_uuid_v6`].
-    ///
-    /// # Errors
-    /// - [`ConvertError::Randomness`] if no UUID of version 1 or 6 gives this ULID.
-    /// - [`ConvertError::Time`] if the time does not fit 60 bits: after `5236-03-31 21:21:00.684Z`.
-    pub fn to_uuid_v6(self) -> Result<[u8; 16], ConvertError> {
-        let (ticks, tail) = to_ticks(self, ForeignId::UuidV6)?;
-        Ok(rfc_9562(6, (ticks >> 12) << 16 | ticks & 0xfff, tail))
-    }
-
-    /// A valid version 7 UUID of the same millisecond, for programs that check version and variant.
-    ///
-    /// This loses 6 of the 80 bits of randomness, the 1st to 4th and the 17th and 18th, which version and variant
-    /// replace. So up to 64 ULIDs have the same UUID, and the order within a millisecond is lost. A ULID that came from
-    /// a version 7 UUID gives that UUID. If no program checks the version, use the unchanged bytes as a UUID; that
-    /// loses nothing.
-    ///
-    /// ```
-    /// use ulid::Ulid;
-    ///
-    /// let id: Ulid = "01563df3-6481-d676-4c61-efb99302bd5b".parse()?;
-    /// assert_eq!(id.to_uuid_v7(), 0x01563df3_6481_7676_8c61_efb99302bd5b_u128.to_be_bytes());
-    /// # Ok::<(), ulid::ParseError>(())
-    /// ```
-    pub const fn to_uuid_v7(self) -> [u8; 16] {
-        let value = u128::from_be_bytes(self.to_bytes());
-        rfc_9562(7, (value >> 64) as u64, value as u64)
+/// The fault of converting a number.
+fn number_refused<'call>(error: ConvertError) -> Fault<'call> {
+    match error {
+        ConvertError::Negative { found } => Fault::Negative(found),
+        _ => Fault::Timestamp,
     }
 }
 
-/// Rows that have a creation time, and a number or bytes that identify them.
-impl Ulid {
-    /// The ULID for a row created at this time, in milliseconds since the Unix epoch, with a key that counts up from
-    /// zero, such as a `bigserial`. The key is the randomness, so ULIDs sort by time, then by key.
-    ///
-    /// ```
-    /// use ulid::Ulid;
-    ///
-    /// let id = Ulid::from_key(1_469_918_176_385, 42)?;
-    /// assert_eq!((id.unix_ms(), id.to_key()?), (1_469_918_176_385, 42));
-    /// # Ok::<(), ulid::ConvertError>(())
-    /// ```
-    ///
-    /// # Errors
-    /// - [`ConvertError::Negative`] if the key is negative.
-    /// - [`ConvertError::Range`] if the time is above [`Self::MAX_UNIX_MS`].
-    pub fn from_key(unix_ms: u64, key: i64) -> Result<Self, ConvertError> {
-        let randomness = u128::try_from(key).map_err(|_| ConvertError::Negative { found: key })?;
-        Ok(Self::from_parts(unix_ms, randomness)?)
-    }
-
-    /// The key that this ULID came from: the inverse of [`Self::from_key`]. The time is [`Self::unix_ms`].
-    ///
-    /// # Errors
-    /// [`ConvertError::Randomness`] if no key gives this ULID: the randomness is above [`i64::MAX`].
-    pub fn to_key(self) -> Result<i64, ConvertError> {
-        let target = ForeignId::Key;
-        i64::try_from(self.randomness()).map_err(|_| ConvertError::Randomness { target })
-    }
-
-    /// Creates a ULID from milliseconds since the Unix epoch and the bytes of the randomness, the most significant
-    /// first.
-    ///
-    /// # Errors
-    /// [`RangeError`] if the time is above [`Self::MAX_UNIX_MS`].
-    pub fn from_parts_bytes(unix_ms: u64, randomness: [u8; 10]) -> Result<Self, RangeError> {
-        let mut bytes = Self::lower_bound(unix_ms)?.to_bytes();
-        bytes[6..].copy_from_slice(&randomness);
-        Ok(Self::from_bytes(bytes))
-    }
-
-    /// The 10 bytes after the time, the most significant first.
-    pub const fn randomness_bytes(self) -> [u8; 10] {
-        let [_, _, _, _, _, _, randomness @ ..] = self.to_bytes();
-        randomness
-    }
+pub(super) fn from_uuid_v1<'call>(uuid: Uuid) -> Result<Ulid, Error<'call>> {
+    Ok(Ulid::from_uuid_v1(uuid.0).map_err(refused(uuid.0))?)
 }
 
-/// The two halves of a UUID that has this version, and the variant of RFC 9562.
-fn halves(uuid: [u8; 16], expected: u8) -> Result<(u64, u64), ConvertError> {
-    let value = u128::from_be_bytes(uuid);
-    let (high, low) = ((value >> 64) as u64, value as u64);
-    let version = (high >> 12) as u8 & 0xf;
-    // The variant is one to three bits long.
-    let variant = match (low >> 61) as u8 {
-        0b000..=0b011 => 0b0,
-        0b100 | 0b101 => 0b10,
-        bits => bits,
-    };
-    if version == expected && variant == 0b10 {
-        Ok((high, low))
-    } else {
-        Err(ConvertError::Version { expected, version, variant })
-    }
+pub(super) fn to_uuid_v1<'call>(ulid: &Ulid) -> Result<Uuid, Error<'call>> {
+    Ok(Uuid(ulid.to_uuid_v1().map_err(refused(*ulid))?))
 }
 
-/// A UUID of these halves; version and variant replace the bits at their places.
-pub(crate) const fn rfc_9562(version: u8, high: u64, low: u64) -> [u8; 16] {
-    let high = high & !0xf000 | (version as u64) << 12;
-    let low = low & TAIL | 0b10 << 62;
-    ((high as u128) << 64 | low as u128).to_be_bytes()
+pub(super) fn from_uuid_v6<'call>(uuid: Uuid) -> Result<Ulid, Error<'call>> {
+    Ok(Ulid::from_uuid_v6(uuid.0).map_err(refused(uuid.0))?)
 }
 
-/// The ULID for a time in 100 ns since 1582-10-15 and the tail in the low bits of `low`.
-fn from_ticks(ticks: u64, low: u64) -> Result<Ulid, ConvertError> {
-    let ticks = ticks.checked_sub(UNIX_EPOCH_TICKS).ok_or(RangeError)?;
-    let remainder = u128::from(ticks % TICKS_PER_MS);
-    let tail = u128::from(low & TAIL);
-    Ok(Ulid::from_parts(ticks / TICKS_PER_MS, remainder << REMAINDER_SHIFT | tail << UUID_PADDING_BITS)?)
+pub(super) fn to_uuid_v6<'call>(ulid: &Ulid) -> Result<Uuid, Error<'call>> {
+    Ok(Uuid(ulid.to_uuid_v6().map_err(refused(*ulid))?))
 }
 
-/// The time in 100 ns since 1582-10-15, 60 bits, and the tail of the UUID that this ULID came from.
-fn to_ticks(ulid: Ulid, target: ForeignId) -> Result<(u64, u64), ConvertError> {
-    let randomness = ulid.randomness();
-    let remainder = (randomness >> REMAINDER_SHIFT) as u64;
-    if remainder >= TICKS_PER_MS || randomness.trailing_zeros() < UUID_PADDING_BITS {
-        return Err(ConvertError::Randomness { target });
-    }
-    // 48 bits of milliseconds give no more than 62 bits here.
-    let ticks = ulid.unix_ms() * TICKS_PER_MS + remainder + UNIX_EPOCH_TICKS;
-    if ticks > MAX_TICKS {
-        return Err(ConvertError::Time { target });
-    }
-    Ok((ticks, (randomness >> UUID_PADDING_BITS) as u64 & TAIL))
+pub(super) fn to_uuid_v7(ulid: &Ulid) -> Uuid {
+    Uuid(ulid.to_uuid_v7())
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+pub(super) fn from_snowflake<'call>(id: i64, epoch: TimestampTz) -> Result<Ulid, Error<'call>> {
+    let epoch_ms = time::epoch_ms(epoch)?;
+    Ok(Ulid::from_snowflake(id, epoch_ms).map_err(number_refused)?)
+}
 
-    /// The DNS namespace of RFC 9562, created on 1998-02-04.
-    const V1: u128 = 0x6ba7b810_9dad_11d1_80b4_00c04fd430c8;
-    const V6: u128 = 0x1d19dad6_ba7b_6810_80b4_00c04fd430c8;
+pub(super) fn to_snowflake<'call>(ulid: &Ulid, epoch: TimestampTz) -> Result<i64, Error<'call>> {
+    Ok(ulid.to_snowflake(time::epoch_ms(epoch)?).map_err(refused(*ulid))?)
+}
 
-    fn v1(value: u128) -> Result<Ulid, ConvertError> {
-        Ulid::from_uuid_v1(value.to_be_bytes())
-    }
+pub(super) fn snowflake_parts<'call>(ulid: &Ulid) -> Result<SnowflakeParts, Error<'call>> {
+    let parts = ulid.snowflake_parts().map_err(refused(*ulid))?;
+    Ok(SnowflakeParts {
+        created_at: time::extract_timestamp(ulid),
+        datacenter: parts.datacenter.into(),
+        worker: parts.worker.into(),
+        sequence: parts.sequence.into(),
+    })
+}
 
-    fn v6(value: u128) -> Result<Ulid, ConvertError> {
-        Ulid::from_uuid_v6(value.to_be_bytes())
-    }
+pub(super) fn from_key<'call>(created_at: TimestampTz, key: i64) -> Result<Ulid, Error<'call>> {
+    let unix_ms = time::unix_ms(created_at)?;
+    Ok(Ulid::from_key(unix_ms, key).map_err(number_refused)?)
+}
 
-    #[test]
-    fn another_version_is_named() {
-        let error = |expected, version| Err(ConvertError::Version { expected, version, variant: 0b10 });
-        for version in (0..16).filter(|&version| version != 1) {
-            assert_eq!(v1(V1 & !(0xf << 76) | u128::from(version) << 76), error(1, version));
-        }
-        assert_eq!(v1(V6), error(1, 6));
-        assert_eq!(v6(V1), error(6, 1));
-    }
+pub(super) fn to_key<'call>(ulid: &Ulid) -> Result<i64, Error<'call>> {
+    Ok(ulid.to_key().map_err(refused(*ulid))?)
+}
 
-    #[test]
-    fn another_variant_is_named() {
-        for (bits, variant) in
-            [(0b000, 0b0), (0b001, 0b0), (0b010, 0b0), (0b011, 0b0), (0b110, 0b110), (0b111, 0b111)]
-        {
-            let with = |value| value & !(0b111 << 61) | bits << 61;
-            assert_eq!(v1(with(V1)), Err(ConvertError::Version { expected: 1, version: 1, variant }));
-            assert_eq!(v6(with(V6)), Err(ConvertError::Version { expected: 6, version: 6, variant }));
-        }
-        for bits in [0b100, 0b101] {
-            assert!(v1(V1 & !(0b111 << 61) | bits << 61).is_ok());
-        }
-        assert_eq!(v1(0), Err(ConvertError::Version { expected: 1, version: 0, variant: 0 }));
-        assert_eq!(
-            v6(u128::MAX).unwrap_err().to_string(),
-            "expected a uuid of version 6 and variant 0b10, found version 15 and variant 0b111"
-        );
-    }
-
-    #[test]
-    fn a_time_before_1970_is_refused() {
-        let range = Err(ConvertError::Range(RangeError));
-        assert_eq!(v1(0x13814000_1dd2_11b2_8000_000000000000), Ok(Ulid::NIL));
-        assert_eq!(v1(0x13813fff_1dd2_11b2_bfff_ffffffffffff), range);
-        assert_eq!(v1(0x00000000_0000_1000_8000_000000000000), range);
-        assert_eq!(v6(0x1b21dd21_3814_6000_8000_000000000000), Ok(Ulid::NIL));
-        assert_eq!(v6(0x1b21dd21_3813_6fff_bfff_ffffffffffff), range);
-    }
-
-    #[test]
-    fn a_ulid_that_no_such_uuid_gives_is_refused() {
-        let none = |target| Err(ConvertError::Randomness { target });
-        let last = 9999 << REMAINDER_SHIFT;
-        assert!(Ulid::from_parts(0, last).unwrap().to_uuid_v1().is_ok());
-        for randomness in [10_000 << REMAINDER_SHIFT, Ulid::MAX_RANDOMNESS - 0xf, 1, 2, 4, 8, last | 1] {
-            let ulid = Ulid::from_parts(0, randomness).unwrap();
-            assert_eq!(ulid.to_uuid_v1(), none(ForeignId::UuidV1), "{randomness:x}");
-            assert_eq!(ulid.to_uuid_v6(), none(ForeignId::UuidV6), "{randomness:x}");
-        }
-    }
-
-    #[test]
-    fn a_time_beyond_sixty_bits_is_refused() {
-        let last = v1(0xffffffff_ffff_1fff_bfff_ffffffffffff).unwrap();
-        assert_eq!(last.unix_ms(), 103_072_857_660_684);
-        assert_eq!(last.to_uuid_v6(), Ok(0xffffffff_ffff_6fff_bfff_ffffffffffff_u128.to_be_bytes()));
-        let next_tick = Ulid::from(u128::from(last) + (1 << UUID_PADDING_BITS));
-        assert_eq!(next_tick.to_uuid_v1(), Err(ConvertError::Time { target: ForeignId::UuidV1 }));
-        let end = Ulid::lower_bound(Ulid::MAX_UNIX_MS).unwrap();
-        assert_eq!(end.to_uuid_v6(), Err(ConvertError::Time { target: ForeignId::UuidV6 }));
-        assert_eq!(
-            end.to_uuid_v6().unwrap_err().to_string(),
-            "the time of the ulid is out of range for a uuid of version 6"
-        );
-    }
-
-    #[test]
-    fn a_key_is_the_randomness() {
-        assert_eq!(Ulid::from_key(0, 0), Ok(Ulid::NIL));
-        assert_eq!(Ulid::from_key(5, 7), Ok(Ulid::from_parts(5, 7).unwrap()));
-        let last = Ulid::from_key(Ulid::MAX_UNIX_MS, i64::MAX).unwrap();
-        assert_eq!(last, Ulid::from_parts(Ulid::MAX_UNIX_MS, (1 << 63) - 1).unwrap());
-        assert_eq!(last.to_key(), Ok(i64::MAX));
-    }
-
-    #[test]
-    fn what_is_no_key_is_refused() {
-        for key in [-1, i64::MIN] {
-            assert_eq!(Ulid::from_key(0, key), Err(ConvertError::Negative { found: key }));
-        }
-        assert_eq!(Ulid::from_key(Ulid::MAX_UNIX_MS + 1, 0), Err(ConvertError::Range(RangeError)));
-        let none = ConvertError::Randomness { target: ForeignId::Key };
-        for randomness in [1 << 63, 1 << 64, Ulid::MAX_RANDOMNESS] {
-            assert_eq!(Ulid::from_parts(0, randomness).unwrap().to_key(), Err(none));
-        }
-        assert_eq!(none.to_string(), "the ulid was not made from a bigint key");
-    }
-
-    #[test]
-    fn bytes_are_the_randomness() {
-        let bytes = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10];
-        let ulid = Ulid::from_parts_bytes(5, bytes).unwrap();
-        assert_eq!((ulid.unix_ms(), ulid.randomness()), (5, 0x0102_0304_0506_0708_090a));
-        assert_eq!(ulid.randomness_bytes(), bytes);
-        assert_eq!(Ulid::from_parts_bytes(Ulid::MAX_UNIX_MS, [0xff; 10]), Ok(Ulid::MAX));
-        assert_eq!(Ulid::from_parts_bytes(Ulid::MAX_UNIX_MS + 1, [0; 10]), Err(RangeError));
-    }
+pub(super) fn from_bytes<'call>(
+    created_at: TimestampTz,
+    bytes: ByteaArg<'call>,
+) -> Result<Ulid, Error<'call>> {
+    let unix_ms = time::unix_ms(created_at)?;
+    let randomness = bytes.0.try_into().map_err(|_| Fault::RandomnessLength { found: bytes.0.len() })?;
+    Ok(Ulid::from_parts_bytes(unix_ms, randomness).map_err(|_| Fault::Timestamp)?)
 }

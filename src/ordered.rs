@@ -1,253 +1,74 @@
-//! The rule that computes the next ULID in an order that several generators share. It involves neither a clock nor a
-//! generator.
-//!
-//! The generators share one word of 64 bits, the time of the last ULID: milliseconds since the Unix epoch (48 bits) and
-//! their fraction in 65536ths (16 bits). It is the first half of the ULID; the second half is 64 bits of randomness,
-//! fresh for each. So no two of these ULIDs have the same first half, and a neighbour cannot be guessed.
-//!
-//! ```
-//! use std::sync::atomic::AtomicU64;
-//! use ulid::{Generator, since_epoch};
-//!
-//! static LAST: AtomicU64 = AtomicU64::new(0);
-//!
-//! // Two generators, as two threads would have them.
-//! let (mut a, mut b) = (Generator::from_os()?, Generator::from_os()?);
-//! let first = a.ordered(since_epoch()?, &LAST)?;
-//! let second = b.ordered(since_epoch()?, &LAST)?;
-//! assert!(first < second);
-//! assert!(second < a.ordered(since_epoch()?, &LAST)?);
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
+//! The time that all sessions' ordered ULIDs have reached, for whoever operates the server.
+#![allow(unsafe_code)]
 
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use crate::error::RangeError;
-use crate::value::Ulid;
+use pgrx::pg_sys::Datum;
 
-/// The number of bits for the fraction of the milliseconds.
-const FRACTION_BITS: u32 = 16;
+use super::backend::clock;
+use super::datum::{POSTGRES_EPOCH_MS, TimestampTz};
+use super::error::{self, Error, Fault};
+use super::frame::Returned;
+use ulid_core::{Ulid, ordered, since_epoch};
 
-const NS_PER_MS: u64 = 1_000_000;
+/// Times are counted in 65536ths of a millisecond.
+const MINUTE: u64 = 60_000 << 16;
+const DAY: u64 = 24 * 60 * MINUTE;
 
-/// The time that follows `last` when the clock reads `since_epoch`, counted from the Unix epoch.
-///
-/// - A clock later than `last`: the time of the clock, rounded down to a 65536th of a millisecond.
-/// - The same time, or a clock behind it: `last + 1`.
-///
-/// So the result is always greater than `last`. Zero stands for "none yet". The rule gives 65,536 times per millisecond
-/// before it runs ahead of the clock.
-///
-/// # Errors
-/// [`RangeError`] if the milliseconds do not fit 48 bits, those of the clock or those after `last`.
-///
-/// ```
-/// use std::time::Duration;
-/// use ulid::ordered;
-///
-/// // Half a millisecond after a millisecond.
-/// let now = Duration::from_nanos(1_469_918_176_385_500_000);
-/// let first = ordered::next(0, now)?;
-/// assert_eq!(first, 1_469_918_176_385 << 16 | 0x8000);
-/// assert_eq!(ordered::next(first, now)?, first + 1);
-/// assert_eq!(ordered::next(first, now - Duration::from_secs(60))?, first + 1);
-/// # Ok::<(), ulid::RangeError>(())
-/// ```
-pub fn next(last: u64, since_epoch: Duration) -> Result<u64, RangeError> {
-    Ok(clock(since_epoch)?.max(last.checked_add(1).ok_or(RangeError)?))
+/// An ordered ULID as a number, and how far ahead of the clock it is.
+pub(super) struct Ordered {
+    pub id: u128,
+    pub ahead: u64,
 }
 
-/// The time in 65536ths of a millisecond since the Unix epoch, rounded down.
-pub(crate) fn clock(since_epoch: Duration) -> Result<u64, RangeError> {
-    let seconds = since_epoch.as_secs().checked_mul(1000).ok_or(RangeError)?;
-    let unix_ms = seconds.saturating_add(u64::from(since_epoch.subsec_millis()));
-    if unix_ms > Ulid::MAX_UNIX_MS {
-        return Err(RangeError);
+impl Returned for Ordered {
+    const SQL: &'static str = <Ulid as Returned>::SQL;
+
+    fn into_datum(self) -> Datum {
+        /// Whether this session has been warned. A parallel worker is a process of its own, so it stays silent.
+        static WARNED: AtomicBool = AtomicBool::new(false);
+        // SAFETY: a process learns its number, which is negative outside of parallel workers, before it runs SQL.
+        let is_worker = unsafe { pgrx::pg_sys::ParallelWorkerNumber } >= 0;
+        if self.ahead > MINUTE && !is_worker && !WARNED.swap(true, Ordering::Relaxed) {
+            // SAFETY: the caller's frames have nothing to drop.
+            unsafe { error::warn_of_clock() };
+        }
+        self.id.into_datum()
     }
-    let ns = u64::from(since_epoch.subsec_nanos()) % NS_PER_MS;
-    let fraction = (ns << FRACTION_BITS) / NS_PER_MS;
-    Ok(unix_ms << FRACTION_BITS | fraction)
 }
 
-/// Advances the word that the generators of one order share by the rule of [`next`], and returns its new value: the time
-/// of the next ULID. An error leaves the word unchanged.
-///
-/// # Errors
-/// Those of [`next`].
-pub fn advance(shared: &AtomicU64, since_epoch: Duration) -> Result<u64, RangeError> {
-    advance_at(shared, clock(since_epoch)?)
+/// The time of the last ordered ULID; null if there was none since the start.
+pub(super) fn time(shared: &AtomicU64) -> Option<TimestampTz> {
+    match shared.load(Ordering::Relaxed) {
+        0 => None,
+        time => Some(timestamp(time)),
+    }
 }
 
-/// The same for a clock that reads this time, in 65536ths of a millisecond.
-pub(crate) fn advance_at(shared: &AtomicU64, clock: u64) -> Result<u64, RangeError> {
-    /// Near the end of time one more could be too much: more than all processes of a server could add at once.
-    const NEAR_THE_END: u64 = u64::MAX - u32::MAX as u64;
-
-    // All changes of one word have one order, and it agrees with any other way in which one thread learns of another.
-    // Only the word is shared, so nothing else has to be ordered with it.
-    let mut last = shared.load(Ordering::Relaxed);
-    loop {
-        if clock <= last && last < NEAR_THE_END {
-            // The word only grows, so the clock is behind it whatever it is by now, and this cannot fail.
-            let time = shared.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
-            if time > clock {
-                return Ok(time);
-            }
-            // But somebody has taken it back.
-            last = time;
-        } else {
-            let time = clock.max(last.checked_add(1).ok_or(RangeError)?);
-            match shared.compare_exchange_weak(last, time, Ordering::Relaxed, Ordering::Relaxed) {
-                Ok(_) => return Ok(time),
-                Err(changed) => last = changed,
-            }
+/// Lets ordered ULIDs continue after this one, if they have not come so far, and returns the time that they continue
+/// after.
+pub(super) fn advance<'call>(
+    ulid: &Ulid,
+    force: bool,
+    shared: &AtomicU64,
+) -> Result<TimestampTz, Error<'call>> {
+    if !force {
+        let now = since_epoch().and_then(ordered::clock).map_err(clock)?;
+        if ordered::time_of(*ulid).saturating_sub(now) > DAY {
+            Err(Fault::Ahead(*ulid))?;
         }
     }
+    Ok(timestamp(ordered::advance_to(shared, *ulid)))
 }
 
-/// Advances the word so that the next ULID is greater than this one, and returns its new value. It never goes back.
-pub fn advance_to(shared: &AtomicU64, ulid: Ulid) -> u64 {
-    let time = time_of(ulid);
-    shared.fetch_max(time, Ordering::Relaxed).max(time)
+/// Lets ordered ULIDs continue from the clock.
+pub(super) fn reset(shared: &AtomicU64) {
+    shared.store(0, Ordering::Relaxed);
 }
 
-/// The time of a ULID in 65536ths of a millisecond since the Unix epoch: its first half.
-pub(crate) fn time_of(ulid: Ulid) -> u64 {
-    (u128::from(ulid) >> 64) as u64
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const MS: u64 = 1_469_918_176_385;
-
-    fn at(unix_ms: u64, ns: u64) -> Duration {
-        Duration::from_millis(unix_ms) + Duration::from_nanos(ns)
-    }
-
-    fn word(unix_ms: u64, fraction: u64) -> u64 {
-        unix_ms << 16 | fraction
-    }
-
-    #[test]
-    fn a_later_clock_gives_its_own_time() {
-        assert_eq!(next(0, at(MS, 0)), Ok(word(MS, 0)));
-        // A 65536th of a millisecond is 15.2587890625 ns.
-        assert_eq!(next(word(MS, 0), at(MS, 31)), Ok(word(MS, 2)));
-        assert_eq!(next(word(MS, 0), at(MS, 500_000)), Ok(word(MS, 0x8000)));
-        assert_eq!(next(word(MS, 0), at(MS, 999_999)), Ok(word(MS, 0xffff)));
-        assert_eq!(next(word(MS, 0xffff), at(MS + 1, 0)), Ok(word(MS + 1, 0)));
-    }
-
-    #[test]
-    fn the_same_time_is_one_more() {
-        assert_eq!(next(word(MS, 0), at(MS, 0)), Ok(word(MS, 1)));
-        assert_eq!(next(word(MS, 0), at(MS, 15)), Ok(word(MS, 1)));
-        assert_eq!(next(word(MS, 0), at(MS, 16)), Ok(word(MS, 1)));
-        assert_eq!(next(0, Duration::ZERO), Ok(1));
-    }
-
-    #[test]
-    fn one_more_carries_into_the_milliseconds() {
-        assert_eq!(next(word(MS, 0xffff), at(MS, 999_999)), Ok(word(MS + 1, 0)));
-        assert_eq!(next(word(0xffff_ffff, 0xffff), at(MS - 1, 0)), Ok(word(MS - 1, 0)));
-        assert_eq!(next(word(0xffff_ffff, 0xffff), Duration::ZERO), Ok(word(0x1_0000_0000, 0)));
-    }
-
-    #[test]
-    fn a_clock_set_back_keeps_the_last_time() {
-        for clock in [at(MS, 0), at(MS - 1, 999_999), at(MS - 3_600_000, 0), Duration::ZERO] {
-            assert_eq!(next(word(MS, 7), clock), Ok(word(MS, 8)), "{clock:?}");
-        }
-    }
-
-    #[test]
-    fn the_end_of_time_is_an_error() {
-        let max = Ulid::MAX_UNIX_MS;
-        assert_eq!(next(0, at(max, 999_999)), Ok(u64::MAX));
-        assert_eq!(next(u64::MAX - 1, at(MS, 0)), Ok(u64::MAX));
-        for clock in [at(MS, 0), at(max, 999_999), Duration::ZERO] {
-            assert_eq!(next(u64::MAX, clock), Err(RangeError));
-        }
-        // Multiplied without a check, the last two would start at zero again.
-        for clock in
-            [at(max + 1, 0), Duration::MAX, Duration::from_secs(1 << 61), Duration::from_millis(1 << 52)]
-        {
-            assert_eq!(next(0, clock), Err(RangeError), "{clock:?}");
-        }
-    }
-
-    #[test]
-    fn an_error_leaves_the_word_as_it_was() {
-        let shared = AtomicU64::new(u64::MAX - 1);
-        assert_eq!(advance(&shared, at(MS, 0)), Ok(u64::MAX));
-        assert_eq!(advance(&shared, at(MS, 0)), Err(RangeError));
-        assert_eq!(advance(&shared, at(Ulid::MAX_UNIX_MS + 1, 0)), Err(RangeError));
-        assert_eq!(shared.into_inner(), u64::MAX);
-    }
-
-    #[test]
-    fn a_word_follows_the_rule_wherever_the_clock_is() {
-        let middle = word(MS, 7);
-        for last in [0, 1, middle, u64::MAX - (1 << 33), u64::MAX - (1 << 32), u64::MAX - 2] {
-            for clock in [Duration::ZERO, at(MS - 1, 0), at(MS, 0), at(MS, 107), at(MS + 1, 0)] {
-                let shared = AtomicU64::new(last);
-                assert_eq!(advance(&shared, clock), next(last, clock), "{last:x} {clock:?}");
-                assert_eq!(shared.load(Ordering::Relaxed), next(last, clock).unwrap());
-            }
-        }
-    }
-
-    #[test]
-    fn after_a_ulid_comes_a_greater_one_and_never_a_smaller() {
-        let shared = AtomicU64::new(0);
-        let id = Ulid::from(u128::from(word(MS, 7)) << 64 | u128::from(u64::MAX));
-        assert_eq!(advance_to(&shared, id), word(MS, 7));
-        assert_eq!(advance_to(&shared, Ulid::NIL), word(MS, 7));
-        assert_eq!(advance(&shared, at(MS, 0)), Ok(word(MS, 8)));
-        assert_eq!(advance_to(&shared, id), word(MS, 8));
-        assert_eq!(advance_to(&shared, Ulid::from(u128::MAX)), u64::MAX);
-    }
-
-    #[test]
-    fn a_word_that_is_taken_back_all_the_time_gives_no_time_before_the_clock() {
-        const EACH: usize = if cfg!(miri) { 50 } else { 100_000 };
-        let shared = AtomicU64::new(0);
-        std::thread::scope(|scope| {
-            scope.spawn(|| {
-                for _ in 0..EACH {
-                    shared.store(0, Ordering::Relaxed);
-                }
-            });
-            for _ in 0..EACH {
-                assert!(advance(&shared, at(MS, 0)).unwrap() >= word(MS, 0));
-            }
-        });
-    }
-
-    #[test]
-    fn threads_never_get_the_same_time_and_each_an_increasing_one() {
-        const EACH: usize = if cfg!(miri) { 50 } else { 10_000 };
-        let shared = AtomicU64::new(0);
-        let mut times: Vec<u64> = std::thread::scope(|scope| {
-            let threads = [(); 4].map(|()| {
-                scope.spawn(|| -> Vec<u64> {
-                    // A clock that stands still makes them collide at every step.
-                    (0..EACH).map(|_| advance(&shared, at(MS, 0)).unwrap()).collect()
-                })
-            });
-            threads
-                .into_iter()
-                .flat_map(|thread| {
-                    let times = thread.join().unwrap();
-                    assert!(times.is_sorted_by(|a, b| a < b));
-                    times
-                })
-                .collect()
-        });
-        times.sort_unstable();
-        assert!(times.iter().copied().eq(word(MS, 0)..word(MS, 0) + 4 * EACH as u64));
-    }
+/// The time in microseconds, rounded down.
+fn timestamp(time: u64) -> TimestampTz {
+    let us = ((time & 0xffff) * 1000) >> 16;
+    // 48 bits of milliseconds always fit.
+    TimestampTz(((time >> 16) as i64 - POSTGRES_EPOCH_MS) * 1000 + us as i64)
 }

@@ -1,109 +1,21 @@
-//! The ULIDs whose text starts with given characters.
+//! Search by the first characters of the text.
 
-use crate::codec::{self, TEXT_LEN};
-use crate::error::PrefixError;
-use crate::value::Ulid;
-use crate::window::Window;
+use super::datum::TextArg;
+use super::error::{Error, Fault};
+use ulid_core::{Ulid, Window};
 
-/// The number of bits that a character stands for.
-const CHARACTER_BITS: usize = 5;
-
-/// The bits of the first character beyond the 128 bits of a ULID: 26 characters are 130 bits.
-const SPARE_BITS: usize = TEXT_LEN * CHARACTER_BITS - 128;
-
-impl Window {
-    /// The ULIDs whose text starts with these 0 to 26 characters, read as [`Ulid::parse`] does: in either case and with
-    /// Crockford's aliases (`I`, `L` for `1`, `O` for `0`). Without characters it contains all ULIDs. It is never
-    /// empty.
-    ///
-    /// # Errors
-    /// [`PrefixError`] names the first fault from the left.
-    ///
-    /// ```
-    /// use ulid::{PrefixError, Ulid, Window};
-    ///
-    /// let id: Ulid = "01ARYZ6S41TSV4RRFFQ69G5FAV".parse()?;
-    /// let window = Window::starting_with(b"o1aryz6s")?;
-    /// assert!(window.contains(id));
-    /// assert_eq!(window.lower(), "01ARYZ6S000000000000000000".parse()?);
-    /// assert_eq!(window.upper(), "01ARYZ6SZZZZZZZZZZZZZZZZZZ".parse()?);
-    /// assert_eq!(Window::starting_with(b"8"), Err(PrefixError::Overflow));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn starting_with(prefix: &[u8]) -> Result<Self, PrefixError> {
-        let mut lower = 0;
-        for (index, &byte) in prefix.iter().enumerate() {
-            let digit = codec::digit(byte);
-            match digit {
-                _ if index == TEXT_LEN => return Err(PrefixError::Length),
-                Some(digit) if index == 0 && digit >> (CHARACTER_BITS - SPARE_BITS) > 0 => {
-                    return Err(PrefixError::Overflow);
-                }
-                Some(digit) => lower |= u128::from(digit) << (CHARACTER_BITS * (TEXT_LEN - 1 - index)),
-                None => return Err(PrefixError::Character { byte, position: index + 1 }),
-            }
-        }
-        // Without characters these are all bits, more than can be shifted by.
-        let rest = match CHARACTER_BITS * (TEXT_LEN - prefix.len()) {
-            bits @ 0..128 => (1 << bits) - 1,
-            _ => u128::MAX,
-        };
-        Ok(Self::from_bounds(Ulid::from(lower), Ulid::from(lower | rest)))
-    }
+fn window(prefix: TextArg<'_>) -> Result<Window, Error<'_>> {
+    Ok(Window::starting_with(prefix.0).map_err(|error| Fault::Prefix { text: prefix.0, error })?)
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+pub(super) fn lower(prefix: TextArg<'_>) -> Result<Ulid, Error<'_>> {
+    Ok(window(prefix)?.lower())
+}
 
-    fn bounds(prefix: &str) -> (String, String) {
-        let window = Window::starting_with(prefix.as_bytes()).unwrap();
-        assert!(!window.is_empty(), "{prefix}");
-        (window.lower().to_string(), window.upper().to_string())
-    }
+pub(super) fn upper(prefix: TextArg<'_>) -> Result<Ulid, Error<'_>> {
+    Ok(window(prefix)?.upper())
+}
 
-    #[test]
-    fn what_follows_is_zeros_and_ones() {
-        let text = "01ARYZ6S41TSV4RRFFQ69G5FAV";
-        for length in 1..=TEXT_LEN {
-            let prefix = &text[..length];
-            assert_eq!(bounds(prefix), (format!("{prefix:0<26}"), format!("{prefix:Z<26}")));
-        }
-    }
-
-    #[test]
-    fn no_character_is_all_ulids() {
-        let window = Window::starting_with(b"").unwrap();
-        assert_eq!((window.lower(), window.upper()), (Ulid::NIL, Ulid::MAX));
-    }
-
-    #[test]
-    fn either_case_and_aliases() {
-        assert_eq!(bounds("oIaRyZ6s4l"), bounds("01ARYZ6S41"));
-        assert_eq!(bounds("7zzzzzzzzzzzzzzzzzzzzzzzzz").0, Ulid::MAX.to_string());
-    }
-
-    #[test]
-    fn the_first_character_has_three_bits() {
-        for first in '0'..='7' {
-            assert_eq!(bounds(&first.to_string()).0, format!("{first:0<26}"));
-        }
-        for first in "89abcdefghjkmnpqrstvwxyzZ".chars() {
-            assert_eq!(Window::starting_with(&[first as u8]), Err(PrefixError::Overflow), "{first}");
-        }
-    }
-
-    #[test]
-    fn the_leftmost_fault_is_named() {
-        let error = |prefix: &str| Window::starting_with(prefix.as_bytes()).unwrap_err();
-        let character = |byte, position| PrefixError::Character { byte, position };
-        assert_eq!(error("8U"), PrefixError::Overflow);
-        assert_eq!(error("U8"), character(b'U', 1));
-        assert_eq!(error("01-R"), character(b'-', 3));
-        assert_eq!(error("01é"), character(0xc3, 3));
-        assert_eq!(error(" "), character(b' ', 1));
-        assert_eq!(error("01ARYZ6S41TSV4RRFFQ69G5FAV0"), PrefixError::Length);
-        assert_eq!(error("01ARYZ6S41TSV4RRFFQ69G5FAVé"), PrefixError::Length);
-        assert_eq!(error("01ARYZ6S41TSV4RRFFQ69G5FA\u{e9}0"), character(0xc3, 26));
-    }
+pub(super) fn starts_with<'call>(ulid: &Ulid, prefix: TextArg<'call>) -> Result<bool, Error<'call>> {
+    Ok(window(prefix)?.contains(*ulid))
 }

@@ -20,15 +20,15 @@ accepted=(
   debian-watch-file-is-missing             # it is made from a checkout, not from what is published elsewhere
   no-homepage-field                        # the project has no address yet
   hardening-no-fortify-functions           # these are for C
-  package-does-not-install-examples        # fuzz/examples is a program of the tests
+  package-does-not-install-examples        # core/fuzz/examples is a program of the tests
   repeated-path-segment                    # PostgreSQL looks in /usr/lib/postgresql/NN/lib
 )
 lintian --allow-root --display-info --pedantic --fail-on error,warning,info,pedantic \
   --suppress-tags "$(IFS=,; echo "${accepted[*]}")" "$PACKAGES/${new%.deb}.changes" "$PACKAGES/postgresql-ulid_$VERSION-1_source.changes"
 
-mkdir -p "$root"/etc/postgresql-common/ "$root/test/tests"
+mkdir -p "$root"/etc/postgresql-common/ "$root/test/core/tests"
 echo "create_main_cluster = false" > "$root/etc/postgresql-common/createcluster.conf"
-cp -R tests/data "$root/test/tests"
+cp -R core/tests/data "$root/test/core/tests"
 cp scripts/demo.sql "$PACKAGES/$new" "$root/test"
 
 say "its architecture, dependencies, files and library"

@@ -82,7 +82,7 @@ unlink "$directory/bin/pg_config" or die "pg_config: $!";
 ok(!-e "$directory/asked", 'nothing was built');
 
 command_ok(make('all'), 'make all, as pgxn does');
-is(slurp_file("$directory/asked"), "build --target-dir $directory/target --release --lib --no-default-features --features pg$major\n",
+is(slurp_file("$directory/asked"), "build --target-dir $directory/target --release --lib --features pg$major\n",
     'it builds the library for this server');
 my ($pg_config) = grep { -x } map { "$_/pg_config" } split /:/, $ENV{PATH};
 command_ok(make('build', abs2rel($pg_config, $root)), 'make build with a relative path of pg_config');

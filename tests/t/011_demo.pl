@@ -7,10 +7,10 @@ use Test::More;
 use ULID;
 
 my $node = new_server('demo', extension => 0);
-chdir $root or die "$root: $!";            # the script reads the vectors in tests/data
+chdir $root or die "$root: $!";            # the script reads the vectors in core/tests/data
 my $shown = $node->safe_psql('postgres', slurp_file('scripts/demo.sql'));
 
-my $vectors = () = slurp_file('tests/data/valid.tsv') =~ /^[^#]/mg;
+my $vectors = () = slurp_file('core/tests/data/valid.tsv') =~ /^[^#]/mg;
 like($shown, qr/^$vectors\|$vectors\|$vectors$/m, 'all vectors have the same bytes and the same time');
 my @files = $shown =~ /^(\d+)\|[0-9A-Za-z-]+$/mg;
 is(scalar @files, 2, 'the file of the table is shown before and after');

@@ -112,7 +112,7 @@ sub placed {
     my (undef, $error) = run_in('UTF8', "\\set VERBOSITY verbose\nSELECT $expression;\n");
     my ($named, $line) = $error =~ /^LOCATION:  (?:\w+, )?(\w+\.rs):(\d+)$/m;
     is($named, $file, "the report for $expression names the file that raises it") or diag($error);
-    my @lines = split /\n/, slurp_file("$root/src/postgres/$file");
+    my @lines = split /\n/, slurp_file("$root/src/$file");
     like($lines[($line // 0) - 1], qr/\?/, "the report for $expression names a line that returns an error");
     return;
 }

@@ -20,7 +20,7 @@ my %columns = (
     snowflake => 'snowflake bigint, epoch_ms bigint, ms bigint, datacenter int, worker int, sequence int, id ulid',
 );
 for my $name (sort keys %columns) {
-    my $rows = slurp_file("$root/tests/data/$name.tsv");
+    my $rows = slurp_file("$root/core/tests/data/$name.tsv");
     $rows =~ s/^#.*\n//mg;
     $rows =~ s/\\u00e9/\xc3\xa9/g;
     $sql->("CREATE TABLE $name ($columns{$name});\nCOPY $name FROM STDIN;\n$rows\\.\n");

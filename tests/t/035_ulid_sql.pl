@@ -10,10 +10,10 @@ use ULID;
 plan(skip_all => 'takes PostgreSQL 14') if $major < 14;
 my $cases = $ENV{CASES} || 500;
 
-# Read a file of tests/data: a list of columns for each line.
+# Read a file of core/tests/data: a list of columns for each line.
 sub vectors {
     my ($name) = @_;
-    my @lines = grep { !/^#/ } split /\n/, slurp_file("$root/tests/data/$name.tsv");
+    my @lines = grep { !/^#/ } split /\n/, slurp_file("$root/core/tests/data/$name.tsv");
     return map { [map { s/\\t/\t/gr =~ s/\\n/\n/gr =~ s/\\u00e9/\xc3\xa9/gr } split /\t/, $_, -1] } @lines;
 }
 

@@ -1,0 +1,325 @@
+//! Encodes 16 bytes as 26 characters of Crockford's Base32, and decodes them. No allocation, no knowledge of what the
+//! bytes mean.
+
+use crate::error::{Expected, ParseError};
+
+/// The length of a ULID's text in bytes, all of them ASCII.
+pub const TEXT_LEN: usize = 26;
+
+/// The length of a hyphenated UUID, which is accepted too.
+const UUID_TEXT_LEN: usize = 36;
+
+/// Where a UUID has its hyphens.
+const HYPHENS: [usize; 4] = [8, 13, 18, 23];
+
+/// Crockford's alphabet: the digits, then the letters without I, L, O and U.
+const ALPHABET: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+
+/// Marks a byte in [`VALUES`] that is not a character of the alphabet.
+const INVALID: u8 = 0xff;
+
+/// The value of each byte as a character: either case, and the aliases I, L (1) and O (0).
+const VALUES: [u8; 256] = {
+    let mut values = [INVALID; 256];
+    let mut value = 0;
+    while value < 32 {
+        let character = ALPHABET[value as usize];
+        values[character as usize] = value;
+        values[character.to_ascii_lowercase() as usize] = value;
+        value += 1;
+    }
+    let mut alias = 0;
+    while alias < 6 {
+        values[b"IiLlOo"[alias] as usize] = if alias < 4 { 1 } else { 0 };
+        alias += 1;
+    }
+    values
+};
+
+/// The value of each byte as a hexadecimal digit of either case.
+const HEX_VALUES: [u8; 256] = {
+    let mut values = [INVALID; 256];
+    let mut value = 0;
+    while value < 16 {
+        let digit = b"0123456789abcdef"[value as usize];
+        values[digit as usize] = value;
+        values[digit.to_ascii_uppercase() as usize] = value;
+        value += 1;
+    }
+    values
+};
+
+/// The two characters for every ten bits. This takes half as many look-ups and stores as one character at a time.
+static PAIRS: [[u8; 2]; 1024] = {
+    let mut pairs = [[0; 2]; 1024];
+    let mut value = 0;
+    while value < pairs.len() {
+        pairs[value] = [ALPHABET[value >> 5], ALPHABET[value & 31]];
+        value += 1;
+    }
+    pairs
+};
+
+/// What each byte contributes to a number of four digits as the first, second, third or last of them: its value,
+/// shifted to its place when the table is built, not when a text is read. Negative if it is not a digit. What a
+/// negative number is or-ed into stays negative, so a single test at the end detects any of them.
+type Places = [[i32; 256]; 4];
+
+static BASE32: Places = places(&VALUES, 5);
+static HEX: Places = places(&HEX_VALUES, 4);
+
+const fn places(values: &[u8; 256], bits: usize) -> Places {
+    let mut places = [[-1; 256]; 4];
+    let mut place = 0;
+    while place < 4 {
+        let mut byte = 0;
+        while byte < 256 {
+            if values[byte] != INVALID {
+                places[place][byte] = (values[byte] as i32) << (bits * (3 - place));
+            }
+            byte += 1;
+        }
+        place += 1;
+    }
+    places
+}
+
+/// The value of a character, 0 to 31, read as [`decode`] does.
+pub(crate) fn digit(byte: u8) -> Option<u8> {
+    Some(VALUES[usize::from(byte)]).filter(|&value| value != INVALID)
+}
+
+/// Whether [`encode`] writes this character.
+pub(crate) fn is_canonical(byte: u8) -> bool {
+    ALPHABET.contains(&byte)
+}
+
+/// Writes the canonical text: upper case, the first character at most `7`.
+pub(crate) fn encode(bytes: &[u8; 16]) -> [u8; TEXT_LEN] {
+    let value = u128::from_be_bytes(*bytes);
+    let mut text = [0; TEXT_LEN];
+    for (i, pair) in text.as_chunks_mut().0.iter_mut().enumerate() {
+        *pair = PAIRS[(value >> (120 - 10 * i)) as usize & 1023];
+    }
+    text
+}
+
+/// Decodes the 26 characters of a ULID, in either case and with Crockford's aliases, or the 36 of a hyphenated UUID.
+///
+/// The value is a number, because its bytes would overlap with those of the error and be assembled piece by piece.
+///
+/// # Errors
+/// [`ParseError`] names the first fault from the left.
+#[inline]
+pub fn decode(text: &[u8]) -> Result<u128, ParseError> {
+    let value = if let Ok(text) = text.try_into() {
+        decode_base32(text)
+    } else if let Ok(text) = text.try_into() {
+        decode_uuid(text)
+    } else {
+        None
+    };
+    value.ok_or_else(|| decode_error(text))
+}
+
+/// Searches again for the fault, so that decoding a valid text need not keep track of it.
+#[cold]
+fn decode_error(text: &[u8]) -> ParseError {
+    if let Ok(text) = text.try_into() {
+        base32_error(text)
+    } else if let Ok(text) = text.try_into() {
+        uuid_error(text)
+    } else {
+        length_error(text)
+    }
+}
+
+/// The first two characters are the first byte, and each eight after them are five bytes.
+fn decode_base32(text: &[u8; TEXT_LEN]) -> Option<u128> {
+    let first = i64::from(BASE32[2][usize::from(text[0])] | BASE32[3][usize::from(text[1])]);
+    let eight = |at| four(&BASE32, text, at) << 20 | four(&BASE32, text, at + 4);
+    let (a, b, c) = (eight(2), eight(10), eight(18));
+    // A first character above 7, or an invalid character, sets bits above those of a valid text.
+    let fits = first >> 8 | (a | b | c) >> 40 == 0;
+    fits.then(|| join(first << 56 | a << 16 | b >> 24, b << 40 | c))
+}
+
+/// Groups of 8, 4, 4, 4 and 12 digits with hyphens between them.
+fn decode_uuid(text: &[u8; UUID_TEXT_LEN]) -> Option<u128> {
+    let four = |at| four(&HEX, text, at);
+    let (a, b, c, d) = (four(0) << 16 | four(4), four(9), four(14), four(19));
+    let e = four(24) << 32 | four(28) << 16 | four(32);
+    let fits = (a | b | c | d | e) >= 0 && HYPHENS.iter().all(|&at| text[at] == b'-');
+    fits.then(|| join(a << 32 | b << 16 | c, d << 48 | e))
+}
+
+/// The number of four digits, negative if one of them is invalid.
+fn four<const N: usize>(places: &Places, text: &[u8; N], at: usize) -> i64 {
+    let digit = |place: usize| places[place][usize::from(text[at + place])];
+    i64::from(digit(0) | digit(1) | digit(2) | digit(3))
+}
+
+/// The high and the low 64 bits as one number.
+fn join(high: i64, low: i64) -> u128 {
+    u128::from(high.cast_unsigned()) << 64 | u128::from(low.cast_unsigned())
+}
+
+/// Names the first fault from the left. If the first character is too large, that is the fault.
+fn base32_error(text: &[u8; TEXT_LEN]) -> ParseError {
+    let fault = text.iter().position(|&byte| VALUES[usize::from(byte)] == INVALID);
+    match fault {
+        Some(index) if index == 0 || VALUES[usize::from(text[0])] <= 7 => {
+            character_error(text, index, Expected::Base32)
+        }
+        _ => ParseError::Overflow,
+    }
+}
+
+/// Names the first fault from the left.
+fn uuid_error(text: &[u8; UUID_TEXT_LEN]) -> ParseError {
+    let expected = |index| if HYPHENS.contains(&index) { Expected::Hyphen } else { Expected::HexDigit };
+    let fits = |index: usize| match expected(index) {
+        Expected::Hyphen => text[index] == b'-',
+        _ => text[index].is_ascii_hexdigit(),
+    };
+    let index = (0..UUID_TEXT_LEN).find(|&index| !fits(index)).unwrap_or_default();
+    character_error(text, index, expected(index))
+}
+
+/// A character outside ASCII is the fault whatever the length is, so lengths always count characters.
+fn length_error(text: &[u8]) -> ParseError {
+    match text.iter().position(|byte| !byte.is_ascii()) {
+        Some(index) => character_error(text, index, Expected::Base32),
+        None => ParseError::Length { found: text.len() },
+    }
+}
+
+fn character_error(text: &[u8], index: usize, expected: Expected) -> ParseError {
+    ParseError::Character { byte: text[index], position: index + 1, expected }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_character_has_its_value() {
+        for (value, &character) in ALPHABET.iter().enumerate() {
+            assert_eq!(usize::from(VALUES[usize::from(character)]), value);
+            assert_eq!(VALUES[usize::from(character)], VALUES[usize::from(character.to_ascii_lowercase())]);
+        }
+        for (aliases, value) in [(b"IiLl".as_slice(), 1), (b"Oo", 0)] {
+            assert!(aliases.iter().all(|&alias| VALUES[usize::from(alias)] == value));
+        }
+        assert_eq!(VALUES.iter().filter(|&&value| value != INVALID).count(), 10 + 2 * 22 + 6);
+    }
+
+    /// The text computed in the simplest way, as a reference.
+    fn encode_plainly(value: u128) -> Vec<u8> {
+        (0..TEXT_LEN).map(|i| ALPHABET[(value >> (125 - 5 * i)) as usize & 31]).collect()
+    }
+
+    fn decode_base32_plainly(text: &[u8]) -> Result<u128, ParseError> {
+        let mut value: u128 = 0;
+        for (index, &byte) in text.iter().enumerate() {
+            let digit = match byte.to_ascii_uppercase() {
+                b'I' | b'L' => Some(1),
+                b'O' => Some(0),
+                byte => ALPHABET.iter().position(|&character| character == byte),
+            };
+            match digit {
+                Some(digit) if index > 0 || digit <= 7 => value = value << 5 | digit as u128,
+                Some(_) => return Err(ParseError::Overflow),
+                None => return Err(character_error(text, index, Expected::Base32)),
+            }
+        }
+        Ok(value)
+    }
+
+    fn decode_uuid_plainly(text: &[u8]) -> Result<u128, ParseError> {
+        let mut value: u128 = 0;
+        for (index, &byte) in text.iter().enumerate() {
+            match char::from(byte).to_digit(16) {
+                _ if [8, 13, 18, 23].contains(&index) => {
+                    if byte != b'-' {
+                        return Err(character_error(text, index, Expected::Hyphen));
+                    }
+                }
+                Some(digit) => value = value << 4 | u128::from(digit),
+                None => return Err(character_error(text, index, Expected::HexDigit)),
+            }
+        }
+        Ok(value)
+    }
+
+    /// Miri is slow, so only some bytes are tested under it.
+    const STEP: usize = if cfg!(miri) { 15 } else { 1 };
+
+    /// Every byte in every place, alone and with a fault after it.
+    fn assert_decodes_as<const N: usize>(valid: &[u8; N], plainly: fn(&[u8]) -> Result<u128, ParseError>) {
+        for place in 0..N {
+            for byte in (0..=u8::MAX).step_by(STEP) {
+                let mut text = *valid;
+                text[place] = byte;
+                assert_eq!(decode(&text), plainly(&text), "{byte:#04x} at {place}");
+                text[N - 1] = b'*';
+                assert_eq!(decode(&text), plainly(&text), "{byte:#04x} at {place}, * at the end");
+            }
+        }
+    }
+
+    #[test]
+    fn every_pair_of_characters_is_written_in_every_place() {
+        for pair in (0..1024).step_by(STEP) {
+            let value = (0..13).fold(0u128, |value, _| value << 10 | pair);
+            assert_eq!(encode(&value.to_be_bytes()).as_slice(), encode_plainly(value));
+        }
+    }
+
+    #[test]
+    fn every_byte_is_read_in_every_place_of_a_ulid() {
+        assert_decodes_as(b"01ARYZ6S41TSV4RRFFQ69G5FAV", decode_base32_plainly);
+        assert_decodes_as(b"7zzzzzzzzzzzzzzzzzzzzzzzzz", decode_base32_plainly);
+    }
+
+    #[test]
+    fn every_byte_is_read_in_every_place_of_a_uuid() {
+        assert_decodes_as(b"01563df3-6481-d676-4c61-efb99302bd5b", decode_uuid_plainly);
+        assert_decodes_as(b"FFFFFFFF-FFFF-FFFF-FFFF-FFFFFFFFFFFF", decode_uuid_plainly);
+    }
+
+    /// The faults are bits that are combined, so they might cancel each other.
+    #[test]
+    fn several_faults_are_as_wrong_as_one() {
+        fn assert_refused(valid: &[u8]) {
+            for first in 0..valid.len() {
+                for second in (first + 1..valid.len()).step_by(STEP) {
+                    for faults in [[b'*', b'*'], [b'*', 0xff], [b'Z', b'*'], [b'*', b'Z']] {
+                        let mut text = valid.to_vec();
+                        (text[first], text[second]) = (faults[0], faults[1]);
+                        assert!(decode(&text).is_err(), "{}", text.escape_ascii());
+                    }
+                }
+            }
+            for byte in [b'*', b'-', 0, 0xff] {
+                assert!(decode(&vec![byte; valid.len()]).is_err(), "{byte:#04x}");
+            }
+        }
+        assert_refused(b"01ARYZ6S41TSV4RRFFQ69G5FAV");
+        assert_refused(b"01563df3-6481-d676-4c61-efb99302bd5b");
+    }
+
+    #[test]
+    fn the_leftmost_fault_is_named() {
+        let parse = |text: &str| decode(text.as_bytes()).unwrap_err();
+        assert_eq!(parse("81ARYZ6S41TSU4RRFFQ69G5FAU"), ParseError::Overflow);
+        let fault = |byte, position, expected| ParseError::Character { byte, position, expected };
+        assert_eq!(parse("u1ARYZ6S41TSU4RRFFQ69G5FAU"), fault(b'u', 1, Expected::Base32));
+        assert_eq!(parse("01ARYZ6S41TSU4RRFFQ69G5FAU"), fault(b'U', 13, Expected::Base32));
+        assert_eq!(parse("01563df3-6481-d676-4c61-efb99302bd5g"), fault(b'g', 36, Expected::HexDigit));
+        assert_eq!(parse("01563df3-6481-d676-4c61+efb99302bd5g"), fault(b'+', 24, Expected::Hyphen));
+        assert_eq!(parse("01563df3-6481-d676-4c61-efb99302bdé"), fault(0xc3, 35, Expected::HexDigit));
+        assert_eq!(parse("é"), fault(0xc3, 1, Expected::Base32));
+        assert_eq!(parse("01ARYZ6S41é"), fault(0xc3, 11, Expected::Base32));
+    }
+}

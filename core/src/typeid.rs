@@ -1,0 +1,209 @@
+//! TypeIDs: ULIDs, or any UUIDs, as lower-case text after a prefix that names their type.
+
+use std::fmt;
+
+use crate::codec::{self, TEXT_LEN};
+use crate::error::TypeIdError;
+use crate::value::Ulid;
+
+/// Separates prefix and suffix, and is allowed within the prefix.
+const SEPARATOR: u8 = b'_';
+
+/// A TypeID: a prefix of at most 63 characters, `[a-z]([a-z_]*[a-z])?` or none, and 128 bits.
+///
+/// Its text is the prefix, `_`, and the 26 characters of the ULID in lower case; without a prefix, the 26 characters
+/// alone. It is parsed strictly, as version 0.3.0 of the
+/// [specification](https://github.com/jetify-com/typeid/tree/main/spec) demands: lower case only, and none of the
+/// aliases that a ULID accepts. TypeIDs sort like their texts.
+///
+/// The specification asks for version 7 UUIDs in new TypeIDs, such as those of
+/// [`Generator::uuid_v7`](crate::Generator::uuid_v7), and allows any 128 bits.
+///
+/// ```
+/// use ulid::{TypeId, Ulid};
+///
+/// let id: Ulid = "01890a5d-ac96-774b-bcce-b302099a8057".parse()?;
+/// let typeid = TypeId::new(b"user", id)?;
+/// assert_eq!(typeid.to_string(), "user_01h455vb4pex5vsknk084sn02q");
+/// assert_eq!(TypeId::parse(b"user_01h455vb4pex5vsknk084sn02q")?, typeid);
+/// assert_eq!((typeid.prefix(), typeid.ulid()), ("user", id));
+/// assert!(TypeId::parse(b"user_01H455VB4PEX5VSKNK084SN02Q").is_err());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TypeId<'a> {
+    prefix: &'a str,
+    ulid: Ulid,
+}
+
+impl<'a> TypeId<'a> {
+    /// The maximum length of a prefix in characters, all of them ASCII.
+    pub const MAX_PREFIX_LEN: usize = 63;
+
+    /// The maximum length of a TypeID in characters, all of them ASCII.
+    pub const MAX_LEN: usize = Self::MAX_PREFIX_LEN + 1 + TEXT_LEN;
+
+    /// The TypeID with this prefix, which may be empty, and this ULID.
+    ///
+    /// # Errors
+    /// Those of [`TypeIdError`] that concern the prefix; the first fault from the left is named.
+    pub fn new(prefix: &'a [u8], ulid: Ulid) -> Result<Self, TypeIdError> {
+        Ok(Self { prefix: read_prefix(prefix)?, ulid })
+    }
+
+    /// Parses a TypeID from bytes that need not be UTF-8.
+    ///
+    /// # Errors
+    /// [`TypeIdError`] names the first fault from the left.
+    pub fn parse(text: &'a [u8]) -> Result<Self, TypeIdError> {
+        let (prefix, suffix) = match text.iter().rposition(|&byte| byte == SEPARATOR) {
+            Some(0) => return Err(TypeIdError::Separator),
+            Some(separator) => (&text[..separator], &text[separator + 1..]),
+            None => (&text[..0], text),
+        };
+        let typeid = Self::new(prefix, Ulid::NIL)?;
+        Ok(Self { ulid: read_suffix(suffix, text.len() - suffix.len())?, ..typeid })
+    }
+
+    /// The name of the type; empty if there is none.
+    pub const fn prefix(self) -> &'a str {
+        self.prefix
+    }
+
+    /// The 128 bits.
+    pub const fn ulid(self) -> Ulid {
+        self.ulid
+    }
+
+    /// The text, and its length. [`ToString`] returns it as a `String`.
+    pub fn to_text(self) -> ([u8; TypeId::MAX_LEN], usize) {
+        let suffix = self.ulid.to_text().map(|byte| byte.to_ascii_lowercase());
+        let separator = if self.prefix.is_empty() { [].as_slice() } else { &[SEPARATOR] };
+        let mut text = [0; TypeId::MAX_LEN];
+        let mut end = 0;
+        for part in [self.prefix.as_bytes(), separator, &suffix] {
+            text[end..end + part.len()].copy_from_slice(part);
+            end += part.len();
+        }
+        (text, end)
+    }
+}
+
+fn read_prefix(prefix: &[u8]) -> Result<&str, TypeIdError> {
+    let fits = |byte: &u8| byte.is_ascii_lowercase() || *byte == SEPARATOR;
+    if let Some(index) = prefix.iter().position(|byte| !fits(byte)) {
+        return Err(TypeIdError::PrefixCharacter { byte: prefix[index], position: index + 1 });
+    }
+    if prefix.len() > TypeId::MAX_PREFIX_LEN {
+        return Err(TypeIdError::PrefixLength { found: prefix.len() });
+    }
+    if [prefix.first(), prefix.last()].contains(&Some(&SEPARATOR)) {
+        return Err(TypeIdError::PrefixUnderscore);
+    }
+    // It is known to be ASCII here.
+    Ok(str::from_utf8(prefix).unwrap_or_default())
+}
+
+/// The suffix, which starts this far from the beginning of the text.
+fn read_suffix(suffix: &[u8], at: usize) -> Result<Ulid, TypeIdError> {
+    let fits = |byte: &u8| !byte.is_ascii_uppercase() && codec::is_canonical(byte.to_ascii_uppercase());
+    if let Some(index) = suffix.iter().position(|byte| !fits(byte)) {
+        return Err(TypeIdError::SuffixCharacter { byte: suffix[index], position: at + index + 1 });
+    }
+    if suffix.len() != TEXT_LEN {
+        return Err(TypeIdError::SuffixLength { found: suffix.len() });
+    }
+    // The only faults left.
+    Ulid::parse(suffix).map_err(|_| TypeIdError::Overflow)
+}
+
+impl fmt::Display for TypeId<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (text, len) = self.to_text();
+        f.pad(str::from_utf8(&text[..len]).map_err(|_| fmt::Error)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SUFFIX: &str = "01h455vb4pex5vsknk084sn02q";
+
+    fn error(text: &str) -> TypeIdError {
+        TypeId::parse(text.as_bytes()).unwrap_err()
+    }
+
+    #[test]
+    fn the_last_underscore_separates() {
+        for prefix in ["", "a", "user", "my_type", "a_b_c", "my__type", &"z".repeat(63)] {
+            let text = if prefix.is_empty() { SUFFIX.to_owned() } else { format!("{prefix}_{SUFFIX}") };
+            let typeid = TypeId::parse(text.as_bytes()).unwrap();
+            assert_eq!(typeid.prefix(), prefix);
+            assert_eq!(typeid.ulid(), SUFFIX.parse().unwrap());
+            assert_eq!(TypeId::new(prefix.as_bytes(), typeid.ulid()), Ok(typeid));
+            assert_eq!(typeid.to_string(), text);
+        }
+    }
+
+    #[test]
+    fn text_is_padded_as_a_string_is() {
+        let typeid = TypeId::new(b"a", Ulid::MAX).unwrap();
+        assert_eq!(format!("{typeid:>30}"), format!("  a_7{}", "z".repeat(25)));
+    }
+
+    #[test]
+    fn no_alias_and_no_upper_case() {
+        for (index, byte) in [(0, b'o'), (1, b'i'), (1, b'l'), (2, b'H'), (25, b'u'), (25, b'Q'), (25, b'O')]
+        {
+            let mut text = format!("user_{SUFFIX}").into_bytes();
+            text[5 + index] = byte;
+            let position = 6 + index;
+            assert_eq!(TypeId::parse(&text), Err(TypeIdError::SuffixCharacter { byte, position }));
+        }
+    }
+
+    #[test]
+    fn every_byte_in_every_place() {
+        let valid = format!("a_b_{SUFFIX}").into_bytes();
+        for place in 0..valid.len() {
+            for byte in (0..=u8::MAX).step_by(if cfg!(miri) { 15 } else { 1 }) {
+                let mut text = valid.clone();
+                text[place] = byte;
+                // As in the specification, in the simplest way.
+                let letter = byte.is_ascii_lowercase();
+                let fits = match place {
+                    0 | 2 => letter,
+                    1 => letter || byte == b'_',
+                    3 => byte == b'_',
+                    4 => (b'0'..=b'7').contains(&byte),
+                    _ => byte.is_ascii_digit() || letter && !b"ilou".contains(&byte),
+                };
+                match TypeId::parse(&text) {
+                    Ok(typeid) => assert!(fits && typeid.to_string().into_bytes() == text, "{text:?}"),
+                    Err(_) => assert!(!fits, "{text:?}"),
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_leftmost_fault_is_named() {
+        assert_eq!(error(""), TypeIdError::SuffixLength { found: 0 });
+        assert_eq!(error("user_"), TypeIdError::SuffixLength { found: 0 });
+        assert_eq!(error("user"), TypeIdError::SuffixCharacter { byte: b'u', position: 1 });
+        assert_eq!(error("_"), TypeIdError::Separator);
+        assert_eq!(error(&format!("_{SUFFIX}")), TypeIdError::Separator);
+        assert_eq!(error(&format!("_a_{SUFFIX}")), TypeIdError::PrefixUnderscore);
+        assert_eq!(error(&format!("a__{SUFFIX}")), TypeIdError::PrefixUnderscore);
+        assert_eq!(error(&format!("{}_{SUFFIX}", "a".repeat(64))), TypeIdError::PrefixLength { found: 64 });
+        let character = |byte, position| TypeIdError::PrefixCharacter { byte, position };
+        assert_eq!(error(&format!("User_{SUFFIX}")), character(b'U', 1));
+        assert_eq!(error("us3r_8"), character(b'3', 3));
+        assert_eq!(error(&format!("aé_{SUFFIX}")), character(0xc3, 2));
+        assert_eq!(error(&format!("user_{}", &SUFFIX[1..])), TypeIdError::SuffixLength { found: 25 });
+        assert_eq!(error(&format!("user_{SUFFIX}0")), TypeIdError::SuffixLength { found: 27 });
+        assert_eq!(error("user_8zzzzzzzzzzzzzzzzzzzzzzzzz"), TypeIdError::Overflow);
+        assert_eq!(error("user_01é"), TypeIdError::SuffixCharacter { byte: 0xc3, position: 8 });
+    }
+}

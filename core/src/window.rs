@@ -1,0 +1,214 @@
+//! Windows: which ULIDs were created between two moments, or lie between two others, and what fraction of a table that
+//! is.
+
+use std::ops::Bound::{self, Excluded, Included, Unbounded};
+
+use crate::error::RangeError;
+use crate::value::Ulid;
+
+/// The ULIDs created between two moments, or whose texts start with the same characters ([`Self::starting_with`]), as
+/// the smallest and the greatest of them.
+///
+/// In an empty window the lower bound is above the upper one, so comparing with both is always sufficient.
+///
+/// ```
+/// use std::ops::Bound::{Excluded, Included, Unbounded};
+/// use ulid::{Ulid, Window};
+///
+/// // From one millisecond after the epoch to, but not including, the next: in microseconds.
+/// let window = Window::new(Included(1_000), Excluded(2_000));
+/// assert_eq!((window.lower(), window.upper()), (Ulid::lower_bound(1)?, Ulid::upper_bound(1)?));
+/// assert!(Window::new(Unbounded, Unbounded).contains(Ulid::MAX));
+/// assert!(Window::new(Included(1), Excluded(1_000)).is_empty());
+/// # Ok::<(), ulid::RangeError>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Window {
+    lower: Ulid,
+    upper: Ulid,
+}
+
+impl Window {
+    /// The window that contains no ULID.
+    pub const EMPTY: Self = Self { lower: Ulid::MAX, upper: Ulid::NIL };
+
+    /// The ULIDs whose millisecond, as a moment, is within these bounds, in microseconds since the Unix epoch.
+    ///
+    /// A window may begin before the first time of a ULID and end after the last one. It contains no ULID there.
+    pub fn new(lower: Bound<i128>, upper: Bound<i128>) -> Self {
+        // Far outside the times of ULIDs all moments are equivalent, and 64 bits are divided faster than 128.
+        let near = |us: i128| us.clamp(-(1 << 62), 1 << 62) as i64;
+        // The milliseconds from `first` to, but not including, `end`.
+        let first = match lower {
+            Included(us) => (near(us) + 999).div_euclid(1000),
+            Excluded(us) => near(us).div_euclid(1000) + 1,
+            Unbounded => 0,
+        };
+        let end = match upper {
+            Included(us) => near(us).div_euclid(1000) + 1,
+            Excluded(us) => (near(us) + 999).div_euclid(1000),
+            Unbounded => i64::MAX,
+        };
+        let bound = |ms: i64| u64::try_from(ms).map_err(|_| RangeError);
+        let first = bound(first.max(0)).and_then(Ulid::lower_bound);
+        let last = bound((end - 1).min(Ulid::MAX_UNIX_MS as i64)).and_then(Ulid::upper_bound);
+        match (first, last) {
+            (Ok(lower), Ok(upper)) if lower < upper => Self { lower, upper },
+            _ => Self::EMPTY,
+        }
+    }
+
+    /// The window from one ULID to another, including both.
+    pub(crate) const fn from_bounds(lower: Ulid, upper: Ulid) -> Self {
+        Self { lower, upper }
+    }
+
+    /// The smallest ULID of the window; [`Ulid::MAX`] if it is empty.
+    pub const fn lower(self) -> Ulid {
+        self.lower
+    }
+
+    /// The greatest ULID of the window; [`Ulid::NIL`] if it is empty.
+    pub const fn upper(self) -> Ulid {
+        self.upper
+    }
+
+    /// Whether the window contains no ULID.
+    pub fn is_empty(self) -> bool {
+        self.lower > self.upper
+    }
+
+    /// Whether the window contains the ULID.
+    pub fn contains(self, ulid: Ulid) -> bool {
+        self.lower <= ulid && ulid <= self.upper
+    }
+
+    /// The fraction, 0 to 1, of a population that is in the window, where `histogram` divides the population into
+    /// buckets of equal size, and the values are evenly distributed within a bucket.
+    ///
+    /// The bounds of the histogram are whatever `read` converts to a ULID, in ascending order; in any other order, the
+    /// fraction is any number from 0 to 1. `None` if there are fewer than two bounds.
+    pub fn fraction<T>(self, histogram: &[T], read: impl Fn(&T) -> Ulid) -> Option<f64> {
+        if histogram.len() < 2 {
+            return None;
+        }
+        if self.is_empty() {
+            return Some(0.0);
+        }
+        let below = |value| position(histogram, &read, value);
+        Some((below(self.upper) - below(self.lower)).clamp(0.0, 1.0))
+    }
+}
+
+/// The fraction of the population below a value.
+fn position<T>(histogram: &[T], read: impl Fn(&T) -> Ulid, value: Ulid) -> f64 {
+    let parts = (histogram.len() - 1) as f64;
+    // The number of bounds at or below the value.
+    match histogram.partition_point(|bound| read(bound) <= value) {
+        0 => 0.0,
+        n if n == histogram.len() => 1.0,
+        n => {
+            let [low, high, value] = [read(&histogram[n - 1]), read(&histogram[n]), value].map(u128::from);
+            // A fraction of the difference: 128 bits are more than a float holds, so only the difference is converted.
+            let within = value.saturating_sub(low) as f64 / high.saturating_sub(low).max(1) as f64;
+            ((n - 1) as f64 + within.min(1.0)) / parts
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: u64 = 1_469_918_176_385;
+    const US: i128 = MS as i128 * 1000;
+
+    fn bounds(lower: Bound<i128>, upper: Bound<i128>) -> (u64, u64) {
+        let window = Window::new(lower, upper);
+        assert_eq!((window.lower().randomness(), window.upper().randomness()), (0, Ulid::MAX_RANDOMNESS));
+        (window.lower().unix_ms(), window.upper().unix_ms())
+    }
+
+    #[test]
+    fn a_bound_on_a_millisecond() {
+        assert_eq!(bounds(Included(US), Included(US + 1000)), (MS, MS + 1));
+        assert_eq!(bounds(Included(US), Excluded(US + 1000)), (MS, MS));
+        assert_eq!(bounds(Excluded(US), Included(US + 1000)), (MS + 1, MS + 1));
+    }
+
+    #[test]
+    fn a_bound_within_a_millisecond() {
+        for us in [US + 1, US + 999] {
+            assert_eq!(bounds(Included(us), Included(us + 1000)), (MS + 1, MS + 1));
+            assert_eq!(bounds(Excluded(us), Excluded(us + 1000)), (MS + 1, MS + 1));
+        }
+    }
+
+    #[test]
+    fn no_bound_and_bounds_outside_of_what_a_ulid_holds() {
+        let all = (0, Ulid::MAX_UNIX_MS);
+        let end = (i128::from(Ulid::MAX_UNIX_MS) + 1) * 1000;
+        assert_eq!(bounds(Unbounded, Unbounded), all);
+        assert_eq!(bounds(Included(i64::MIN.into()), Included(i64::MAX.into())), all);
+        assert_eq!(bounds(Excluded(i128::MIN), Excluded(i128::MAX)), all);
+        assert_eq!(bounds(Excluded(-1), Excluded(end)), all);
+        assert_eq!(bounds(Included(end - 1000), Unbounded), (Ulid::MAX_UNIX_MS, Ulid::MAX_UNIX_MS));
+        assert_eq!(bounds(Unbounded, Included(0)), (0, 0));
+    }
+
+    #[test]
+    fn a_window_contains_its_bounds_and_no_neighbour() {
+        let window = Window::new(Included(US), Excluded(US + 1000));
+        let [lower, upper] = [window.lower(), window.upper()].map(u128::from);
+        for (value, within) in [(lower - 1, false), (lower, true), (upper, true), (upper + 1, false)] {
+            assert_eq!(window.contains(value.into()), within, "{value:x}");
+        }
+    }
+
+    #[test]
+    fn empty_windows() {
+        let end = (i128::from(Ulid::MAX_UNIX_MS) + 1) * 1000;
+        for (lower, upper) in [
+            (Included(US + 1), Excluded(US + 1000)),
+            (Excluded(US), Excluded(US + 1000)),
+            (Included(US + 1000), Included(US)),
+            (Unbounded, Excluded(0)),
+            (Unbounded, Included(-1)),
+            (Included(end), Unbounded),
+            (Excluded(end - 1000), Unbounded),
+            (Included(i128::MAX), Unbounded),
+            (Unbounded, Included(i128::MIN)),
+        ] {
+            let window = Window::new(lower, upper);
+            assert!(window.is_empty(), "{lower:?} {upper:?}");
+            assert_eq!(window, Window::EMPTY);
+            assert!(![Ulid::NIL, Ulid::MAX].into_iter().any(|ulid| window.contains(ulid)));
+        }
+    }
+
+    #[test]
+    fn a_fraction_is_interpolated_within_the_histogram() {
+        // Ten buckets of a second each.
+        let histogram: Vec<_> = (0..=10).map(|i| Ulid::lower_bound(MS + i * 1000).unwrap()).collect();
+        let fraction = |from: i128, to: i128| {
+            let window = Window::new(Included(US + from * 1000), Excluded(US + to * 1000));
+            window.fraction(&histogram, |bound| *bound).unwrap()
+        };
+        for (from, to, expected) in [
+            (0, 10_000, 1.0),
+            (0, 1000, 0.1),
+            (500, 1500, 0.1),
+            (2500, 2510, 0.001),
+            (-5000, 5000, 0.5),
+            (9000, 99_000, 0.1),
+            (-5000, -1000, 0.0),
+            (20_000, 30_000, 0.0),
+        ] {
+            assert!((fraction(from, to) - expected).abs() < 1e-6, "{from} {to} {}", fraction(from, to));
+        }
+        assert_eq!(Window::EMPTY.fraction(&histogram, |bound| *bound), Some(0.0));
+        let all = Window::new(Unbounded, Unbounded);
+        assert_eq!(all.fraction(&histogram[..2], |bound| *bound), Some(1.0));
+        assert_eq!(all.fraction(&histogram[..1], |bound| *bound), None);
+    }
+}

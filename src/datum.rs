@@ -1,0 +1,314 @@
+//! The SQL types that the functions take and return, as Rust types.
+#![allow(unsafe_code)]
+
+use std::ffi::{CStr, c_int, c_void};
+
+use pgrx::pg_sys::{self, Datum, Oid};
+
+use super::frame::{Argument, Returned};
+use super::server;
+use ulid_core::{TEXT_LEN, TypeId, Ulid};
+
+/// Puts a value into the current memory context. The value is computed after its memory is allocated, so that its
+/// pieces need not be kept in registers during the allocation.
+#[inline(always)]
+fn allocate<T: Copy>(value: impl FnOnce() -> T) -> Datum {
+    const { assert!(align_of::<T>() == 1) };
+    // SAFETY: palloc gives memory of this size or does not return, and the caller's frames have nothing to drop.
+    unsafe {
+        let pointer = server::palloc(size_of::<T>()).cast::<T>();
+        pointer.write(value());
+        Datum::from(pointer)
+    }
+}
+
+impl<'call> Argument<'call> for &'call Ulid {
+    const SQL: &'static str = "ulid";
+
+    unsafe fn from_datum(datum: Datum) -> Self {
+        // SAFETY: a ulid is passed by reference to its 16 bytes, which need no alignment.
+        unsafe { &*datum.cast_mut_ptr() }
+    }
+}
+
+impl Returned for Ulid {
+    const SQL: &'static str = "ulid";
+
+    fn into_datum(self) -> Datum {
+        allocate(|| self)
+    }
+}
+
+/// A ulid as a number, for the functions that are called most. In a `Result` with an [`Error`] its bytes would overlap
+/// with those of the error. The compiler would then store them in odd pieces, and whatever reads them next would have
+/// to wait.
+impl Returned for u128 {
+    const SQL: &'static str = <Ulid as Returned>::SQL;
+
+    fn into_datum(self) -> Datum {
+        Ulid::from(self).into_datum()
+    }
+}
+
+/// An argument returned without a copy.
+impl Returned for &Ulid {
+    const SQL: &'static str = "ulid";
+
+    fn into_datum(self) -> Datum {
+        Datum::from(std::ptr::from_ref(self))
+    }
+}
+
+/// A uuid of core's type.
+pub(super) struct Uuid(pub [u8; 16]);
+
+impl<'call> Argument<'call> for Uuid {
+    const SQL: &'static str = "uuid";
+
+    unsafe fn from_datum(datum: Datum) -> Self {
+        // SAFETY: a uuid is passed by reference to its 16 bytes, which need no alignment.
+        Self(unsafe { *datum.cast_mut_ptr() })
+    }
+}
+
+impl Returned for Uuid {
+    const SQL: &'static str = "uuid";
+
+    fn into_datum(self) -> Datum {
+        allocate(|| self.0)
+    }
+}
+
+/// A record of the parts of a snowflake.
+pub(super) struct SnowflakeParts {
+    pub created_at: TimestampTz,
+    pub datacenter: i32,
+    pub worker: i32,
+    pub sequence: i32,
+}
+
+impl Returned for SnowflakeParts {
+    const SQL: &'static str = "record";
+
+    fn into_datum(self) -> Datum {
+        // The OUT parameters of the SQL function, which a test compares.
+        let columns = [
+            (c"created_at", pg_sys::TIMESTAMPTZOID, Datum::from(self.created_at.0)),
+            (c"datacenter", pg_sys::INT4OID, Datum::from(self.datacenter)),
+            (c"worker", pg_sys::INT4OID, Datum::from(self.worker)),
+            (c"sequence", pg_sys::INT4OID, Datum::from(self.sequence)),
+        ];
+        let mut values = [Datum::null(); 4];
+        let mut nulls = [false; 4];
+        // SAFETY: the descriptor has as many columns as there are values, of their types; all are palloc'ed here.
+        // The types are passed by value, so nothing in the tuple is toasted, and it is a valid datum.
+        unsafe {
+            let descriptor = server::CreateTemplateTupleDesc(columns.len() as c_int);
+            for n in 0..columns.len() {
+                let (name, oid, value) = columns[n];
+                server::TupleDescInitEntry(descriptor, n as i16 + 1, name.as_ptr(), oid, -1, 0);
+                values[n] = value;
+            }
+            #[cfg(feature = "pg19")]
+            server::TupleDescFinalize(descriptor);
+            server::BlessTupleDesc(descriptor);
+            let tuple = server::heap_form_tuple(descriptor, values.as_mut_ptr(), nulls.as_mut_ptr());
+            Datum::from((*tuple).t_data)
+        }
+    }
+}
+
+impl<'call> Argument<'call> for &'call CStr {
+    const SQL: &'static str = "cstring";
+
+    unsafe fn from_datum(datum: Datum) -> Self {
+        // SAFETY: a cstring is a pointer to bytes that end with a zero.
+        unsafe { CStr::from_ptr(datum.cast_mut_ptr()) }
+    }
+}
+
+/// The text of a ULID and the zero that ends it.
+pub(super) struct Text(pub Ulid);
+
+impl Returned for Text {
+    const SQL: &'static str = "cstring";
+
+    fn into_datum(self) -> Datum {
+        allocate(|| {
+            let mut text = [0; TEXT_LEN + 1];
+            text[..TEXT_LEN].copy_from_slice(&self.0.to_text());
+            text
+        })
+    }
+}
+
+/// A text as the input function takes it: a copy that ends with a zero.
+pub(super) struct TextString<'call>(pub &'call CStr);
+
+impl<'call> Argument<'call> for TextString<'call> {
+    const SQL: &'static str = "text";
+
+    unsafe fn from_datum(datum: Datum) -> Self {
+        // SAFETY: a text is a varlena; the copy is palloc'ed, ends with a zero and lives as long as the call.
+        Self(unsafe { CStr::from_ptr(server::text_to_cstring(datum.cast_mut_ptr())) })
+    }
+}
+
+/// A text in the server's encoding, which need not be UTF-8.
+pub(super) struct TextArg<'call>(pub &'call [u8]);
+
+impl<'call> Argument<'call> for TextArg<'call> {
+    const SQL: &'static str = "text";
+
+    unsafe fn from_datum(datum: Datum) -> Self {
+        // SAFETY: text is a varlena as bytea is.
+        Self(unsafe { ByteaArg::from_datum(datum) }.0)
+    }
+}
+
+pub(super) struct ByteaArg<'call>(pub &'call [u8]);
+
+impl<'call> Argument<'call> for ByteaArg<'call> {
+    const SQL: &'static str = "bytea";
+
+    unsafe fn from_datum(datum: Datum) -> Self {
+        // SAFETY: a bytea is a varlena; detoasted, it lives as long as the call.
+        Self(unsafe {
+            pgrx::varlena::varlena_to_byte_slice(server::pg_detoast_datum_packed(datum.cast_mut_ptr()))
+        })
+    }
+}
+
+/// Puts some bytes into the current memory context, as a text or a bytea.
+#[inline]
+fn varlena(bytes: &[u8]) -> Datum {
+    let size = pg_sys::VARHDRSZ + bytes.len();
+    // SAFETY: the memory is aligned for any type and large enough for the header and the bytes behind it. palloc does
+    // not return where it has none, and the caller's frames have nothing to drop.
+    unsafe {
+        let varlena = server::palloc(size);
+        pgrx::varlena::set_varsize_4b(varlena.cast(), size as i32);
+        let data = varlena.cast::<u8>().add(pg_sys::VARHDRSZ);
+        data.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len());
+        Datum::from(varlena)
+    }
+}
+
+/// The randomness of a ULID as a bytea.
+pub(super) struct Bytea(pub [u8; 10]);
+
+impl Returned for Bytea {
+    const SQL: &'static str = "bytea";
+
+    fn into_datum(self) -> Datum {
+        varlena(&self.0)
+    }
+}
+
+/// A text of ASCII characters, at most as long as a TypeID.
+pub(super) struct ShortText {
+    bytes: [u8; TypeId::MAX_LEN],
+    len: usize,
+}
+
+impl ShortText {
+    /// Leaves out what does not fit.
+    pub(super) fn new(text: &[u8]) -> Self {
+        let mut bytes = [0; TypeId::MAX_LEN];
+        let len = text.len().min(bytes.len());
+        bytes[..len].copy_from_slice(&text[..len]);
+        Self { bytes, len }
+    }
+}
+
+impl Returned for ShortText {
+    const SQL: &'static str = "text";
+
+    fn into_datum(self) -> Datum {
+        varlena(&self.bytes[..self.len])
+    }
+}
+
+/// 2000-01-01, PostgreSQL's epoch, in milliseconds since 1970-01-01.
+pub(super) const POSTGRES_EPOCH_MS: i64 = 946_684_800_000;
+
+/// Microseconds since 2000-01-01 UTC; the minimum and the maximum are the infinities.
+pub(super) struct TimestampTz(pub i64);
+
+/// A timestamp without time zone, as the moment that it is in the session's time zone. Core's own casts find that.
+pub(super) struct Timestamp(pub TimestampTz);
+
+impl<'call> Argument<'call> for Timestamp {
+    const SQL: &'static str = "timestamp without time zone";
+
+    unsafe fn from_datum(datum: Datum) -> Self {
+        // SAFETY: the function takes a timestamp and is called with one.
+        let moment = unsafe {
+            server::DirectFunctionCall1Coll(Some(server::timestamp_timestamptz), Oid::INVALID, datum)
+        };
+        Self(TimestampTz(moment.value() as i64))
+    }
+}
+
+impl Returned for Timestamp {
+    const SQL: &'static str = "timestamp without time zone";
+
+    fn into_datum(self) -> Datum {
+        let moment = self.0.into_datum();
+        // SAFETY: the function takes a timestamptz and is called with one.
+        unsafe { server::DirectFunctionCall1Coll(Some(server::timestamptz_timestamp), Oid::INVALID, moment) }
+    }
+}
+
+/// A node of the planner, or nothing: `internal`.
+pub(super) struct Internal(pub *mut c_void);
+
+impl<'call> Argument<'call> for Internal {
+    const SQL: &'static str = "internal";
+
+    unsafe fn from_datum(datum: Datum) -> Self {
+        Self(datum.cast_mut_ptr())
+    }
+}
+
+impl Returned for Internal {
+    const SQL: &'static str = "internal";
+
+    fn into_datum(self) -> Datum {
+        Datum::from(self.0)
+    }
+}
+
+macro_rules! by_value {
+    ($type:ty, $sql:literal, $from:expr, $into:expr) => {
+        impl<'call> Argument<'call> for $type {
+            const SQL: &'static str = $sql;
+
+            unsafe fn from_datum(datum: Datum) -> Self {
+                $from(datum.value() as i64)
+            }
+        }
+
+        impl Returned for $type {
+            const SQL: &'static str = $sql;
+
+            fn into_datum(self) -> Datum {
+                Datum::from($into(self))
+            }
+        }
+    };
+}
+
+by_value!(i64, "bigint", |value| value, |value| value);
+by_value!(TimestampTz, "timestamp with time zone", TimestampTz, |value: TimestampTz| value.0);
+by_value!(bool, "boolean", |value| value != 0, |value| value);
+by_value!(i32, "integer", |value| value as i32, |value| value);
+by_value!(Oid, "oid", |value| Oid::from(value as u32), |value| value);
+
+impl Returned for f64 {
+    const SQL: &'static str = "double precision";
+
+    fn into_datum(self) -> Datum {
+        Datum::from(self.to_bits())
+    }
+}

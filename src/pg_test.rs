@@ -1,0 +1,247 @@
+//! What only Rust inside a backend can test. Everything else is tested as SQL in `tests/pg_regress`.
+
+/// The settings of the test server: none.
+#[cfg(test)]
+pub fn postgresql_conf_options() -> Vec<&'static str> {
+    Vec::new()
+}
+
+/// Called once before the tests.
+#[cfg(test)]
+pub fn setup(_options: Vec<&str>) {}
+
+#[pgrx::pg_schema]
+#[allow(clippy::unwrap_used, reason = "tests that are compiled into the library")]
+mod tests {
+    use std::sync::atomic::Ordering;
+
+    use pgrx::prelude::*;
+
+    use crate::{SIGNATURES, backend::test_support as state, frame, shared};
+    use ulid_core::{Ulid, unix_ms};
+
+    /// The result of `query` as text.
+    fn text(query: &str) -> String {
+        Spi::get_one(query).unwrap().unwrap()
+    }
+
+    fn gen_monotonic_ulid() -> Ulid {
+        text("SELECT gen_monotonic_ulid()::text").parse().unwrap()
+    }
+
+    /// The install script is written by hand, so this test keeps SQL and Rust consistent.
+    #[pg_test]
+    fn each_c_function_has_the_signature_that_rust_exports() {
+        let mut exported: Vec<_> = SIGNATURES
+            .iter()
+            .map(|(symbol, arguments, result)| {
+                format!("{symbol}({}) -> {result} strict", arguments.join(", "))
+            })
+            .collect();
+        exported.sort();
+        let declared = text(
+            "SELECT string_agg(format('%s(%s) -> %s%s', prosrc, arguments, format_type(prorettype, NULL),
+                                      CASE WHEN proisstrict THEN ' strict' END), E'\n' ORDER BY prosrc COLLATE \"C\")
+             FROM pg_proc, LATERAL (SELECT string_agg(format_type(type, NULL), ', ' ORDER BY n) AS arguments
+                                    FROM unnest(proargtypes) WITH ORDINALITY AS a (type, n)) AS a
+             WHERE prolang = (SELECT oid FROM pg_language WHERE lanname = 'c')
+             AND oid IN (SELECT objid FROM pg_depend WHERE refclassid = 'pg_extension'::regclass AND classid = 'pg_proc'::regclass
+                         AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'ulid'))
+             AND pronamespace <> 'tests'::regnamespace",
+        );
+        assert_eq!(declared.lines().collect::<Vec<_>>(), exported);
+    }
+
+    mod failing {
+        use super::{frame, shared};
+        use crate::error::{Error, Fault};
+
+        frame::export! {
+            functions {
+                ulid_test_panic() -> bool = panic;
+                ulid_test_clock() -> bool = clock;
+                ulid_test_seed() -> bool = seed;
+            }
+            hooks {
+                ulid_test_attach() -> bool = attach;
+            }
+        }
+
+        #[allow(clippy::panic)]
+        fn panic() -> bool {
+            panic!("what a test does")
+        }
+
+        fn clock<'call>() -> Result<bool, Error<'call>> {
+            Err(Fault::Clock)?
+        }
+
+        fn seed<'call>() -> Result<bool, Error<'call>> {
+            Err(Fault::Seed)?
+        }
+
+        /// A second word, in addition to the one of the server.
+        fn attach() -> bool {
+            shared::test_support::attached(c"ulid_test").load(super::Ordering::Relaxed) == 0
+        }
+    }
+
+    /// SQLSTATE and message of the error that a function of [`failing`] raises.
+    fn error_of(symbol: &str) -> String {
+        let library = text("SELECT probin FROM pg_proc WHERE proname = 'gen_monotonic_ulid'");
+        Spi::run(&format!(
+            "CREATE FUNCTION {symbol}() RETURNS boolean LANGUAGE c STRICT AS '{library}', '{symbol}'"
+        ))
+        .unwrap();
+        error_of_call(symbol)
+    }
+
+    /// The same for any function without arguments.
+    fn error_of_call(function: &str) -> String {
+        Spi::run(&format!(
+            "CREATE OR REPLACE FUNCTION error_of() RETURNS text LANGUAGE plpgsql AS $$ BEGIN
+                 PERFORM {function}();
+                 RETURN 'no error';
+             EXCEPTION WHEN OTHERS THEN
+                 RETURN SQLSTATE || ' ' || SQLERRM;
+             END $$",
+        ))
+        .unwrap();
+        text("SELECT error_of()")
+    }
+
+    /// A panic that is not caught would end every backend of the server.
+    #[pg_test]
+    fn a_panic_is_an_error() {
+        assert_eq!(error_of("ulid_test_panic"), "XX000 what a test does");
+    }
+
+    /// SQL can neither set the clock before 1970 nor take away the operating system's randomness.
+    #[pg_test]
+    fn what_only_the_system_can_cause_is_an_error_of_its_own() {
+        assert_eq!(error_of("ulid_test_clock"), "22008 system clock out of range for type ulid");
+        assert_eq!(error_of("ulid_test_seed"), "XX000 could not generate random values");
+    }
+
+    /// A sequence inherited through a fork would continue identically in each child.
+    #[pg_test]
+    fn a_generator_of_another_process_is_not_used() {
+        loop {
+            let first = gen_monotonic_ulid();
+            state::set_process(-1);
+            let second = gen_monotonic_ulid();
+            if first.unix_ms() == second.unix_ms() {
+                assert_ne!(u128::from(second), u128::from(first) + 1);
+                break;
+            }
+        }
+    }
+
+    #[pg_test]
+    fn exhaustion_is_an_error_that_the_next_millisecond_ends() {
+        gen_monotonic_ulid();
+        let exhausted = Ulid::upper_bound(unix_ms().unwrap() + 60_000).unwrap();
+        state::set_last(exhausted);
+        for _ in 0..2 {
+            Spi::run(
+                "DO $$ BEGIN
+                     PERFORM gen_monotonic_ulid();
+                     RAISE 'not exhausted';
+                 EXCEPTION WHEN sequence_generator_limit_exceeded THEN
+                     ASSERT SQLSTATE = '2200H';
+                 END $$",
+            )
+            .unwrap();
+        }
+        state::set_last(Ulid::upper_bound(unix_ms().unwrap() - 1).unwrap());
+        assert!(gen_monotonic_ulid().unix_ms() <= unix_ms().unwrap());
+    }
+
+    #[pg_test]
+    fn a_clock_that_steps_back_keeps_the_last_time() {
+        gen_monotonic_ulid();
+        let ahead = Ulid::from_parts(unix_ms().unwrap() + 60_000, 41).unwrap();
+        state::set_last(ahead);
+        assert_eq!(u128::from(gen_monotonic_ulid()), u128::from(ahead) + 1);
+        state::set_process(-1);
+    }
+
+    /// One test for everything that changes the word, as tests run at the same time and share it.
+    #[pg_test]
+    fn ordered_ids_go_on_from_the_word_of_the_server() {
+        let shared = shared::time();
+        let next =
+            || (u128::from(text("SELECT gen_ordered_ulid()::text").parse::<Ulid>().unwrap()) >> 64) as u64;
+        let first = next();
+        assert_eq!(shared.load(Ordering::Relaxed), first);
+        assert!(next() > first);
+        // As if the clock was set back by a minute.
+        let ahead = (unix_ms().unwrap() + 60_000) << 16 | 0xfffe;
+        shared.store(ahead, Ordering::Relaxed);
+        assert_eq!([next(), next(), next()], [ahead + 1, ahead + 2, ahead + 3]);
+        // The last possible time.
+        shared.store(u64::MAX - 1, Ordering::Relaxed);
+        assert_eq!(next(), u64::MAX);
+        for _ in 0..2 {
+            let error = "22008 time of ordered ulids out of range for type ulid";
+            assert_eq!(error_of_call("gen_ordered_ulid"), error);
+        }
+        assert_eq!(shared.load(Ordering::Relaxed), u64::MAX);
+        // As after a start of the server.
+        shared.store(0, Ordering::Relaxed);
+        assert!(next() >> 16 <= unix_ms().unwrap());
+    }
+
+    /// The first caller creates the word, as zero, and every later caller finds the same one.
+    #[pg_test]
+    fn a_word_is_made_once() {
+        let attached = || shared::test_support::attached(c"ulid_test_once");
+        assert_eq!(attached().swap(41, Ordering::Relaxed), 0);
+        assert_eq!(attached().load(Ordering::Relaxed), 41);
+        assert!(!std::ptr::eq(attached(), shared::time()));
+    }
+
+    /// Until 16 the word takes space that the server has left; from 17 it needs none there.
+    #[cfg(any(feature = "pg13", feature = "pg14", feature = "pg15", feature = "pg16"))]
+    #[pg_test]
+    fn a_server_without_room_gives_its_own_error() {
+        // The words of the other tests exist already.
+        for word in [c"ulid_ordered_time", c"ulid_test_once"] {
+            shared::test_support::attached(word);
+        }
+        shared::test_support::exhaust();
+        let error = "53200 not enough shared memory for data structure \"ulid_test\" (8 bytes requested)";
+        assert_eq!(error_of("ulid_test_attach"), error);
+        assert_eq!(error_of_call("ulid_test_attach"), error);
+        // No lock is left behind.
+        text("SELECT gen_ordered_ulid()::text");
+    }
+
+    /// Core plans such an expression only for other extensions.
+    #[pg_test]
+    #[allow(unsafe_code)]
+    fn an_expression_of_no_query_stays_what_it_is() {
+        Spi::run("CREATE TABLE checked (id ulid, CHECK (id <@ '[2025-01-01Z,)'))").unwrap();
+        let check = text("SELECT conbin::text FROM pg_constraint WHERE conrelid = 'checked'::regclass");
+        let check = std::ffi::CString::new(check).unwrap();
+        let (mut relations, mut dependencies) = (std::ptr::null_mut(), std::ptr::null_mut());
+        // SAFETY: the text is that of a node, and what is made of it lives in the memory of this transaction.
+        let planned = unsafe {
+            let node = pg_sys::stringToNode(check.as_ptr()).cast();
+            (*pg_sys::expression_planner_with_deps(node, &mut relations, &mut dependencies)).type_
+        };
+        assert_eq!(planned, pg_sys::NodeTag::T_OpExpr);
+    }
+
+    /// No randomness carries over from one id to the next, whatever kind of generator is called in between.
+    #[pg_test]
+    fn a_random_id_does_not_move_the_sequence() {
+        gen_monotonic_ulid();
+        let ahead = Ulid::from_parts(unix_ms().unwrap() + 60_000, 41).unwrap();
+        state::set_last(ahead);
+        text("SELECT gen_ulid()::text");
+        text("SELECT gen_ulid('9999-01-01 00:00+00')::text");
+        assert_eq!(u128::from(gen_monotonic_ulid()), u128::from(ahead) + 1);
+        state::set_process(-1);
+    }
+}

@@ -1,0 +1,239 @@
+//! What the planner learns about windows of time, `ulid <@ tstzrange`, and about `ulid_starts_with`: bounds for an
+//! index ([`index_condition`]), plain comparisons if they allow a partitioned table to be pruned ([`simplify`]), and an
+//! estimate of the rows ([`selectivity`]).
+//!
+//! The index and the partitions may also be those of a uuid column, of which the planner sees a relabelling as ulid: both
+//! types have the same bytes in the same order. [`comparison`] does the same for `=`, `<`, `<=`, `>=` and `>` between a
+//! uuid column and a ulid.
+//!
+//! This runs inside other people's queries. Every part of it follows these rules:
+//! - A node appears in only one place of a tree, because the planner changes trees in place. What is used again is
+//!   copied.
+//! - What is evaluated twice is stable and contains no sub-select; what is evaluated for each row is cheap as well. A
+//!   list of what is allowed decides, in one walk.
+//! - Where an index, statistics, a partition key or a grouping set calls the predicate, it stays as it is: these are
+//!   found by equality.
+//! - The type of an argument is checked before its value is read: any operator can name an estimator.
+//! - An operator of another family is used only if it is ours or core's.
+//! - What a query calls in place of what was written, its role may call, and its plan is for that role alone.
+//! - Every function of the server is called without a wrapper ([`super::server`]). Nothing here has anything to drop or
+//!   catches anything.
+//!
+//! # The contract of this module
+//! PostgreSQL calls a hook with nodes that it holds, and waits for the answer. Until then, those nodes and what they
+//! lead to stay where they are; what is made meanwhile lives in the planner's memory context. The types of [`node`] are
+//! made of nothing else: by the hooks below, from their arguments, and by each other. Only what makes them from a plain
+//! pointer is unsafe. A hook runs within a transaction, so each type, operator and function that a node names can be
+//! looked up; one that is dropped meanwhile is an ERROR.
+
+mod catalog;
+mod comparison;
+mod index_condition;
+mod node;
+mod selectivity;
+mod simplify;
+
+use std::ffi::{CStr, c_int, c_void};
+
+use catalog::{base_type, has_sixteen_bytes};
+use node::{Expr, Root};
+use pgrx::pg_sys::{self, Const, Datum, List, NodeTag, Oid, RelabelType};
+
+use super::datum::{Internal, TextArg};
+use super::frame::Argument;
+use super::range::range_window;
+use ulid_core::Window;
+
+/// The planner support function of `ulid <@ tstzrange` and its commutator.
+pub(super) fn window_support(request: Internal) -> Internal {
+    support(request, Some(&WINDOW))
+}
+
+/// The planner support function of `ulid_starts_with`.
+pub(super) fn starts_with_support(request: Internal) -> Internal {
+    support(request, Some(&STARTS_WITH))
+}
+
+/// The planner support function of `ulid_eq`, `ulid_lt`, `ulid_le`, `ulid_ge` and `ulid_gt`.
+pub(super) fn comparison_support(request: Internal) -> Internal {
+    support(request, None)
+}
+
+/// The answer of a support function: a node, or the request itself.
+type Answer = Option<*mut c_void>;
+
+/// Answers a request about a predicate, or, without one, about a comparison.
+#[allow(unsafe_code)]
+fn support(request: Internal, predicate: Option<&'static Predicate>) -> Internal {
+    use NodeTag::{T_SupportRequestIndexCondition, T_SupportRequestSelectivity, T_SupportRequestSimplify};
+
+    let request = request.0;
+    // SAFETY: PostgreSQL calls a support function with a node whose tag says which request it is, and which nobody else
+    // uses meanwhile.
+    let answer = unsafe {
+        match ((*request.cast::<pg_sys::Node>()).type_, predicate) {
+            (T_SupportRequestIndexCondition, None) => comparison::answer(&mut *request.cast()),
+            (T_SupportRequestIndexCondition, Some(predicate)) => {
+                index_condition::answer(&mut *request.cast(), predicate)
+            }
+            (T_SupportRequestSimplify, Some(predicate)) => simplify::answer(&*request.cast(), predicate),
+            (T_SupportRequestSelectivity, Some(predicate)) => {
+                selectivity::answer(&mut *request.cast(), predicate)
+            }
+            _ => None,
+        }
+    };
+    Internal(answer.unwrap_or(std::ptr::null_mut()))
+}
+
+/// The estimator of `ulid <@ tstzrange` and its commutator: the fraction of the rows, 0 to 1, that is in the window.
+#[allow(unsafe_code)]
+pub(super) fn window_selectivity(root: Internal, operator: Oid, arguments: Internal, relation: i32) -> f64 {
+    let function = catalog::function_of(operator);
+    // SAFETY: PostgreSQL calls an estimator with the query's root and the arguments of the operator.
+    unsafe { selectivity::of_restriction(root.0.cast(), function, arguments.0.cast(), relation, &WINDOW) }
+}
+
+/// A predicate that is true for the ulids between two bounds.
+struct Predicate {
+    /// The type of the argument that determines the bounds.
+    argument: Oid,
+    /// The functions that compute the bounds from such an argument: their names, which are those of their C symbols
+    /// too, in the schema of the predicate.
+    lower: &'static CStr,
+    upper: &'static CStr,
+    /// The bounds for a value of that type that is not null. `None` if the predicate raises an error for it; that is
+    /// left to whoever evaluates the predicate.
+    bounds: unsafe fn(Datum) -> Option<Window>,
+}
+
+/// `ulid <@ tstzrange`
+#[allow(unsafe_code)]
+static WINDOW: Predicate = Predicate {
+    argument: pg_sys::TSTZRANGEOID,
+    lower: c"ulid_range_lower",
+    upper: c"ulid_range_upper",
+    // SAFETY: called with a tstzrange, and planning drops nothing.
+    bounds: |datum| Some(unsafe { range_window(datum) }),
+};
+
+/// `ulid_starts_with(ulid, text)`
+#[allow(unsafe_code)]
+static STARTS_WITH: Predicate = Predicate {
+    argument: pg_sys::TEXTOID,
+    lower: c"ulid_prefix_lower",
+    upper: c"ulid_prefix_upper",
+    // SAFETY: called with a text, and planning drops nothing.
+    bounds: |datum| Window::starting_with(unsafe { TextArg::from_datum(datum) }.0).ok(),
+};
+
+impl Predicate {
+    /// Whether an expression is of the type of the argument, or of a domain over it.
+    fn takes(&self, expression: Expr) -> bool {
+        base_type(expression.kind()) == self.argument
+    }
+
+    /// The bounds for an argument that is a constant of the right type and not null. `Ok(None)` if it is none, and
+    /// `Err` if the predicate raises an error for it.
+    #[allow(unsafe_code)]
+    fn window(&self, argument: Expr) -> Result<Option<Window>, Raises> {
+        match argument.cast::<Const>() {
+            Some(constant) if self.takes(argument) && !constant.constisnull => {
+                // SAFETY: the type of the constant was checked.
+                unsafe { (self.bounds)(constant.constvalue) }.map(Some).ok_or(Raises)
+            }
+            _ => Ok(None),
+        }
+    }
+}
+
+/// A predicate raises an error for its argument.
+struct Raises;
+
+/// A call of a predicate, as a function or through an operator.
+struct Call {
+    predicate: &'static Predicate,
+    function: Oid,
+    /// The index of the ulid among the arguments, from 0.
+    ulid_index: c_int,
+    ulid: Expr,
+    argument: Expr,
+}
+
+impl Call {
+    /// The call with these arguments; `None` if they are not of the predicate's types.
+    fn of(predicate: &'static Predicate, function: Oid, [first, second]: [Expr; 2]) -> Option<Self> {
+        let (ulid_index, ulid, argument) = match (predicate.takes(first), predicate.takes(second)) {
+            (false, true) => (0, first, second),
+            (true, false) => (1, second, first),
+            _ => return None,
+        };
+        if !has_sixteen_bytes(ulid.kind()) {
+            return None;
+        }
+        // A range is relabelled as the domain that the operators take.
+        let inner =
+            argument.cast::<RelabelType>().and_then(node::relabelled).filter(|inner| predicate.takes(*inner));
+        Some(Self { predicate, function, ulid_index, ulid, argument: inner.unwrap_or(argument) })
+    }
+
+    /// `ulid >= lower` and `ulid <= upper`, all of whose nodes are new, by the operators of a family: those of ulid, or
+    /// core's of uuid. `None` if the family has neither, if the user may not execute what the comparisons call, or if
+    /// the predicate raises an error for the argument.
+    fn comparisons(&self, root: Root, family: Oid) -> Option<*mut List> {
+        let order = Order::of(self.ulid.kind(), family).or_else(|| Order::of(pg_sys::UUIDOID, family))?;
+        let (lower, upper) = match self.predicate.window(self.argument).ok()? {
+            Some(window) => {
+                (Expr::constant(order.kind, window.lower()), Expr::constant(order.kind, window.upper()))
+            }
+            None => (
+                self.bound_call(root, self.predicate.lower, order.kind)?,
+                self.bound_call(root, self.predicate.upper, order.kind)?,
+            ),
+        };
+        let called = [
+            self.function,
+            catalog::function_of(order.greater_equal),
+            catalog::function_of(order.less_equal),
+        ];
+        if !called.into_iter().all(|function| catalog::may_execute(root, function)) {
+            return None;
+        }
+        let ulid = || self.ulid.copy().relabel(order.kind);
+        Some(node::list([
+            Expr::op_clause(order.greater_equal, ulid(), lower),
+            Expr::op_clause(order.less_equal, ulid(), upper),
+        ]))
+    }
+
+    /// A call of the function that computes a bound from the argument, as the type `kind`. `None` if there is something
+    /// else under its name, or the user may not execute it.
+    fn bound_call(&self, root: Root, name: &CStr, kind: Oid) -> Option<Expr> {
+        let result = self.ulid.kind();
+        let function = catalog::sibling(self.function, name, self.predicate.argument, result)?;
+        catalog::may_execute(root, function)
+            .then(|| Expr::call(function, result, self.argument.copy()).relabel(kind))
+    }
+}
+
+/// The type in which values are compared, and its operators.
+struct Order {
+    kind: Oid,
+    greater_equal: Oid,
+    less_equal: Oid,
+}
+
+impl Order {
+    /// The order of a type, if its operators belong to a family.
+    ///
+    /// They are those of the type's own btree class. What a family that somebody else made has as its strategies says
+    /// nothing.
+    fn of(kind: Oid, family: Oid) -> Option<Self> {
+        let operator = |strategy: u32| catalog::operator(kind, strategy, family);
+        Some(Self {
+            kind,
+            greater_equal: operator(pg_sys::BTGreaterEqualStrategyNumber)?,
+            less_equal: operator(pg_sys::BTLessEqualStrategyNumber)?,
+        })
+    }
+}

@@ -1,0 +1,146 @@
+//! What the planner's hooks look up about types, operators and functions. All of this needs a transaction, which every
+//! hook runs within.
+#![allow(unsafe_code)]
+
+use std::ffi::{CStr, c_int};
+
+use pgrx::pg_sys::{self, Datum, FormData_pg_proc, HeapTuple, Oid, SysCacheIdentifier};
+
+use super::node::Root;
+use crate::datum::TextArg;
+use crate::frame::Argument;
+use crate::server;
+use ulid_core::Ulid;
+
+/// The type itself, or the one that the domain is over.
+pub(super) fn base_type(kind: Oid) -> Oid {
+    // SAFETY: a type that does not exist is an ERROR.
+    unsafe { server::getBaseType(kind) }
+}
+
+/// Whether values of a type can be read as ulids: 16 bytes, passed by reference.
+pub(super) fn has_sixteen_bytes(kind: Oid) -> bool {
+    let (mut length, mut by_value) = (0, true);
+    // SAFETY: a type that does not exist is an ERROR.
+    unsafe { server::get_typlenbyval(kind, &mut length, &mut by_value) };
+    usize::try_from(length) == Ok(size_of::<Ulid>()) && !by_value
+}
+
+/// The btree operator family that defines the order of a type.
+pub(super) fn default_family(kind: Oid) -> Option<Oid> {
+    // SAFETY: a type that does not exist is an ERROR; an entry of this cache is never freed.
+    let family =
+        unsafe { (*server::lookup_type_cache(kind, pg_sys::TYPECACHE_BTREE_OPFAMILY as c_int)).btree_opf };
+    (family != Oid::INVALID).then_some(family)
+}
+
+/// The operator family of an operator class.
+pub(super) fn family_of(class: Oid) -> Oid {
+    // SAFETY: a class that does not exist is an ERROR.
+    unsafe { server::get_opclass_family(class) }
+}
+
+/// The operator that is a strategy of a type's own btree family, if it belongs to another family, too.
+pub(super) fn operator(kind: Oid, strategy: u32, family: Oid) -> Option<Oid> {
+    // SAFETY: what does not exist is not found.
+    unsafe {
+        let operator = server::get_opfamily_member(default_family(kind)?, kind, kind, strategy as i16);
+        (operator != Oid::INVALID && server::op_in_opfamily(operator, family)).then_some(operator)
+    }
+}
+
+/// The strategy of an operator in a type's own btree family, 1 to 5 for `<` to `>`.
+pub(super) fn strategy(operator: Oid, kind: Oid) -> Option<u32> {
+    // SAFETY: what does not exist is not found.
+    let strategy = unsafe { server::get_op_opfamily_strategy(operator, default_family(kind)?) };
+    u32::try_from(strategy).ok().filter(|&strategy| strategy != 0)
+}
+
+/// The function of an operator; invalid if there is no such operator.
+pub(super) fn function_of(operator: Oid) -> Oid {
+    // SAFETY: what does not exist is not found.
+    unsafe { server::get_opcode(operator) }
+}
+
+/// Whether the current user may execute a function. If not everybody may, a plan that is made with this answer is for
+/// this user alone.
+pub(super) fn may_execute(root: Root, function: Oid) -> bool {
+    let may = |role| {
+        // SAFETY: a function that does not exist is an ERROR.
+        let result = unsafe {
+            #[cfg(any(feature = "pg13", feature = "pg14", feature = "pg15"))]
+            let result = server::pg_proc_aclcheck(function, role, pg_sys::ACL_EXECUTE);
+            #[cfg(not(any(feature = "pg13", feature = "pg14", feature = "pg15")))]
+            let result = server::object_aclcheck(
+                pg_sys::ProcedureRelationId,
+                function,
+                role,
+                pg_sys::ACL_EXECUTE.into(),
+            );
+            result
+        };
+        result == pg_sys::AclResult::ACLCHECK_OK
+    };
+    // SAFETY: it reads a variable of the process.
+    if !may(unsafe { server::GetUserId() }) {
+        return false;
+    }
+    // What everybody may do is what the role zero may, in has_function_privilege() too.
+    if !may(Oid::INVALID) {
+        root.depends_on_role();
+    }
+    true
+}
+
+/// The function of this name, argument and result in the schema of another one, if a call of it runs the C symbol of that
+/// name in the library of the other one, and nothing before or after it.
+pub(super) fn sibling(function: Oid, name: &CStr, argument: Oid, result: Oid) -> Option<Oid> {
+    let by_signature = SysCacheIdentifier::PROCNAMEARGSNSP as c_int;
+    let by_oid = SysCacheIdentifier::PROCOID as c_int;
+    // SAFETY: the keys are of the types of these caches, which are of pg_proc, and the attributes read as texts are
+    // texts. The function exists, as the query calls it.
+    unsafe {
+        let types = Datum::from(server::buildoidvector(&argument, 1));
+        let schema = Datum::from(server::get_func_namespace(function));
+        let tuple = server::SearchSysCache3(by_signature, Datum::from(name.as_ptr()), types, schema);
+        if tuple.is_null() {
+            return None;
+        }
+        let other = server::SearchSysCache1(by_oid, Datum::from(function));
+        let text = |tuple, number| attribute(by_oid, tuple, number).map(|datum| TextArg::from_datum(datum).0);
+        let found = &*form::<FormData_pg_proc>(tuple);
+        let is_ours = found.prolang == Oid::from(pg_sys::ClanguageId)
+            && found.prorettype == result
+            && !found.prosecdef
+            && attribute(by_oid, tuple, pg_sys::Anum_pg_proc_proconfig).is_none()
+            && text(tuple, pg_sys::Anum_pg_proc_prosrc) == Some(name.to_bytes())
+            && text(tuple, pg_sys::Anum_pg_proc_probin) == text(other, pg_sys::Anum_pg_proc_probin);
+        let found = found.oid;
+        server::ReleaseSysCache(other);
+        server::ReleaseSysCache(tuple);
+        is_ours.then_some(found)
+    }
+}
+
+/// An attribute of a tuple that a system cache has found; `None` if it is null.
+///
+/// # Safety
+/// The tuple is of this cache, and the number is one of the `Anum_` constants of its catalogue.
+pub(super) unsafe fn attribute(cache: c_int, tuple: HeapTuple, number: u32) -> Option<Datum> {
+    let mut is_null = false;
+    // SAFETY: promised by the caller.
+    let datum = unsafe { server::SysCacheGetAttr(cache, tuple, number as i16, &mut is_null) };
+    (!is_null).then_some(datum)
+}
+
+/// The attributes of a tuple of a catalogue that are never null and of fixed length.
+///
+/// # Safety
+/// The tuple is of the catalogue of this structure.
+pub(super) unsafe fn form<T>(tuple: HeapTuple) -> *const T {
+    // SAFETY: the attributes begin behind the header, whose length stands in it.
+    unsafe {
+        let header = (*tuple).t_data;
+        header.cast::<u8>().add((*header).t_hoff.into()).cast()
+    }
+}

@@ -1,0 +1,198 @@
+//! Expressions of the query that is being planned, and those made for it. The contract of [`super`] is what makes the
+//! pointers in these types valid.
+#![allow(unsafe_code)]
+
+use std::ffi::c_int;
+use std::ptr::{NonNull, null_mut};
+
+use pgrx::pg_sys::{
+    self, BOOLOID, CoercionForm, Const, FuncExpr, List, Node, NodeTag, Oid, OpExpr, PlannerInfo, Query,
+    RelabelType, SupportRequestIndexCondition, Var,
+};
+
+use super::catalog::base_type;
+use crate::frame::Returned;
+use crate::server;
+use ulid_core::Ulid;
+
+/// The root of a query's planning.
+#[derive(Clone, Copy)]
+pub(super) struct Root(NonNull<PlannerInfo>);
+
+impl Root {
+    /// The root, unless the pointer is null.
+    ///
+    /// # Safety
+    /// The pointer is that of a hook's request.
+    pub(super) unsafe fn of(root: *mut PlannerInfo) -> Option<Self> {
+        NonNull::new(root).map(Self)
+    }
+
+    pub(super) fn as_ptr(self) -> *mut PlannerInfo {
+        self.0.as_ptr()
+    }
+
+    /// The query. Core plans an expression for itself with a root that has none.
+    pub(super) fn query(&self) -> Option<&Query> {
+        // SAFETY: the contract of the module: both stay while the planner waits.
+        unsafe { self.0.as_ref().parse.as_ref() }
+    }
+
+    /// Marks the plan as one for the current role alone.
+    pub(super) fn depends_on_role(self) {
+        // SAFETY: every root has the state that all queries of a statement share, and nobody else changes it meanwhile.
+        unsafe { (*self.0.as_ref().glob).dependsOnRole = true };
+    }
+}
+
+/// A structure that begins with a tag.
+///
+/// # Safety
+/// A node with this tag has this structure.
+pub(super) unsafe trait Tagged {
+    const TAG: NodeTag;
+}
+
+macro_rules! tagged {
+    ($($type:ident $tag:ident),*) => {
+        // SAFETY: the name of a tag is that of its structure.
+        $(unsafe impl Tagged for $type { const TAG: NodeTag = NodeTag::$tag; })*
+    };
+}
+tagged!(Const T_Const, FuncExpr T_FuncExpr, OpExpr T_OpExpr, RelabelType T_RelabelType, Var T_Var);
+
+/// An expression. A copy of this is the same node, which may appear in only one place of a tree.
+#[derive(Clone, Copy)]
+pub(super) struct Expr(NonNull<Node>);
+
+impl Expr {
+    /// The expression, unless the pointer is null.
+    ///
+    /// # Safety
+    /// The pointer is that of a node in the request of a hook, or was made for its answer.
+    pub(super) unsafe fn of<T>(node: *mut T) -> Option<Self> {
+        NonNull::new(node.cast()).map(Self)
+    }
+
+    /// What a function of the server has made.
+    fn made<T>(node: *mut T) -> Self {
+        // SAFETY: a function that makes a node does not return null.
+        Self(unsafe { NonNull::new_unchecked(node.cast()) })
+    }
+
+    pub(super) fn as_ptr<T>(self) -> *mut T {
+        self.0.as_ptr().cast()
+    }
+
+    /// The node as this structure, if its tag says so.
+    pub(super) fn cast<T: Tagged>(&self) -> Option<&T> {
+        // SAFETY: the contract of the module; the tag says what the structure is.
+        unsafe { (self.0.as_ref().type_ == T::TAG).then(|| self.0.cast().as_ref()) }
+    }
+
+    /// The type of its value.
+    pub(super) fn kind(self) -> Oid {
+        // SAFETY: the contract of the module; a kind of node that is no expression is an ERROR.
+        unsafe { server::exprType(self.as_ptr()) }
+    }
+
+    /// The function and the two arguments of a call, written as a function or as an operator; the function of an operator
+    /// is that of its request.
+    pub(super) fn arguments(self) -> Option<[Self; 2]> {
+        let list =
+            self.cast::<OpExpr>().map(|call| call.args).or(self.cast::<FuncExpr>().map(|call| call.args))?;
+        // SAFETY: the list is that of a call that the planner holds.
+        unsafe { pair(list) }
+    }
+
+    /// A copy of it and everything below it.
+    pub(super) fn copy(self) -> Self {
+        // SAFETY: the contract of the module.
+        Self::made(unsafe { server::copyObjectImpl(self.as_ptr()) })
+    }
+
+    /// Itself, which must be new, as another type with the same bytes: changed in place, or a relabelling of it.
+    ///
+    /// A ulid becomes a uuid by an explicit cast, which postgres_fdw sends to another server: there is no implicit one.
+    pub(super) fn relabel(self, kind: Oid) -> Self {
+        let form = if base_type(self.kind()) == kind {
+            CoercionForm::COERCE_IMPLICIT_CAST
+        } else {
+            CoercionForm::COERCE_EXPLICIT_CAST
+        };
+        // SAFETY: the node is new, so it may change; the types have the same bytes, as the callers have checked.
+        Self::made(unsafe { server::applyRelabelType(self.as_ptr(), kind, -1, Oid::INVALID, form, -1, true) })
+    }
+
+    /// A constant of a type of 16 bytes that is passed by reference.
+    pub(super) fn constant(kind: Oid, value: Ulid) -> Self {
+        let length = size_of::<Ulid>() as c_int;
+        // SAFETY: the value is one of such a type, in the planner's memory context.
+        Self::made(unsafe {
+            server::makeConst(kind, -1, Oid::INVALID, length, value.into_datum(), false, false)
+        })
+    }
+
+    /// A call of a function, written as one, of which the argument becomes a part.
+    pub(super) fn call(function: Oid, result: Oid, argument: Self) -> Self {
+        let form = CoercionForm::COERCE_EXPLICIT_CALL;
+        // SAFETY: the list is a new one.
+        Self::made(unsafe {
+            server::makeFuncExpr(function, result, list([argument]), Oid::INVALID, Oid::INVALID, form)
+        })
+    }
+
+    /// An operator between two expressions, which become parts of it.
+    pub(super) fn op_clause(operator: Oid, left: Self, right: Self) -> Self {
+        let (left, right) = (left.as_ptr(), right.as_ptr());
+        // SAFETY: what is made is an OpExpr of an operator that exists.
+        unsafe {
+            let clause =
+                server::make_opclause(operator, BOOLOID, false, left, right, Oid::INVALID, Oid::INVALID);
+            server::set_opfuncid(clause.cast());
+            Self::made(clause)
+        }
+    }
+
+    /// The conjunction of a list of expressions.
+    pub(super) fn and(list: *mut List) -> Self {
+        // SAFETY: the list is a new one.
+        Self::made(unsafe { server::makeBoolExpr(pg_sys::BoolExprType::AND_EXPR, list, -1) })
+    }
+
+    /// Whether it is the same for all rows of one scan of the index.
+    pub(super) fn is_constant_in_scan(self, request: &SupportRequestIndexCondition) -> bool {
+        // SAFETY: the contract of the module: request and index are the planner's.
+        unsafe { server::is_pseudo_constant_for_index(request.root, self.as_ptr(), request.index) }
+    }
+
+    /// Whether it contains a sub-select that is not yet a parameter.
+    pub(super) fn contains_subplans(self) -> bool {
+        // SAFETY: the contract of the module.
+        unsafe { server::contain_subplans(self.as_ptr()) }
+    }
+}
+
+/// The expression that was relabelled.
+pub(super) fn relabelled(relabel: &RelabelType) -> Option<Expr> {
+    // SAFETY: the contract of the module.
+    unsafe { Expr::of(relabel.arg) }
+}
+
+/// A list of expressions, which become parts of it.
+pub(super) fn list<const N: usize>(expressions: [Expr; N]) -> *mut List {
+    // SAFETY: the list is new at first, then the one that the function has returned.
+    expressions.into_iter().fold(null_mut(), |list, next| unsafe { server::lappend(list, next.as_ptr()) })
+}
+
+/// The expressions in a list of two.
+///
+/// # Safety
+/// The list is one of expressions in the request of a hook.
+pub(super) unsafe fn pair(list: *const List) -> Option<[Expr; 2]> {
+    // SAFETY: promised by the caller.
+    unsafe {
+        let &[first, second] = server::elements(list) else { return None };
+        Some([Expr::of(first.ptr_value)?, Expr::of(second.ptr_value)?])
+    }
+}

@@ -1,0 +1,266 @@
+//! Plain comparisons in place of a predicate, if a table is partitioned by ranges of the ulid: pruning only knows
+//! operators of the partition key's family.
+#![allow(unsafe_code)]
+
+use std::ffi::{c_char, c_int, c_void};
+use std::ptr::{from_ref, null_mut};
+
+use pgrx::pg_sys::{
+    self, Datum, FuncExpr, HeapTuple, List, ListCell, Node, NodeTag, Oid, OpExpr, ParamKind, QualCost, Query,
+    RangeTblEntry, RelabelType, SysCacheIdentifier, TargetEntry, Var,
+};
+
+use super::catalog::{attribute, family_of, form};
+use super::node::{Expr, Root, pair, relabelled};
+use super::{Answer, Call, Predicate};
+use crate::server;
+
+/// The comparisons, as `AND`.
+pub(super) fn answer(request: &pg_sys::SupportRequestSimplify, predicate: &'static Predicate) -> Answer {
+    // SAFETY: the request is the planner's, and holds a call.
+    let (root, function, arguments) =
+        unsafe { (Root::of(request.root)?, (*request.fcall).funcid, pair((*request.fcall).args)?) };
+    let call = Call::of(predicate, function, arguments)?;
+    let query = root.query()?;
+    // ON CONFLICT is matched to an index whose expressions contain the predicate.
+    if !query.onConflict.is_null()
+        || is_called_by_grouping_sets(query, function)
+        || !can_be_repeated(root, call.argument)
+    {
+        return None;
+    }
+    let column = Column::of(query, call.ulid)?;
+    let family = column.family_of_ranges(function)?;
+    if is_called_by_indexes_or_statistics(column.table, function) {
+        return None;
+    }
+    Some(Expr::and(call.comparisons(root, family)?).as_ptr())
+}
+
+/// Whether the query has grouping sets and one of their expressions calls a function, at any depth, also after SQL
+/// functions are expanded. A set nulls whatever equals one of its expressions that it leaves out. `AND` does not stay
+/// equal, since it becomes part of an `AND` around it.
+fn is_called_by_grouping_sets(query: &Query, function: Oid) -> bool {
+    if query.groupingSets.is_null() {
+        return false;
+    }
+    let is_called = |expression: *mut Node| {
+        // SAFETY: the expression is the query's. Without a root, no support function of ours is asked to simplify.
+        unsafe { calls(server::eval_const_expressions(null_mut(), expression), context_of(&function)) }
+    };
+    let is_grouped = |entry: &ListCell| {
+        // SAFETY: a target list has entries of this kind.
+        let entry = unsafe { &*entry.ptr_value.cast::<TargetEntry>() };
+        entry.ressortgroupref != 0 && is_called(entry.expr.cast())
+    };
+    // From PostgreSQL 18 the target list refers to the grouping expressions here.
+    let is_group = |table: &ListCell| {
+        // SAFETY: a range table has entries of this kind.
+        let table = unsafe { &*table.ptr_value.cast::<RangeTblEntry>() };
+        #[cfg(any(feature = "pg18", feature = "pg19"))]
+        return table.rtekind == pg_sys::RTEKind::RTE_GROUP && is_called(table.groupexprs.cast());
+        #[cfg(not(any(feature = "pg18", feature = "pg19")))]
+        return {
+            _ = table;
+            false
+        };
+    };
+    // SAFETY: both lists are the query's.
+    let (targets, tables) = unsafe { (server::elements(query.targetList), server::elements(query.rtable)) };
+    targets.iter().any(is_grouped) || tables.iter().any(is_group)
+}
+
+/// Whether an expression can be evaluated twice instead of once, for each row: whether it is the same for all rows, and
+/// costs no more than core allows in `find_simplified_clause` of rangetypes.c.
+fn can_be_repeated(root: Root, expression: Expr) -> bool {
+    let mut cost = QualCost::default();
+    // SAFETY: the contract of the module; only what is_other allows reaches core's function.
+    unsafe {
+        if is_other(expression.as_ptr(), null_mut()) {
+            return false;
+        }
+        server::cost_qual_eval_node(&mut cost, expression.as_ptr(), root.as_ptr());
+        cost.startup + cost.per_tuple <= 10.0 * pg_sys::cpu_operator_cost
+    }
+}
+
+/// Whether an expression contains anything but what is known to give the same result each time within a query:
+/// constants, parameters, columns of outer queries, and functions of these that are not volatile.
+///
+/// # Safety
+/// The node is a valid one, or null, as core's walker passes it.
+unsafe extern "C-unwind" fn is_other(node: *mut Node, context: *mut c_void) -> bool {
+    use NodeTag::{
+        T_CoalesceExpr, T_CoerceViaIO, T_Const, T_FuncExpr, T_List, T_MinMaxExpr, T_OpExpr, T_Param,
+        T_RelabelType, T_SQLValueFunction, T_Var,
+    };
+
+    // SAFETY: promised by the caller; each node says of what kind it is.
+    unsafe {
+        if node.is_null() {
+            return false;
+        }
+        let is_known = match (*node).type_ {
+            T_Const | T_SQLValueFunction | T_RelabelType | T_CoerceViaIO | T_CoalesceExpr | T_MinMaxExpr
+            | T_List => true,
+            T_Param => {
+                let kind = (*node.cast::<pg_sys::Param>()).paramkind;
+                kind == ParamKind::PARAM_EXTERN || kind == ParamKind::PARAM_EXEC
+            }
+            T_Var => (*node.cast::<Var>()).varlevelsup > 0,
+            T_FuncExpr => !(*node.cast::<FuncExpr>()).funcretset,
+            T_OpExpr => !(*node.cast::<OpExpr>()).opretset,
+            _ => false,
+        };
+        !is_known
+            || server::check_functions_in_node(node, Some(is_volatile), null_mut())
+            || server::expression_tree_walker(node, Some(is_other), context)
+    }
+}
+
+/// # Safety
+/// None: a function that does not exist is an ERROR. Core's checker has this signature.
+unsafe extern "C-unwind" fn is_volatile(function: Oid, _context: *mut c_void) -> bool {
+    // SAFETY: a function that does not exist is an ERROR.
+    unsafe { server::func_volatile(function) == pg_sys::PROVOLATILE_VOLATILE as c_char }
+}
+
+/// A column of a partitioned table, on which the planner holds a lock.
+struct Column {
+    table: Oid,
+    /// Its number, from 1.
+    number: i16,
+}
+
+impl Column {
+    /// The column that an expression is, perhaps relabelled: as ulid, if its type is uuid or a domain.
+    ///
+    /// This decides whether the comparisons are useful, not whether they are correct: in a sub-select that the planner
+    /// tries to convert from EXISTS to ANY, the root is that of the outer query, and the table is a different one.
+    fn of(query: &Query, mut expression: Expr) -> Option<Self> {
+        while let Some(inner) = expression.cast::<RelabelType>().and_then(relabelled) {
+            expression = inner;
+        }
+        let var = expression.cast::<Var>()?;
+        // For a key that is an expression, the column is 0, which in a Var means the whole row.
+        if var.varlevelsup != 0 || var.varattno <= 0 {
+            return None;
+        }
+        // SAFETY: the list is the query's, and has entries of this kind.
+        let table = unsafe {
+            let table = server::elements(query.rtable).get((var.varno as usize).checked_sub(1)?)?;
+            &*table.ptr_value.cast::<RangeTblEntry>()
+        };
+        (table.rtekind == pg_sys::RTEKind::RTE_RELATION
+            && table.relkind as u8 == pg_sys::RELKIND_PARTITIONED_TABLE)
+            .then_some(Self { table: table.relid, number: var.varattno })
+    }
+
+    /// The operator family of the column, if its table is partitioned by its ranges. `None` if the key has an
+    /// expression that calls this function, too.
+    fn family_of_ranges(&self, function: Oid) -> Option<Oid> {
+        let cache = SysCacheIdentifier::PARTRELID as c_int;
+        // SAFETY: the cache is that of pg_partitioned_table, whose structure and attributes these are.
+        unsafe {
+            let tuple = server::SearchSysCache1(cache, Datum::from(self.table));
+            if tuple.is_null() {
+                return None;
+            }
+            // 'r' for ranges: a macro in some versions, an enumeration in others.
+            let is_by_range = (*form::<pg_sys::FormData_pg_partitioned_table>(tuple)).partstrat as u8 == b'r';
+            let class = self.class(cache, tuple).filter(|_| is_by_range);
+            let expressions = expressions(cache, tuple, pg_sys::Anum_pg_partitioned_table_partexprs);
+            server::ReleaseSysCache(tuple);
+            if calls(expressions, context_of(&function)) {
+                return None;
+            }
+            class.map(family_of)
+        }
+    }
+
+    /// The operator class of the column in the partition key.
+    ///
+    /// # Safety
+    /// The tuple is one of `pg_partitioned_table`, from this cache.
+    unsafe fn class(&self, cache: c_int, tuple: HeapTuple) -> Option<Oid> {
+        // SAFETY: promised by the caller; the vectors have one element for each column of the key.
+        unsafe {
+            let columns = attribute(cache, tuple, pg_sys::Anum_pg_partitioned_table_partattrs)?;
+            let columns = &*columns.cast_mut_ptr::<pg_sys::int2vector>();
+            let classes = attribute(cache, tuple, pg_sys::Anum_pg_partitioned_table_partclass)?;
+            let classes = &*classes.cast_mut_ptr::<pg_sys::oidvector>();
+            let n = columns.dim1 as usize;
+            let last = columns.values.as_slice(n).iter().rposition(|&number| number == self.number)?;
+            classes.values.as_slice(n).get(last).copied()
+        }
+    }
+}
+
+/// Whether an index of the table or its statistics contain a call of a function, at any depth: what is written in the
+/// query finds them by equality.
+fn is_called_by_indexes_or_statistics(table: Oid, function: Oid) -> bool {
+    let [no_lock, lock] = [pg_sys::NoLock as c_int, pg_sys::AccessShareLock as c_int];
+    let calls = |list: *mut List| {
+        // SAFETY: the list is a valid one of an index, which is not changed here, or null.
+        unsafe { calls(list.cast(), context_of(&function)) }
+    };
+    // SAFETY: the planner holds a lock on the table.
+    unsafe {
+        let relation = server::table_open(table, no_lock);
+        let mut found = false;
+        for index in server::elements(server::RelationGetIndexList(relation)) {
+            let index = server::index_open(index.oid_value, lock);
+            found |= calls(server::RelationGetIndexPredicate(index))
+                || calls(server::RelationGetIndexExpressions(index));
+            server::index_close(index, lock);
+        }
+        let cache = SysCacheIdentifier::STATEXTOID as c_int;
+        for object in server::elements(server::RelationGetStatExtList(relation)) {
+            let tuple = server::SearchSysCache1(cache, Datum::from(object.oid_value));
+            if !tuple.is_null() {
+                found |= calls(expressions(cache, tuple, pg_sys::Anum_pg_statistic_ext_stxexprs).cast());
+                server::ReleaseSysCache(tuple);
+            }
+        }
+        server::table_close(relation, no_lock);
+        found
+    }
+}
+
+/// The expressions in an attribute of a catalogue, as the planner sees them; null if there are none.
+///
+/// # Safety
+/// The tuple is of this cache, and the attribute a `pg_node_tree`.
+unsafe fn expressions(cache: c_int, tuple: HeapTuple, number: u32) -> *mut Node {
+    // SAFETY: promised by the caller. Without a root, no support function of ours is asked to simplify.
+    unsafe {
+        let Some(tree) = attribute(cache, tuple, number) else { return null_mut() };
+        let node = server::stringToNode(server::text_to_cstring(tree.cast_mut_ptr()));
+        server::eval_const_expressions(null_mut(), node.cast())
+    }
+}
+
+/// The context for [`calls`], which only reads it.
+fn context_of(function: &Oid) -> *mut c_void {
+    from_ref(function).cast_mut().cast()
+}
+
+/// Whether an expression, or a list of some, calls the function whose oid `context` points to.
+///
+/// # Safety
+/// The node is a valid one, or null, and the context that of [`context_of`].
+unsafe extern "C-unwind" fn calls(node: *mut Node, context: *mut c_void) -> bool {
+    // SAFETY: promised by the caller.
+    unsafe {
+        !node.is_null()
+            && (server::check_functions_in_node(node, Some(is_function), context)
+                || server::expression_tree_walker(node, Some(calls), context))
+    }
+}
+
+/// # Safety
+/// The context is that of [`context_of`].
+unsafe extern "C-unwind" fn is_function(function: Oid, context: *mut c_void) -> bool {
+    // SAFETY: promised by the caller.
+    function == unsafe { *context.cast::<Oid>() }
+}
