@@ -17,7 +17,8 @@ mod tests {
 
     use pgrx::prelude::*;
 
-    use crate::{SIGNATURES, backend::test_support as state, frame, shared};
+    use crate::server::{frame, shared};
+    use crate::{SIGNATURES, generate::test_support as state};
     use ulid_core::{Ulid, unix_ms};
 
     /// The result of `query` as text.
@@ -54,7 +55,7 @@ mod tests {
 
     mod failing {
         use super::{frame, shared};
-        use crate::error::{Error, Fault};
+        use crate::server::report::{Error, Fault};
 
         frame::export! {
             functions {

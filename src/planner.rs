@@ -39,9 +39,9 @@ use catalog::{base_type, has_sixteen_bytes};
 use node::{Expr, Root};
 use pgrx::pg_sys::{self, Const, Datum, List, NodeTag, Oid, RelabelType};
 
-use super::datum::{Internal, TextArg};
-use super::frame::Argument;
-use super::range::range_window;
+use super::server::datum::{Internal, TextArg};
+use super::server::frame::Argument;
+use super::server::range::range_window;
 use ulid_core::Window;
 
 /// The planner support function of `ulid <@ tstzrange` and its commutator.

@@ -1,10 +1,17 @@
-//! The server's own functions, declared without wrappers.
+//! What touches the server: its own functions, declared here without wrappers; the calling convention ([`frame`]); the SQL
+//! types ([`datum`], [`range`]); error reports ([`report`]); and the word that its processes share ([`shared`]).
 //!
 //! pgrx's bindings wrap each function in a `sigsetjmp`, turn an ERROR into a Rust panic and raise it again. SQLSTATE,
 //! context and constraint are lost on the way, and bytes that are not UTF-8 are replaced. So every function that can
 //! report an error is declared here, and its error passes as PostgreSQL's `longjmp`. The rule for callers: no frame
 //! from here up to PostgreSQL has anything to drop while such a function runs.
 #![allow(unsafe_code)]
+
+pub(super) mod datum;
+pub(super) mod frame;
+pub(super) mod range;
+pub(super) mod report;
+pub(super) mod shared;
 
 use std::ffi::{c_char, c_int, c_void};
 

@@ -7,9 +7,9 @@ use std::ffi::{CStr, c_int};
 use pgrx::pg_sys::{self, Datum, FormData_pg_proc, HeapTuple, Oid, SysCacheIdentifier};
 
 use super::node::Root;
-use crate::datum::TextArg;
-use crate::frame::Argument;
 use crate::server;
+use crate::server::datum::TextArg;
+use crate::server::frame::Argument;
 use ulid_core::Ulid;
 
 /// The type itself, or the one that the domain is over.

@@ -11,8 +11,8 @@ use pgrx::pg_sys::{
 };
 
 use super::catalog::base_type;
-use crate::frame::Returned;
 use crate::server;
+use crate::server::frame::Returned;
 use ulid_core::Ulid;
 
 /// The root of a query's planning.

@@ -116,10 +116,10 @@ sub placed {
     like($lines[($line // 0) - 1], qr/\?/, "the report for $expression names a line that returns an error");
     return;
 }
-placed("'01ARYZ6S41TSV4RRFFQ69G5FAU'::ulid", 'io.rs');
-placed("ulid_from_uuid_v1('01563df3-6481-4676-8c61-efb99302bd5b')", 'convert.rs');
-placed("ulid_from_typeid('user_8zzzzzzzzzzzzzzzzzzzzzzzzz')", 'typeid.rs');
-placed("ulid_prefix_lower('01U')", 'prefix.rs');
-placed("'infinity'::timestamptz::ulid", 'time.rs');
+placed("'01ARYZ6S41TSV4RRFFQ69G5FAU'::ulid", 'functions.rs');
+placed("ulid_from_uuid_v1('01563df3-6481-4676-8c61-efb99302bd5b')", 'functions.rs');
+placed("ulid_from_typeid('user_8zzzzzzzzzzzzzzzzzzzzzzzzz')", 'functions.rs');
+placed("ulid_prefix_lower('01U')", 'functions.rs');
+placed("'infinity'::timestamptz::ulid", 'functions.rs');
 
 done_testing();

@@ -1,18 +1,21 @@
-//! The generator of a backend: one per process, seeded at its first use.
+//! Generating: the functions that SQL calls, the generator of a backend, which is seeded at its first use, and the time that
+//! all sessions' ordered ULIDs have reached, for whoever operates the server.
 #![allow(unsafe_code)]
 
 use std::cell::UnsafeCell;
 use std::ffi::c_int;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use super::datum::{TimestampTz, Uuid};
-use super::error::{Error, Fault};
-use super::ordered::Ordered;
-use super::time;
+use pgrx::pg_sys::Datum;
 use ulid_core::{Generator, MonotonicError, RangeError, SeedError, Ulid, ordered, since_epoch, unix_ms};
 
+use super::functions;
+use super::server::datum::{POSTGRES_EPOCH_MS, TimestampTz, Uuid};
+use super::server::frame::Returned;
+use super::server::report::{self, Error, Fault};
+
 /// The fault of a time that the system clock gave.
-pub(super) fn clock<'call>(_: RangeError) -> Fault<'call> {
+fn clock<'call>(_: RangeError) -> Fault<'call> {
     Fault::Clock
 }
 
@@ -22,7 +25,7 @@ pub(super) fn random<'call>() -> Result<u128, Error<'call>> {
 }
 
 pub(super) fn random_at<'call>(timestamp: TimestampTz) -> Result<Ulid, Error<'call>> {
-    let unix_ms = time::unix_ms(timestamp)?;
+    let unix_ms = functions::unix_ms(timestamp)?;
     Ok(generator()?.random(unix_ms).map_err(|_| Fault::Timestamp)?)
 }
 
@@ -46,8 +49,79 @@ pub(super) fn uuid_v7<'call>() -> Result<Uuid, Error<'call>> {
 }
 
 pub(super) fn uuid_v7_at<'call>(timestamp: TimestampTz) -> Result<Uuid, Error<'call>> {
-    let since_epoch = time::since_epoch(timestamp)?;
+    let since_epoch = functions::since_epoch(timestamp)?;
     Ok(Uuid(generator()?.uuid_v7_at(since_epoch).map_err(|_| Fault::Timestamp)?))
+}
+
+/// Times are counted in 65536ths of a millisecond.
+const MINUTE: u64 = 60_000 << 16;
+const DAY: u64 = 24 * 60 * MINUTE;
+
+/// An ordered ULID as a number, and how far ahead of the clock it is.
+pub(super) struct Ordered {
+    pub id: u128,
+    pub ahead: u64,
+}
+
+impl Returned for Ordered {
+    const SQL: &'static str = <Ulid as Returned>::SQL;
+
+    fn into_datum(self) -> Datum {
+        if self.ahead > MINUTE {
+            warn_once();
+        }
+        self.id.into_datum()
+    }
+}
+
+/// Warns that ordered ULIDs are ahead of the clock, once per session. A parallel worker is a process of its own, so it stays
+/// silent.
+#[cold]
+fn warn_once() {
+    static WARNED: AtomicBool = AtomicBool::new(false);
+    // SAFETY: a process learns its number, which is negative outside of parallel workers, before it runs SQL. This is
+    // called when the result becomes a datum, where a frame has nothing to drop.
+    unsafe {
+        if pgrx::pg_sys::ParallelWorkerNumber < 0 && !WARNED.swap(true, Ordering::Relaxed) {
+            report::warn_of_clock();
+        }
+    }
+}
+
+/// The time of the last ordered ULID; null if there was none since the start.
+pub(super) fn ordered_time(shared: &AtomicU64) -> Option<TimestampTz> {
+    match shared.load(Ordering::Relaxed) {
+        0 => None,
+        time => Some(timestamp(time)),
+    }
+}
+
+/// Lets ordered ULIDs continue after this one, if they have not come so far, and returns the time that they continue
+/// after.
+pub(super) fn advance_ordered_time<'call>(
+    ulid: &Ulid,
+    force: bool,
+    shared: &AtomicU64,
+) -> Result<TimestampTz, Error<'call>> {
+    if !force {
+        let now = since_epoch().and_then(ordered::clock).map_err(clock)?;
+        if ordered::time_of(*ulid).saturating_sub(now) > DAY {
+            Err(Fault::Ahead(*ulid))?;
+        }
+    }
+    Ok(timestamp(ordered::advance_to(shared, *ulid)))
+}
+
+/// Lets ordered ULIDs continue from the clock.
+pub(super) fn reset_ordered_time(shared: &AtomicU64) {
+    shared.store(0, Ordering::Relaxed);
+}
+
+/// The time in microseconds, rounded down.
+fn timestamp(time: u64) -> TimestampTz {
+    let us = ((time & 0xffff) * 1000) >> 16;
+    // 48 bits of milliseconds always fit.
+    TimestampTz(((time >> 16) as i64 - POSTGRES_EPOCH_MS) * 1000 + us as i64)
 }
 
 /// A generator and the process that seeded it.

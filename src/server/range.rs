@@ -8,11 +8,11 @@ use pgrx::pg_sys::{self, Datum, FmgrInfo, FuncExpr, Node, NodeTag, OpExpr, Range
 
 use super::datum::POSTGRES_EPOCH_MS;
 use super::frame::{Argument, Frame};
-use super::server;
+use crate::server;
 use ulid_core::Window;
 
 /// A range of times as the ULIDs created within it.
-pub(super) struct TstzRange(pub Window);
+pub(crate) struct TstzRange(pub Window);
 
 impl<'call> Argument<'call> for TstzRange {
     const SQL: &'static str = "tstzrange";
@@ -24,7 +24,7 @@ impl<'call> Argument<'call> for TstzRange {
 }
 
 /// The same as an operand of the operators, whose type is a domain over tstzrange.
-pub(super) struct UlidWindow(pub Window);
+pub(crate) struct UlidWindow(pub Window);
 
 impl<'call> Argument<'call> for UlidWindow {
     const SQL: &'static str = "ulid_window";
@@ -106,7 +106,7 @@ unsafe fn is_constant(call: *mut Node, index: usize) -> bool {
 ///
 /// # Safety
 /// The datum is a tstzrange, not null. The caller's frames have nothing to drop.
-pub(super) unsafe fn range_window(datum: Datum) -> Window {
+pub(crate) unsafe fn range_window(datum: Datum) -> Window {
     // SAFETY: promised by the caller.
     unsafe { deserialize(datum, range_type()) }
 }

@@ -6,7 +6,7 @@ use std::ffi::{CStr, c_int, c_void};
 use pgrx::pg_sys::{self, Datum, Oid};
 
 use super::frame::{Argument, Returned};
-use super::server;
+use crate::server;
 use ulid_core::{TEXT_LEN, TypeId, Ulid};
 
 /// Puts a value into the current memory context. The value is computed after its memory is allocated, so that its
@@ -60,7 +60,7 @@ impl Returned for &Ulid {
 }
 
 /// A uuid of core's type.
-pub(super) struct Uuid(pub [u8; 16]);
+pub(crate) struct Uuid(pub [u8; 16]);
 
 impl<'call> Argument<'call> for Uuid {
     const SQL: &'static str = "uuid";
@@ -80,7 +80,7 @@ impl Returned for Uuid {
 }
 
 /// A record of the parts of a snowflake.
-pub(super) struct SnowflakeParts {
+pub(crate) struct SnowflakeParts {
     pub created_at: TimestampTz,
     pub datacenter: i32,
     pub worker: i32,
@@ -128,9 +128,9 @@ impl<'call> Argument<'call> for &'call CStr {
 }
 
 /// The text of a ULID and the zero that ends it.
-pub(super) struct Text(pub Ulid);
+pub(crate) struct Cstring(pub Ulid);
 
-impl Returned for Text {
+impl Returned for Cstring {
     const SQL: &'static str = "cstring";
 
     fn into_datum(self) -> Datum {
@@ -143,7 +143,7 @@ impl Returned for Text {
 }
 
 /// A text as the input function takes it: a copy that ends with a zero.
-pub(super) struct TextString<'call>(pub &'call CStr);
+pub(crate) struct TextString<'call>(pub &'call CStr);
 
 impl<'call> Argument<'call> for TextString<'call> {
     const SQL: &'static str = "text";
@@ -155,7 +155,7 @@ impl<'call> Argument<'call> for TextString<'call> {
 }
 
 /// A text in the server's encoding, which need not be UTF-8.
-pub(super) struct TextArg<'call>(pub &'call [u8]);
+pub(crate) struct TextArg<'call>(pub &'call [u8]);
 
 impl<'call> Argument<'call> for TextArg<'call> {
     const SQL: &'static str = "text";
@@ -166,7 +166,7 @@ impl<'call> Argument<'call> for TextArg<'call> {
     }
 }
 
-pub(super) struct ByteaArg<'call>(pub &'call [u8]);
+pub(crate) struct ByteaArg<'call>(pub &'call [u8]);
 
 impl<'call> Argument<'call> for ByteaArg<'call> {
     const SQL: &'static str = "bytea";
@@ -195,7 +195,7 @@ fn varlena(bytes: &[u8]) -> Datum {
 }
 
 /// The randomness of a ULID as a bytea.
-pub(super) struct Bytea(pub [u8; 10]);
+pub(crate) struct Bytea(pub [u8; 10]);
 
 impl Returned for Bytea {
     const SQL: &'static str = "bytea";
@@ -206,14 +206,14 @@ impl Returned for Bytea {
 }
 
 /// A text of ASCII characters, at most as long as a TypeID.
-pub(super) struct ShortText {
+pub(crate) struct ShortText {
     bytes: [u8; TypeId::MAX_LEN],
     len: usize,
 }
 
 impl ShortText {
     /// Leaves out what does not fit.
-    pub(super) fn new(text: &[u8]) -> Self {
+    pub(crate) fn new(text: &[u8]) -> Self {
         let mut bytes = [0; TypeId::MAX_LEN];
         let len = text.len().min(bytes.len());
         bytes[..len].copy_from_slice(&text[..len]);
@@ -230,13 +230,13 @@ impl Returned for ShortText {
 }
 
 /// 2000-01-01, PostgreSQL's epoch, in milliseconds since 1970-01-01.
-pub(super) const POSTGRES_EPOCH_MS: i64 = 946_684_800_000;
+pub(crate) const POSTGRES_EPOCH_MS: i64 = 946_684_800_000;
 
 /// Microseconds since 2000-01-01 UTC; the minimum and the maximum are the infinities.
-pub(super) struct TimestampTz(pub i64);
+pub(crate) struct TimestampTz(pub i64);
 
 /// A timestamp without time zone, as the moment that it is in the session's time zone. Core's own casts find that.
-pub(super) struct Timestamp(pub TimestampTz);
+pub(crate) struct Timestamp(pub TimestampTz);
 
 impl<'call> Argument<'call> for Timestamp {
     const SQL: &'static str = "timestamp without time zone";
@@ -261,7 +261,7 @@ impl Returned for Timestamp {
 }
 
 /// A node of the planner, or nothing: `internal`.
-pub(super) struct Internal(pub *mut c_void);
+pub(crate) struct Internal(pub *mut c_void);
 
 impl<'call> Argument<'call> for Internal {
     const SQL: &'static str = "internal";

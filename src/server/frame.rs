@@ -18,7 +18,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use pgrx::pg_sys::{Datum, FmgrInfo, FunctionCallInfo};
 
-use super::error::Error;
+use super::report::Error;
 
 /// Exports functions with the version-1 calling convention: `symbol(argument types) -> result type = function;`.
 ///
@@ -89,11 +89,11 @@ macro_rules! export {
         };
     };
 }
-pub(super) use export;
+pub(crate) use export;
 
 /// The call frame of the function that PostgreSQL is calling.
 #[derive(Clone, Copy)]
-pub(super) struct Frame<'call> {
+pub(crate) struct Frame<'call> {
     fcinfo: FunctionCallInfo,
     call: PhantomData<&'call ()>,
 }
@@ -102,7 +102,7 @@ impl<'call> Frame<'call> {
     /// # Safety
     /// It is the frame of the present call.
     #[inline(always)]
-    pub(super) unsafe fn of(fcinfo: FunctionCallInfo) -> Self {
+    pub(crate) unsafe fn of(fcinfo: FunctionCallInfo) -> Self {
         Self { fcinfo, call: PhantomData }
     }
 
@@ -110,7 +110,7 @@ impl<'call> Frame<'call> {
     ///
     /// # Safety
     /// The frame has an argument there, it is not null, and its SQL type is the one of `A`.
-    pub(super) unsafe fn argument<A: Argument<'call>>(self, index: usize) -> A {
+    pub(crate) unsafe fn argument<A: Argument<'call>>(self, index: usize) -> A {
         // SAFETY: promised by the caller.
         unsafe { A::from_frame(self, index) }
     }
@@ -119,13 +119,13 @@ impl<'call> Frame<'call> {
     ///
     /// # Safety
     /// The frame has an argument there.
-    pub(super) unsafe fn datum(self, index: usize) -> Datum {
+    pub(crate) unsafe fn datum(self, index: usize) -> Datum {
         // SAFETY: promised by the caller.
         unsafe { (*self.fcinfo).args.as_slice(index + 1)[index].value }
     }
 
     /// What PostgreSQL knows about the called function at this place of this query; null if it is called from C alone.
-    pub(super) fn function(self) -> *mut FmgrInfo {
+    pub(crate) fn function(self) -> *mut FmgrInfo {
         // SAFETY: the frame is that of the present call.
         unsafe { (*self.fcinfo).flinfo }
     }
@@ -140,7 +140,7 @@ impl<'call> Frame<'call> {
 /// # Safety
 /// The function does not call the server, and no frame from here to PostgreSQL has anything to drop.
 #[inline(always)]
-pub(super) unsafe fn compute<'call, R, V, F>(frame: Frame<'call>, function: F) -> Datum
+pub(crate) unsafe fn compute<'call, R, V, F>(frame: Frame<'call>, function: F) -> Datum
 where
     R: Outcome<'call, Value = V>,
     V: Returned,
@@ -157,7 +157,7 @@ where
 }
 
 /// A function that can be called with its arguments in a tuple.
-pub(super) trait Function<Arguments, Result> {
+pub(crate) trait Function<Arguments, Result> {
     fn call(self, arguments: Arguments) -> Result;
 }
 
@@ -198,7 +198,7 @@ unsafe fn report_panic(panic: Box<dyn Any + Send>) -> Datum {
 }
 
 /// A type that a function can take.
-pub(super) trait Argument<'call>: Sized {
+pub(crate) trait Argument<'call>: Sized {
     /// The SQL type, as `format_type` writes it.
     const SQL: &'static str;
 
@@ -219,7 +219,7 @@ pub(super) trait Argument<'call>: Sized {
 }
 
 /// A type that a function can return.
-pub(super) trait Returned {
+pub(crate) trait Returned {
     /// The SQL type, as `format_type` writes it.
     const SQL: &'static str;
 
@@ -261,7 +261,7 @@ impl Returned for () {
 }
 
 /// The return value of a function: the value, or a `Result` of the value and an error.
-pub(super) trait Outcome<'call> {
+pub(crate) trait Outcome<'call> {
     type Value: Returned;
 
     fn into_result(self) -> Result<Self::Value, Error<'call>>;

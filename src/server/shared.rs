@@ -6,7 +6,7 @@ use std::ffi::CStr;
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
-use super::server;
+use crate::server;
 
 /// The name of the word in the server. It never changes: another name would begin another order.
 const NAME: &CStr = c"ulid_ordered_time";
@@ -17,7 +17,7 @@ static TIME: AtomicPtr<AtomicU64> = AtomicPtr::new(std::ptr::null_mut());
 /// The word, attached at its first use in this process. The postmaster has none, since it runs no SQL.
 ///
 /// If there is no room for it, PostgreSQL's own error passes through; the caller's frames have nothing to drop.
-pub(super) fn time() -> &'static AtomicU64 {
+pub(crate) fn time() -> &'static AtomicU64 {
     let word = TIME.load(Ordering::Relaxed);
     if word.is_null() {
         let word = attached(NAME);
@@ -80,7 +80,7 @@ fn attach(name: &CStr) -> *mut u64 {
 
 /// For the tests inside a backend, which use words under other names.
 #[cfg(feature = "pg_test")]
-pub(super) mod test_support {
+pub(crate) mod test_support {
     /// The word of this name.
     pub(crate) fn attached(name: &super::CStr) -> &'static super::AtomicU64 {
         super::attached(name)

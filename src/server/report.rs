@@ -9,7 +9,7 @@ use std::ptr::null;
 use pgrx::PgSqlErrorCode::{self, *};
 use pgrx::pg_sys::{Node, pg_enc};
 
-use super::server;
+use crate::server;
 use ulid_core::{
     ConvertError, Expected, ForeignId, LengthError, ParseError, PrefixError, RangeError, SeedError,
     TypeIdError, Ulid,
@@ -24,7 +24,7 @@ macro_rules! message {
 }
 
 /// An error that a function of the extension raises, and where.
-pub(super) struct Error<'call> {
+pub(crate) struct Error<'call> {
     fault: Fault<'call>,
     place: &'static Location<'static>,
 }
@@ -38,7 +38,7 @@ impl<'call, F: Into<Fault<'call>>> From<F> for Error<'call> {
 }
 
 /// What is wrong.
-pub(super) enum Fault<'call> {
+pub(crate) enum Fault<'call> {
     /// 22P02, or 22003 if the text has more than 128 bits.
     Parse { text: &'call CStr, error: ParseError },
     /// 22P02, or 22003 if it begins with more than 128 bits have: no text of a ulid starts with this.
@@ -91,7 +91,7 @@ impl Error<'_> {
     ///
     /// # Safety
     /// `context` is that of the present call frame, and no frame from here to PostgreSQL has anything to drop.
-    pub(super) unsafe fn report(self, context: *mut Node) {
+    pub(crate) unsafe fn report(self, context: *mut Node) {
         let (file, line) = (file(self.place), self.place.line() as c_int);
         #[cfg(any(feature = "pg13", feature = "pg14", feature = "pg15"))]
         let _ = context;
@@ -119,7 +119,7 @@ impl Error<'_> {
 /// No frame from here to PostgreSQL has anything to drop.
 #[cold]
 #[track_caller]
-pub(super) unsafe fn warn_of_clock() {
+pub(crate) unsafe fn warn_of_clock() {
     let place = Location::caller();
     let report =
         Report::new(ERRCODE_WARNING, message!(c"ordered ulids are more than a minute ahead of the clock"))
