@@ -50,7 +50,7 @@ library = $(target)/pg$(major)/ulid$(suffix)
 # control file that it finds beside Cargo.toml.
 controls = ulid.control $(wildcard sql/*.control)
 extensions = $(basename $(notdir $(controls)))
-scripts = $(wildcard sql/install/*--*.sql sql/*--*--*.sql)
+scripts = $(wildcard sql/*--*--*.sql)
 tests = $(or $(TESTS),$(basename $(notdir $(wildcard tests/pg_regress/sql/*.sql))))
 
 .PHONY: all run build install uninstall installcheck test lint bench clean help test-rust test-build test-sql \

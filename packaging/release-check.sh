@@ -28,14 +28,6 @@ changelog_has_the_date() {
   grep "^## $VERSION - [0-9]" CHANGELOG.md || { echo "CHANGELOG.md has no date for $VERSION"; return 1; }
 }
 
-scripts_have_sums() {
-  local file
-  sha256sum --check --quiet sql/SHA256SUMS
-  for file in sql/*.sql; do
-    [[ $file = *-recheck* ]] || grep -q " $file\$" sql/SHA256SUMS || { echo "sql/SHA256SUMS has no sum of $file"; return 1; }
-  done
-}
-
 # Run stages of the tests, for each major version of PG; a skipped stage is a failure, as it has checked nothing.
 stages() {
   scripts/test.sh "$@" | tee "$log"
@@ -82,7 +74,6 @@ prepare_rust
 rm -rf "$PACKAGES"
 check "everything is committed" everything_is_committed
 check "date in the changelog" changelog_has_the_date
-check "sums of the scripts" scripts_have_sums
 check "crates, scripts and workflows" stages crates lint
 PG=${PUBLISHED%% *} check "source archives" stages dist
 PG=$PUBLISHED check "Debian and RPM packages" stages deb rpm

@@ -13,7 +13,7 @@ listed=$(sed -n '/^frame::export! {/,/^}/s/^ *\([a-z0-9_]*\)(.*/\1/p' src/lib.rs
 wanted=$({ echo Pg_magic_func; printf '%s\n' $listed; printf 'pg_finfo_%s\n' $listed; } | sort)
 found=$(nm --dynamic --defined-only --format=posix "$library" | cut -d ' ' -f 1 | sort)
 diff <(echo "$wanted") <(echo "$found") || { echo "error: these symbols are missing (<) or exported (>) by mistake"; failed=1; }
-named=$(cat sql/*.sql sql/install/*.sql | sed -n "s/.*'MODULE_PATHNAME', '\([a-z0-9_]*\)'.*/\1/p" | sort -u)
+named=$(cat sql/*.sql tests/t/data/*.sql | sed -n "s/.*'MODULE_PATHNAME', '\([a-z0-9_]*\)'.*/\1/p" | sort -u)
 comm -23 <(echo "$named") <(echo "$listed" | sort) | grep . && { echo "error: scripts name these symbols"; failed=1; }
 
 newest=$(nm --dynamic --undefined-only "$library" | sed -n 's/.*@GLIBC_\([0-9.]*\)$/\1/p' | sort -V | tail -n 1)

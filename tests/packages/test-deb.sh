@@ -44,11 +44,12 @@ equal "$(cd "$SERVERS/old" && find usr -type f ! -path 'usr/share/doc/*' | sort)
 scripts/check-library.sh "$SERVERS/old/usr/lib/postgresql/$MAJOR/lib/ulid.so"
 
 # The package as it was at the version before: the same, without what came later.
-previous=$(printf '%s\n' sql/install/*.sql | sed 's/.*--\(.*\)\.sql$/\1/' | sort -V | tail -n 1)
+previous=$(printf '%s\n' tests/t/data/ulid--*.sql | sed 's/.*--\(.*\)\.sql$/\1/' | sort -V | tail -n 1)
 sed -i "s/^Version: .*/Version: $previous-1/" "$SERVERS/old/DEBIAN/control"
 files=$SERVERS/old/usr/share/postgresql/$MAJOR/extension
 sed -i "s/^default_version = .*/default_version = '$previous'/" "$files/ulid.control"
 rm "$files"/ulid--*"$VERSION"*.sql
+cp "tests/t/data/ulid--$previous.sql" "$files"
 quiet dpkg-deb --root-owner-group -b "$SERVERS/old" "$root/test/old.deb"
 
 cat > "$root/test/run" << 'END'

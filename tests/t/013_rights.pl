@@ -181,7 +181,7 @@ cmp_ok(run('owned', "SELECT count(*) FROM pg_proc WHERE pronamespace = 'hostile'
 #
 
 # The words that would take them over, and those that bring a name or another's rights into the script.
-for my $script (bsd_glob("$root/sql/*.sql"), bsd_glob("$root/sql/install/*.sql")) {
+for my $script (bsd_glob("$root/sql/*.sql"), bsd_glob("$root/tests/t/data/*.sql")) {
     unlike(slurp_file($script), qr/OR REPLACE|CREATE .*IF NOT EXISTS|\@ext|SECURITY DEFINER/, substr($script, 1 + length $root) . ' takes nothing over');
 }
 run('owned_before', 'CREATE SCHEMA place; GRANT ALL ON SCHEMA place TO owner, guest');

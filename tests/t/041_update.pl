@@ -16,7 +16,7 @@ is($node->safe_psql('postgres', q{SELECT pg_describe_object(classid, objid, 0) F
     WHERE refobjid = (SELECT oid FROM pg_extension WHERE extname = 'ulid') AND deptype = 'e'
     AND obj_description(objid, classid::regclass::name) IS NULL AND classid <> 'pg_type'::regclass}), '', 'everything has a comment');
 
-my @released = map { /--(.*)\.sql$/ } bsd_glob("$root/sql/install/ulid--*.sql");
+my @released = map { /--(.*)\.sql$/ } bsd_glob("$root/tests/t/data/ulid--*.sql");
 isnt(scalar @released, 0, 'there are released versions');
 
 # What users of the first release can have: every kind of column, index, constraint, partition and object.

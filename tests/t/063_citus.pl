@@ -60,7 +60,7 @@ sub add_node {
 run(sprintf "SELECT citus_set_coordinator_host('%s', %d)", $coordinator->host, $coordinator->port);
 run(add_node('worker_1'));
 my @released = sort { PostgreSQL::Version->new($a) <=> PostgreSQL::Version->new($b) }
-    map { /ulid--(\d+\.\d+\.\d+)\.sql$/ } bsd_glob("$root/sql/install/ulid--*.sql");
+    map { /ulid--(\d+\.\d+\.\d+)\.sql$/ } bsd_glob("$root/tests/t/data/ulid--*.sql");
 run("CREATE EXTENSION ulid VERSION '$released[-1]'");
 run('CREATE TABLE before (id ulid PRIMARY KEY, n int)');
 run(q(SELECT create_distributed_table('before', 'id')));

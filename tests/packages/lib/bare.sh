@@ -21,7 +21,7 @@ extension_files() {
       name=$(basename "$file" .control)
       printf '%s\n' "$2/$name.control" "$2/$name--$(sed -n "s/^default_version = '\(.*\)'/\1/p" "$file").sql"
     done
-    for file in sql/install/*.sql sql/*--*--*.sql; do echo "$2/${file##*/}"; done
+    for file in sql/*--*--*.sql; do echo "$2/${file##*/}"; done
   } | sort
 }
 
