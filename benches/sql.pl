@@ -1,5 +1,5 @@
 #!/usr/bin/env perl
-# Compares kinds of ids in a PostgreSQL server: benches/sql.pl [--full] FILE
+# Compares kinds of ids in a PostgreSQL server: benches/sql.pl [--full] [--only NAME] FILE
 #
 # The server is the one that PGHOST, PGPORT and PGUSER name. A schema "bench" is created in the database PGDATABASE and dropped
 # at the end. The user must be a superuser, because the server writes files (to --directory, by default /tmp).
@@ -8,16 +8,17 @@
 # while is slower for all of them. Except for inserts, the minimum of three times within a round counts. Times are CPU times,
 # from the server's log_statement_stats; for inserts they are wall-clock times. Each result is a line of FILE: operation, kind,
 # round, number of rows at that time, value. The report at the end, which benches/sql.pl --report FILE prints again, consists
-# of medians over the rounds, the interquartile range, and the median of the ratio to ulid within a round.
+# of medians over the rounds, the interquartile range, and the median of the ratio to ulid within a round. With --only, one of
+# the files of benches/sql is run: --only insert_one.
 use strict;
 use warnings;
 use Getopt::Long;
 
-my ($full, $report, $rounds, $directory, $rows, $inserts) = (0, 0, 5, '/tmp');
+my ($full, $report, $rounds, $directory, $rows, $inserts, $one) = (0, 0, 5, '/tmp');
 my ($large, $large_rounds) = (10_000_000, 3);    # of --full only: an index larger than shared_buffers
-GetOptions('full' => \$full, 'report' => \$report, 'rounds=i' => \$rounds, 'directory=s' => \$directory,
+GetOptions('full' => \$full, 'report' => \$report, 'rounds=i' => \$rounds, 'directory=s' => \$directory, 'only=s' => \$one,
            'rows=i' => \$rows, 'inserts=i' => \$inserts, 'large=i' => \$large) && @ARGV == 1
-    or die "usage: $0 [--full] [--rounds N] [--rows N] [--inserts N] [--large N] [--directory DIR] FILE\n"
+    or die "usage: $0 [--full] [--only NAME] [--rounds N] [--rows N] [--inserts N] [--large N] [--directory DIR] FILE\n"
          . "       $0 --report FILE\n";
 my ($file) = @ARGV;
 $rows    //= $full ? 300_000 : 100_000;
@@ -85,6 +86,8 @@ sub script {
         . "DROP SCHEMA IF EXISTS bench CASCADE;\n\\i benches/sql/begin.sql\n";
     my $run = sub {
         my ($kind, $round, @files) = @_;
+        @files = grep { $_ eq $one } @files if $one;
+        return unless @files;
         $script .= "\\echo run $kind->{kind} $round\n";
         $script .= "\\set $_ " . quote($kind->{$_}) . "\n" for sort keys %$kind;
         $script .= "\\i benches/sql/$_.sql\n" for @files;
@@ -205,6 +208,8 @@ sub table {
             my %of = %{ $results->{$kind} // {} };
             my ($half, $median) = ((quantile(0.75, values %of) // 0) - (quantile(0.25, values %of) // 0), quantile(0.5, values %of));
             my @ratios = map { $results->{ulid}{$_} ? $of{$_} / $results->{ulid}{$_} : () } keys %of;
+            # a time is the difference of two scans, so one of nothing can be below zero
+            if (($median // 0) < 0) { print ' – |'; next }
             print ' ', join(' ', (%of ? digits($median) : ''), (keys %of > 1 && $median ? sprintf '±%.0f %%', 50 * $half / $median : ()),
                 (@ratios && $kind ne 'ulid' ? '(' . ratio(quantile(0.5, @ratios)) . ')' : ())), ' |';
         }
@@ -232,7 +237,8 @@ sub report {
     ));
     table('Queries and single-row inserts', ['count the rows of one day out of 30, µs', scaled(1000, $only->('window'))],
         ['INSERT of one row, 8 clients: rows per second', $only->('insert_one_tps')],
-        ['WAL bytes per row', $only->('insert_one_wal_bytes')]);
+        ['WAL bytes per row', $only->('insert_one_wal_bytes')],
+        ['index bytes per row', $only->('insert_one_index_bytes')]);
     table('Generating ids in several sessions on two cores, wall-clock ns per id',
         map { ["$_ session" . ($_ > 1 ? 's' : ''), $of{sessions_ns}{$_}] } sort { $a <=> $b } keys %{ $of{sessions_ns} // {} });
 

@@ -1,25 +1,26 @@
 #!/usr/bin/env bash
-# Measure the Rust code, then compare kinds of ids in a private server: a short run, or everything with FULL=1. The
-# arguments are those of benches/sql.pl.
+# Measure the Rust code, then compare kinds of ids in a private server: a short run, or everything with FULL=1. With
+# arguments, only benches/sql.pl runs, with these; FSYNC=on lets commits wait for the disk.
 # shellcheck source=scripts/lib/setup.sh
 . "$(dirname "$0")/lib/setup.sh"
 
 major=${PG:-$(default_major)}
 results=target/bench
-[ -n "${FULL:-}" ] || say "the short form; FULL=1 takes half an hour and measures 10 million rows as well"
+[ -n "${FULL:-}" ] || [ $# != 0 ] || say "the short form; FULL=1 takes half an hour and measures 10 million rows as well"
 prepare_rust
-cargo bench --package pg_ulid --bench core
+[ $# != 0 ] || cargo bench --package pg_ulid --bench core
 mkdir -p $results
 prepare_postgres "$major"
 install_extension
 open_servers
 PATH=$BIN:$PATH
 # The default settings, except for fsync, since the disk is not to be measured, and for settings that would interfere.
-start_server bench "shared_buffers = 128MB" "autovacuum = off" "max_wal_size = 1GB" "checkpoint_timeout = 30min"
+start_server bench "shared_buffers = 128MB" "autovacuum = off" "max_wal_size = 1GB" "checkpoint_timeout = 30min" \
+  "fsync = ${FSYNC:-off}"
 server_directory "$SERVERS/files"
 perl benches/sql.pl ${FULL:+--full} --directory "$SERVERS/files" "$@" "$results/pg$major.tsv"
 say "the results are in $results/pg$major.tsv"
-if [ "${major/assert/18}" -ge 14 ]; then
+if [ $# = 0 ]; then
   createdb ulid_sql
   psql -X -q -d ulid_sql -v ulid_sql=sql/ulid_sql.sql -f benches/ulid_sql.sql
 fi
