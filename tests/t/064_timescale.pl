@@ -20,8 +20,8 @@ sub refused {
 
 # Check the number of chunks in the plan of a query with a condition; returns the plan.
 sub chunks {
-    my ($condition, $expected, $name) = @_;
-    my $plan = $sql->("EXPLAIN (COSTS OFF) SELECT * FROM event WHERE $condition");
+    my ($condition, $expected, $name, $table) = (@_, 'event');
+    my $plan = $sql->("EXPLAIN (COSTS OFF) SELECT * FROM $table WHERE $condition");
     my @chunks = $plan =~ / on _hyper_/g;
     is(scalar @chunks, $expected, $name) or diag($plan);
     return $plan;
@@ -63,12 +63,24 @@ refused(q{SELECT create_hypertable('plain', by_range('id'))}, 'invalid type for 
 refused(q{SELECT create_hypertable('generated', by_range('at'))}, 'invalid partitioning column', 'a generated column is no dimension');
 
 # A uuid of version 7 can be the dimension itself in newer versions; a ulid as uuid is not of version 7.
-my ($status, undef, $error) = $node->psql('postgres', q{SELECT FROM create_hypertable('as_uuid', by_range('id'))});
+my ($status, undef, $error) = $node->psql('postgres', q{SELECT FROM create_hypertable('as_uuid', by_range('id', interval '1 day'))});
 if ($status == 0) {
     $sql->('INSERT INTO as_uuid SELECT FROM generate_series(1, 10)');
     is($sql->('SELECT count(*) FROM as_uuid'), 10, 'ids of gen_uuid_v7 are a dimension as uuid');
     refused(q{INSERT INTO as_uuid VALUES (ulid_lower_bound('2026-01-01 00:00Z'))},
         '019b76da-a800-0000-0000-000000000000 is not a version 7 UUID', 'a ulid as uuid is refused there');
+    $sql->(q{
+        INSERT INTO as_uuid SELECT gen_uuid_v7('2026-01-01 00:00Z'::timestamptz + n * interval '1 hour') FROM generate_series(0, 239) AS n;
+        ANALYZE as_uuid});
+    my $day = q{id >= ulid_to_uuid_v7(ulid_lower_bound('2026-01-03 00:00Z')) AND id < ulid_to_uuid_v7(ulid_lower_bound('2026-01-04 00:00Z'))};
+    my $chunks = $sql->(q{SELECT count(*) FROM show_chunks('as_uuid')});
+    chunks($day, 1, 'bounds of version 7 exclude chunks', 'as_uuid');
+    chunks(q{id <@ tstzrange('2026-01-03 00:00Z', '2026-01-04 00:00Z')}, $chunks, 'a window excludes none', 'as_uuid');
+    is($sql->(qq{SELECT time_bucket('1 day', id), count(*) FROM as_uuid WHERE $day GROUP BY 1}), '2026-01-03 00:00:00+00|24', 'time_bucket takes the id');
+    is($sql->(q{SELECT to_uuidv7_boundary('2026-01-03 00:00Z') = ulid_to_uuid_v7(ulid_lower_bound('2026-01-03 00:00Z'))}), 't', 'both bounds are the same');
+    refused(q{SELECT FROM as_uuid WHERE id >= ulid_lower_bound('2026-01-01 00:00Z')::uuid},
+        '019b76da-a800-0000-0000-000000000000 is not a version 7 UUID', 'a bound that is not of version 7 is refused');
+    is($sql->(q{SELECT count(*) FROM drop_chunks('as_uuid', older_than => '2026-01-05 00:00Z'::timestamptz)}), 4, 'old chunks are dropped');
 } else {
     like($error, qr/ERROR:  invalid type for dimension "id"$/m, 'a uuid is no dimension');
 }
