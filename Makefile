@@ -93,7 +93,7 @@ installcheck: ## test the installed extension in the running server that PGHOST,
 	'$(pg_regress)' --bindir='$(bindir)' --inputdir=tests/pg_regress --outputdir=target/regress \
 		--load-extension=ulid --dbname=ulid_regression $(tests)
 
-test: ## run the tests that take minutes, and install what they need (PG=13, 15 to 19, all or assert)
+test: ## run the tests that take minutes, and install what they need (PG=15 to 19, all or assert)
 	scripts/test.sh
 
 lint: ## check scripts with shellcheck, Perl with perl -c, .github/workflows with actionlint

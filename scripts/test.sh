@@ -487,7 +487,7 @@ run_stage() {
 requested_majors() {
   case ${PG:-} in
     "") default_major ;;
-    all) { default_major && printf '%s\n' 18 19 15 '17?' '16?' '13?'; } | awk '{ major = $1 + 0 } !seen[major]++' ;;
+    all) { default_major && printf '%s\n' 18 19 15 '17?' '16?'; } | awk '{ major = $1 + 0 } !seen[major]++' ;;
     *) echo "$PG" ;;
   esac
 }

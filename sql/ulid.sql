@@ -205,6 +205,38 @@ CREATE OPERATOR CLASS ulid_minmax_ops DEFAULT FOR TYPE ulid USING brin FAMILY ul
     FUNCTION 4 pg_catalog.brin_minmax_union(internal, internal, internal);
 COMMENT ON OPERATOR CLASS ulid_minmax_ops USING brin IS 'one range of ulid for each block range: for rows in the order of their ids';
 
+CREATE OPERATOR FAMILY ulid_minmax_multi_ops USING brin;
+COMMENT ON OPERATOR FAMILY ulid_minmax_multi_ops USING brin IS 'several ranges of ulid';
+
+CREATE OPERATOR CLASS ulid_minmax_multi_ops FOR TYPE ulid USING brin FAMILY ulid_minmax_multi_ops AS
+    OPERATOR 1 <,
+    OPERATOR 2 <=,
+    OPERATOR 3 =,
+    OPERATOR 4 >=,
+    OPERATOR 5 >,
+    FUNCTION 1 pg_catalog.brin_minmax_multi_opcinfo(internal),
+    FUNCTION 2 pg_catalog.brin_minmax_multi_add_value(internal, internal, internal, internal),
+    FUNCTION 3 pg_catalog.brin_minmax_multi_consistent(internal, internal, internal, integer),
+    FUNCTION 4 pg_catalog.brin_minmax_multi_union(internal, internal, internal),
+    FUNCTION 5 pg_catalog.brin_minmax_multi_options(internal),
+    FUNCTION 11 pg_catalog.brin_minmax_multi_distance_uuid(internal, internal);
+COMMENT ON OPERATOR CLASS ulid_minmax_multi_ops USING brin
+    IS 'several ranges of ulid for each block range: for rows mostly in the order of their ids';
+
+CREATE OPERATOR FAMILY ulid_bloom_ops USING brin;
+COMMENT ON OPERATOR FAMILY ulid_bloom_ops USING brin IS 'Bloom filters of ulid';
+
+CREATE OPERATOR CLASS ulid_bloom_ops FOR TYPE ulid USING brin FAMILY ulid_bloom_ops AS
+    OPERATOR 1 =,
+    FUNCTION 1 pg_catalog.brin_bloom_opcinfo(internal),
+    FUNCTION 2 pg_catalog.brin_bloom_add_value(internal, internal, internal, internal),
+    FUNCTION 3 pg_catalog.brin_bloom_consistent(internal, internal, internal, integer),
+    FUNCTION 4 pg_catalog.brin_bloom_union(internal, internal, internal),
+    FUNCTION 5 pg_catalog.brin_bloom_options(internal),
+    FUNCTION 11 ulid_hash(ulid);
+COMMENT ON OPERATOR CLASS ulid_bloom_ops USING brin
+    IS 'a Bloom filter of ulid for each block range: for equality, with rows in any order';
+
 --
 -- Aggregates
 --
@@ -552,49 +584,6 @@ COMMENT ON CAST (timestamp AS ulid) IS 'smallest ulid of the millisecond, in the
 
 DO $$
 BEGIN
-    -- PostgreSQL 14
-    IF pg_catalog.to_regprocedure('pg_catalog.brin_minmax_multi_distance_uuid(internal, internal)') IS NOT NULL
-        AND NOT EXISTS (SELECT FROM pg_catalog.pg_opclass
-                        WHERE opcname = 'ulid_minmax_multi_ops' AND opcintype = 'ulid'::pg_catalog.regtype::pg_catalog.oid)
-    THEN
-        CREATE OPERATOR FAMILY ulid_minmax_multi_ops USING brin;
-        COMMENT ON OPERATOR FAMILY ulid_minmax_multi_ops USING brin IS 'several ranges of ulid';
-
-        CREATE OPERATOR CLASS ulid_minmax_multi_ops FOR TYPE ulid USING brin FAMILY ulid_minmax_multi_ops AS
-            OPERATOR 1 <,
-            OPERATOR 2 <=,
-            OPERATOR 3 =,
-            OPERATOR 4 >=,
-            OPERATOR 5 >,
-            FUNCTION 1 pg_catalog.brin_minmax_multi_opcinfo(internal),
-            FUNCTION 2 pg_catalog.brin_minmax_multi_add_value(internal, internal, internal, internal),
-            FUNCTION 3 pg_catalog.brin_minmax_multi_consistent(internal, internal, internal, integer),
-            FUNCTION 4 pg_catalog.brin_minmax_multi_union(internal, internal, internal),
-            FUNCTION 5 pg_catalog.brin_minmax_multi_options(internal),
-            FUNCTION 11 pg_catalog.brin_minmax_multi_distance_uuid(internal, internal);
-        COMMENT ON OPERATOR CLASS ulid_minmax_multi_ops USING brin
-            IS 'several ranges of ulid for each block range: for rows mostly in the order of their ids';
-    END IF;
-
-    IF pg_catalog.to_regprocedure('pg_catalog.brin_bloom_opcinfo(internal)') IS NOT NULL
-        AND NOT EXISTS (SELECT FROM pg_catalog.pg_opclass
-                        WHERE opcname = 'ulid_bloom_ops' AND opcintype = 'ulid'::pg_catalog.regtype::pg_catalog.oid)
-    THEN
-        CREATE OPERATOR FAMILY ulid_bloom_ops USING brin;
-        COMMENT ON OPERATOR FAMILY ulid_bloom_ops USING brin IS 'Bloom filters of ulid';
-
-        CREATE OPERATOR CLASS ulid_bloom_ops FOR TYPE ulid USING brin FAMILY ulid_bloom_ops AS
-            OPERATOR 1 =,
-            FUNCTION 1 pg_catalog.brin_bloom_opcinfo(internal),
-            FUNCTION 2 pg_catalog.brin_bloom_add_value(internal, internal, internal, internal),
-            FUNCTION 3 pg_catalog.brin_bloom_consistent(internal, internal, internal, integer),
-            FUNCTION 4 pg_catalog.brin_bloom_union(internal, internal, internal),
-            FUNCTION 5 pg_catalog.brin_bloom_options(internal),
-            FUNCTION 11 ulid_hash(ulid);
-        COMMENT ON OPERATOR CLASS ulid_bloom_ops USING brin
-            IS 'a Bloom filter of ulid for each block range: for equality, with rows in any order';
-    END IF;
-
     -- PostgreSQL 18
     IF pg_catalog.to_regprocedure('pg_catalog.uuid_skipsupport(internal)') IS NOT NULL
         AND NOT EXISTS (SELECT FROM pg_catalog.pg_amproc AS p

@@ -14,7 +14,6 @@ open_archive() {
   : > "$state/status"                      # an empty machine, so that every library is fetched
   for suite; do
     echo "$type $keys $mirror $suite main"
-    [ "$suite" != bullseye ] || echo "$type $keys ${mirror%/}-security bullseye-security main"
   done > "$state/sources"
   APT=(-qq -o Dir::Etc::sourcelist="$state/sources" -o Dir::Etc::sourceparts=/dev/null
     -o Dir::Etc::preferences="$state/preferences" -o Dir::Etc::preferencesparts=/dev/null

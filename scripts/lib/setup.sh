@@ -7,7 +7,7 @@ ROOT=$PWD
 # What Cargo.toml names: the version of Rust that builds the extension, and that of pgrx.
 RUST=$(sed -n 's/^rustc = "\(.*\)"/\1/p' Cargo.toml)
 PGRX=$(sed -n 's/^pgrx = .*"=\([0-9.]*\)".*/\1/p' Cargo.toml)
-MAJORS="19 18 17 16 15 14 13"
+MAJORS="19 18 17 16 15"
 
 # The same output everywhere, and no server of the user: those that PG* variables name are not ours.
 export LC_ALL=C.UTF-8
@@ -366,8 +366,7 @@ find_framework() {
   local pgxs
   pgxs=$(readlink -f "$(dirname "$(pg_config --pgxs)")/..")
   for pgxs in "$pgxs" "$WORK"/*/usr/lib/postgresql/*/lib/pgxs/src /usr/lib/postgresql/*/lib/pgxs/src; do
-    # 13 and 14 have Cluster.pm too, but only as another name of their own framework
-    if [ -e "$pgxs/test/perl/PostgreSQL/Version.pm" ] && [ -x "$pgxs/test/regress/pg_regress" ]; then
+    if [ -e "$pgxs/test/perl/PostgreSQL/Test/Cluster.pm" ] && [ -x "$pgxs/test/regress/pg_regress" ]; then
       echo "$pgxs"
       return
     fi
@@ -381,7 +380,6 @@ prepare_core_regress() {
   export CORE_REGRESS=$WORK/core-regress-$1
   [ ! -e "$CORE_REGRESS/expected/uuid.out" ] || return 0
   case $1 in
-    13) suites=(bullseye) ;;
     15) suites=(bookworm) ;;
     17) suites=(trixie) ;;
     18) suites=(forky) ;;

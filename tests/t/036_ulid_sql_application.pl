@@ -7,7 +7,6 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 use ULID;
 
-plan(skip_all => 'takes PostgreSQL 14') if $major < 14;
 
 my $tle = has_extension('pg_tle');
 my $node = new_server('application', extension => 0, conf => [$tle ? "shared_preload_libraries = 'pg_tle'" : ()]);

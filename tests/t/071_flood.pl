@@ -85,23 +85,18 @@ BEGIN
 END \$\$;
 SELECT pg_backend_pid() AS pid, $calls / count(*) FILTER (WHERE NOT fails) AS calls FROM call \\gset
 \\setenv PID :pid
-SELECT to_regclass('pg_backend_memory_contexts') IS NOT NULL AS contexts \\gset
 CALL pg_temp.make(:calls / 100);
 CALL pg_temp.make(:calls / 100);
 \\! grep RssAnon /proc/\$PID/status
-\\if :contexts
 SELECT 'contexts: ' || (sum(total_bytes) / 1024)::bigint || ' kB' FROM pg_backend_memory_contexts;
-\\endif
 CALL pg_temp.make(:calls);
 \\! grep RssAnon /proc/\$PID/status
-\\if :contexts
 SELECT 'contexts: ' || (sum(total_bytes) / 1024)::bigint || ' kB' FROM pg_backend_memory_contexts;
-\\endif
 SELECT count(*) FILTER (WHERE fails) || ' kinds of call fail, ' || count(*) FILTER (WHERE NOT fails) * :calls || ' calls succeeded' FROM call;
 SQL
 note($measured);
 # what malloc keeps may differ
-for my $kind ('RssAnon', $major >= 14 ? 'contexts' : ()) {
+for my $kind ('RssAnon', 'contexts') {
     my ($first, $last, @more) = $measured =~ /^$kind:\s*(\d+) kB$/mg;
     ok(defined $last && !@more, "by $kind, it is measured twice");
     cmp_ok($last, '<=', $first + 1024, "by $kind, the memory of a session does not grow with its calls");

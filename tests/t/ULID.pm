@@ -74,8 +74,6 @@ sub upgraded_server {
     $old->stop;
     # both must have checksums or neither; they are the default since 18
     my $new = _initialized_server($name, extra => [$major >= 18 && $checksums eq 'off' ? '--no-data-checksums' : ()]);
-    # before 15 it leaves files in the current directory
-    chdir PostgreSQL::Test::Utils::tempdir() or die;
     ok(run_log(['pg_upgrade', '-b', $old->config_data('--bindir'), '-B', $new->config_data('--bindir'), '-d', $old->data_dir,
                 '-D', $new->data_dir, '-s', $new->host, '-p', $old->port, '-P', $new->port]), "$what: pg_upgrade succeeds")
         or do {

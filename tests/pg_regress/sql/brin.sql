@@ -1,7 +1,5 @@
--- BRIN: minmax for rows in order, minmax_multi for rows mostly in order, bloom for equality. The last two are of
--- PostgreSQL 14; brin_1.out is for 13.
+-- BRIN: minmax for rows in order, minmax_multi for rows mostly in order, bloom for equality.
 
-SELECT current_setting('server_version_num')::int >= 140000 AS server_has_multi_and_bloom \gset
 SELECT opcname, amvalidate(opc.oid), opcdefault
 FROM pg_opclass AS opc JOIN pg_am AS am ON am.oid = opcmethod
 WHERE opcintype = 'ulid'::regtype AND amname = 'brin' ORDER BY opcname;
@@ -69,7 +67,6 @@ DROP INDEX event_minmax;
 UPDATE event SET id = decode(md5(i::text), 'hex')::ulid WHERE i % 100 = 0;
 CREATE TABLE mixed AS SELECT * FROM event WHERE id IS NOT NULL ORDER BY i;
 DROP TABLE event;
-\if :server_has_multi_and_bloom
 CREATE INDEX mixed_index ON mixed USING brin (id ulid_minmax_multi_ops) WITH (pages_per_range = 4);
 SELECT c.* FROM compare('mixed', format('id = %L', :'found')) AS c;
 SELECT c.* FROM compare('mixed', 'id BETWEEN ulid_lower_bound(''2026-01-01 00:00:10+00'') AND ulid_upper_bound(''2026-01-01 00:00:10.999+00'')') AS c;
@@ -77,9 +74,6 @@ DROP INDEX mixed_index;
 CREATE INDEX mixed_index ON mixed USING brin (id ulid_minmax_multi_ops (values_per_range = 64)) WITH (pages_per_range = 4);
 SELECT c.* FROM compare('mixed', format('id = %L::uuid', :'found_uuid')) AS c;
 DROP INDEX mixed_index;
-\else
-\echo skipped: minmax_multi, which this server has not
-\endif
 CREATE INDEX mixed_index ON mixed USING brin (id) WITH (pages_per_range = 4);
 SELECT c.* FROM compare('mixed', format('id = %L', :'found')) AS c;
 DROP INDEX mixed_index;
@@ -88,15 +82,11 @@ DROP INDEX mixed_index;
 UPDATE mixed SET id = decode(md5(i::text), 'hex')::ulid;
 CREATE TABLE random AS SELECT * FROM mixed ORDER BY i;
 DROP TABLE mixed;
-\if :server_has_multi_and_bloom
 CREATE INDEX random_bloom ON random USING brin (id ulid_bloom_ops (n_distinct_per_range = 2000)) WITH (pages_per_range = 8);
 SELECT c.* FROM compare('random', format('id = %L', (SELECT id FROM random WHERE i = 77777))) AS c;
 SELECT c.* FROM compare('random', format('id = %L::uuid', (SELECT id::uuid FROM random WHERE i = 77777))) AS c;
 SELECT c.* FROM compare('random', 'id > ''7ZZ00000000000000000000000''') AS c;
 DROP INDEX random_bloom;
-\else
-\echo skipped: bloom, which this server has not
-\endif
 CREATE INDEX random_minmax ON random USING brin (id) WITH (pages_per_range = 8);
 SELECT c.* FROM compare('random', format('id = %L', (SELECT id FROM random WHERE i = 77777))) AS c;
 DROP TABLE random;

@@ -1,4 +1,4 @@
--- The companion ulid_gist: a GiST operator class for ulid, by btree_gist. gist_1.out is for PostgreSQL 13 to 17, gist_2.out
+-- The companion ulid_gist: a GiST operator class for ulid, by btree_gist. gist_1.out is for PostgreSQL 15 to 17, gist_2.out
 -- for a server without contrib modules.
 
 SELECT count(*) > 0 AS has_btree_gist FROM pg_available_extensions WHERE name = 'btree_gist' \gset

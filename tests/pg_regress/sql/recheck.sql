@@ -1,5 +1,5 @@
 -- A cluster that pg_upgrade moved to a newer server gains what that server offers by going through VERSION-recheck.
--- recheck_1.out is for 14 to 17, which have no skip scan; recheck_2.out for 13, which has nothing to gain.
+-- recheck_1.out is for servers before 18, which have no skip scan.
 
 CREATE VIEW members AS
 WITH member AS (
@@ -16,16 +16,9 @@ SELECT pg_describe_object('pg_amop'::regclass, o.oid, 0), NULL
 FROM member JOIN pg_amop AS o ON amopfamily = objid AND classid = 'pg_opfamily'::regclass;
 CREATE TABLE before AS SELECT * FROM members;
 
--- make the database one that comes from PostgreSQL 13
+-- make the database one that comes from PostgreSQL 17
 DO $$
-DECLARE
-    class name;
 BEGIN
-    FOR class IN SELECT opcname FROM pg_opclass WHERE opcname IN ('ulid_minmax_multi_ops', 'ulid_bloom_ops') LOOP
-        EXECUTE format('ALTER EXTENSION ulid DROP OPERATOR CLASS %I USING brin', class);
-        EXECUTE format('ALTER EXTENSION ulid DROP OPERATOR FAMILY %I USING brin', class);
-        EXECUTE format('DROP OPERATOR FAMILY %I USING brin CASCADE', class);
-    END LOOP;
     IF current_setting('server_version_num')::int >= 180000 THEN
         ALTER OPERATOR FAMILY ulid_ops USING btree DROP FUNCTION 6 (ulid, ulid);
     END IF;
