@@ -1,7 +1,9 @@
 #!/usr/bin/env perl
 # Draws the results of benches/sql.pl --full or benches/distributed.rs: benches/plot.pl FILE DIRECTORY
 #
-# The pictures are SVG without a background, legible on light and dark pages.
+# The pictures are SVG without a background, legible on light and dark pages. Beside those of benches/sql.pl it writes what
+# they show, medians.tsv: operation, kind, number of rows, median over the rounds, half the interquartile range in percent.
+# FILE can be that, too.
 use strict;
 use warnings;
 use List::Util qw(max);
@@ -20,23 +22,31 @@ my %colour = (bigint => '#8c8c8c', uuid_v4 => '#d55e00', uuid_v7 => '#c77cab', u
 my %dash = (uuid_v7 => '7 3', ulid_ordered => '10 6', ulid_monotonic => '2 3');    # where two lines lie upon each other
 my ($width, $left, $top, $plot_width, $plot_height) = (760, 64, 56, 460, 290);
 
-my %of;           # operation, kind, rows, round
+my %of;           # operation, kind, rows: values of the rounds
 my %simulated;    # operation, ids a millisecond, skew; of 100 servers with gen_ulid
 open my $in, '<', $file or die "$file: $!\n";
 while (<$in>) {
     chomp;
-    my ($operation, $kind, $round, $rows, $value, $counted) = split /\t/;
+    my ($operation, $kind, @columns) = split /\t/;
+    if ($file =~ /medians\.tsv$/) {
+        my ($rows, $median) = @columns;
+        push @{ $of{$operation}{$kind}{$rows} }, $median;
+        next;
+    }
+    my ($round, $rows, $value, $counted) = @columns;
     if (defined $counted) {
         $simulated{$operation}{$rows}{$value} = $counted if $kind eq 'random' and $round == 100;
         next;
     }
-    $of{$operation}{$kind}{$rows}{$round} = $value;
+    push @{ $of{$operation}{$kind}{$rows} }, $value;
 }
 
-sub median {
-    my @values = sort { $a <=> $b } @_;
-    return $values[$#values / 2];
+sub quantile {
+    my ($q, @values) = @_;
+    @values = sort { $a <=> $b } @values;
+    return $values[int($q * $#values + 0.5)];
 }
+sub median { quantile(0.5, @_) }
 
 # The lines of a result of the large insert, as rows and the median over the rounds.
 sub lines {
@@ -45,7 +55,7 @@ sub lines {
     for my $kind (@names) {
         my $of = $of{"insert_large_$operation"}{$kind} // next;
         my ($batch) = my @rows = sort { $a <=> $b } keys %$of;
-        $lines{$kind} = [map { [$_ / 1e6, $value->(median(values %{ $of->{$_} }), $batch)] } @rows];
+        $lines{$kind} = [map { [$_ / 1e6, $value->(median(@{ $of->{$_} }), $batch)] } @rows];
     }
     %lines or die "$file has no results of --full\n";
     return \%lines;
@@ -67,6 +77,25 @@ chart('index-size', 'Size of the key\'s index', 'MB', lines(index_bytes => sub {
 chart('wal-per-row', 'WAL per inserted row', 'bytes', lines(wal_bytes => sub { $_[0] / $_[1] }));
 chart('insert-rate', 'Inserted rows per second', 'thousands', lines(ms => sub { $_[1] / $_[0] }));
 bars('cost-per-id', 'Cost of generating an id', 'ns', 'generate');
+medians('generate', map { "insert_large_$_" } qw(index_bytes wal_bytes ms)) if $file !~ /medians\.tsv$/;
+exit;
+
+# Write the medians of these operations.
+sub medians {
+    open my $out, '>', "$directory/medians.tsv" or die "$directory/medians.tsv: $!\n";
+    for my $operation (@_) {
+        for my $kind (grep { $of{$operation}{$_} } 'clock', @names) {
+            for my $rows (sort { $a <=> $b } keys %{ $of{$operation}{$kind} }) {
+                my @values = @{ $of{$operation}{$kind}{$rows} };
+                my $spread = (quantile(0.75, @values) - quantile(0.25, @values)) / 2;
+                printf $out "%s\t%s\t%d\t%.10g\t%.1f\n", $operation, $kind, $rows, median(@values),
+                    100 * $spread / median(@values);
+            }
+        }
+    }
+    close $out or die "$directory/medians.tsv: $!\n";
+    return;
+}
 
 # A number whose first digit is 1, 2 or 5: the distance of at most six marks up to a maximum.
 sub step {
@@ -136,7 +165,7 @@ sub bars {
     my %value;
     for my $kind (grep { $of{$operation}{$_} } @names) {
         my ($rounds) = values %{ $of{$operation}{$kind} };
-        $value{$kind} = median(values %$rounds);
+        $value{$kind} = median(@$rounds);
     }
     my $scale = $plot_width / max values %value;
     my ($svg, $y) = ('', $top - 8);
