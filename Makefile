@@ -1,6 +1,8 @@
 # The targets; their commands are in scripts/. `make help` prints the lines below that contain two hashes.
 
 PG_CONFIG ?= pg_config
+CARGO ?= cargo
+PROVE ?= prove
 DESTDIR ?=
 # The major version that `make run` and `make test` use; empty: that of the machine. For tests, also a list or "all".
 PG ?=
@@ -9,7 +11,8 @@ export PG
 # emulator.
 ARCH ?=
 export ARCH
-# The tests that `make test-server` and `make installcheck` run: names of files, without their numbers; empty: all.
+# The tests that are run by `make installcheck`, or by `make prove_installcheck` and `make test-server`: names of files,
+# without their numbers; empty: all.
 TESTS ?=
 export TESTS
 # The pages and tools of docs/clients that `make test-clients` runs; empty: all.
@@ -26,8 +29,8 @@ export ROUNDS
 export CASES
 
 # How long `make fuzz` and `make planner-fuzz` run, in seconds, and their seed; empty: a minute, any seed.
-export FUZZ_SECONDS = $(SECONDS)
-export FUZZ_SEED = $(SEED)
+export FUZZ_SECONDS ?= $(SECONDS)
+export FUZZ_SEED ?= $(SEED)
 unexport SECONDS
 
 # Evaluated only by the targets that need them. The path is absolute, as cargo runs programs in other directories.
@@ -38,6 +41,9 @@ libdir = $(DESTDIR)$(shell '$(pg_config)' --pkglibdir)
 extdir = $(DESTDIR)$(shell '$(pg_config)' --sharedir)/extension
 pgxs = $(shell dirname "$$('$(pg_config)' --pgxs)")/..
 pg_regress = $(pgxs)/test/regress/pg_regress
+# What the framework of the tests with servers of their own runs, and where it keeps their data and logs.
+PG_REGRESS ?= $(pg_regress)
+TESTDIR ?= $(CURDIR)/target
 target_dir = $(or $(CARGO_TARGET_DIR),target)
 target = $(target_dir)$(CARGO_BUILD_TARGET:%=/%)
 # If the release's archive of crates is unpacked here, the build needs no network.
@@ -52,8 +58,9 @@ controls = ulid.control $(wildcard sql/*.control)
 extensions = $(basename $(notdir $(controls)))
 scripts = $(wildcard sql/*--*--*.sql)
 tests = $(or $(TESTS),$(basename $(notdir $(wildcard tests/pg_regress/sql/*.sql))))
+prove_tests = $(if $(TESTS),$(foreach name,$(TESTS),$(or $(wildcard tests/t/[0-9]*_$(name).pl),$(error no test is called $(name)))),$(wildcard tests/t/[0-9]*.pl))
 
-.PHONY: all run build install uninstall installcheck test lint bench clean help test-rust test-build test-sql \
+.PHONY: all run build install uninstall installcheck prove_installcheck test lint bench clean help test-rust test-build test-sql \
 	test-pgrx test-server test-docs test-book test-clients test-upgrade test-minimal test-crates test-foreign test-aarch64 test-musl test-macos fuzz \
 	planner-fuzz sqlsmith valgrind hostile crash flood mutants book deb rpm image dist sums test-deb test-rpm test-image \
 	test-dist release-check
@@ -67,14 +74,14 @@ run: ## build, start a temporary server, demonstrate the type, and open psql in 
 
 build: ## build the extension for the server of PG_CONFIG (default: the pg_config in PATH)
 	@scripts/check-build.sh '$(pg_config)'
-	PGRX_PG_CONFIG_PATH='$(pg_config)' cargo build $(vendored) --target-dir '$(target_dir)' --release --lib \
+	PGRX_PG_CONFIG_PATH='$(pg_config)' $(CARGO) build $(vendored) --target-dir '$(target_dir)' --release --lib \
 		--features pg$(major)
 	mkdir -p '$(dir $(library))'
 	cp '$(target)/release/libulid$(built_suffix)' '$(library)'
 
 install: ## install it there, below DESTDIR if that is set; build it first if cargo is available or nothing is built
 	@scripts/check-installed.sh '$(libdir)/ulid$(suffix)' '$(extdir)'
-	if command -v cargo > /dev/null || [ ! -e '$(library)' ]; then $(MAKE) --no-print-directory build; fi
+	if command -v '$(CARGO)' > /dev/null || [ ! -e '$(library)' ]; then $(MAKE) --no-print-directory build; fi
 	install -d '$(libdir)' '$(extdir)'
 	install -m 755 '$(library)' '$(libdir)/ulid$(suffix)'
 	install -m 644 $(controls) $(scripts) '$(extdir)'
@@ -93,6 +100,12 @@ installcheck: ## test the installed extension in the running server that PGHOST,
 	'$(pg_regress)' --bindir='$(bindir)' --inputdir=tests/pg_regress --outputdir=target/regress \
 		--load-extension=ulid --dbname=ulid_regression $(tests)
 
+prove_installcheck: ## test it with servers of its own, by PostgreSQL's framework and prove, not as root (TESTS=update)
+	rm -rf '$(TESTDIR)/tmp_check'
+	mkdir -p '$(TESTDIR)/tmp_check'
+	PATH='$(bindir)':"$$PATH" PG_REGRESS='$(PG_REGRESS)' TESTDIR='$(TESTDIR)' TESTDATADIR='$(TESTDIR)/tmp_check' \
+		TESTLOGDIR='$(TESTDIR)/tmp_check/log' $(PROVE) $(PROVE_FLAGS) -I '$(pgxs)/test/perl' -I tests/t $(prove_tests)
+
 test: ## run the tests that take minutes, and install what they need (PG=15 to 19, all or assert)
 	scripts/test.sh
 
@@ -110,7 +123,7 @@ clean: ## remove everything built here (except cargo's tools, in the user's cach
 	if [ -n '$(CARGO_TARGET_DIR)' ]; then cargo clean; fi
 
 help: ## print this list
-	@awk -F ':.*## ' '/^##@ / { printf "%s%s:\n", separator, substr($$0, 5); separator = "\n" } /^[a-z0-9-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^##@ / { printf "%s%s:\n", separator, substr($$0, 5); separator = "\n" } /^[a-z0-9_-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' Makefile
 
 ##@ Parts of make test (PG=NN, as there)
 

@@ -134,7 +134,7 @@ stage_crates() {
 # The extension for macOS, as far as another system can test it: it compiles with the bindings that pgrx has for
 # documentation, and its library, linked against stubs of the system's libraries, exports what it should. It is not loaded.
 stage_macos() {
-  local tree=$ROOT/target/rust-macos stubs=$ROOT/target/macos-stubs triple=aarch64-apple-darwin name version listed
+  local tree=$ROOT/target/rust-macos stubs=$ROOT/target/macos-stubs triple=aarch64-apple-darwin name version
   prepare_tools clang lld llvm
   if [ ! -x "$tree/bin/rustc" ] || ! PATH=$tree/bin:$PATH scripts/check-rust.sh 2> /dev/null; then
     say "get a Rust for macOS into $tree (half a minute, once)"
@@ -152,14 +152,10 @@ stage_macos() {
   printf '#!/bin/sh\ncase $1 in -\\?) exit 1 ;; esac\nfor word; do case $last in -o) : > "$word" ;; esac; last=$word; done\n' > "$stubs/cc"
   chmod 755 "$stubs/clang" "$stubs/cc"
   export DOCS_RS=1 SDKROOT=$stubs CARGO_TARGET_AARCH64_APPLE_DARWIN_LINKER=$stubs/clang CC_aarch64_apple_darwin=$stubs/cc
-  listed=$(sed -n '/^frame::export! {/,/^}/s/^ *\([a-z0-9_]*\)(.*/\1/p' src/lib.rs | sort)
   for version in 16 18; do
     check cargo build --quiet --release --lib --target "$triple" --target-dir target/macos --features "pg$version"
-    # names in Mach-O begin with an underscore
-    llvm-nm --defined-only --extern-only --format=just-symbols "target/macos/$triple/release/libulid.dylib" |
-      sed -n 's/^_//p' | grep -v -e '^pg_finfo_' -e '^Pg_magic_func$' | sort | diff <(echo "$listed") - || failed=1
+    check scripts/check-library.sh "target/macos/$triple/release/libulid.dylib"
   done
-  echo "$(wc -l <<< "$listed") functions are exported"
 }
 
 # The extension for aarch64, in an emulated server.
@@ -196,36 +192,19 @@ stage_sql() {
 
 # The tests written in Rust that run inside a server.
 stage_pgrx() {
-  local runas=()
   prepare_cargo_tool cargo-pgrx "$PGRX" --no-default-features
-  USER=$(id -un)
-  export USER
-  if [ -n "$BECOME" ]; then
-    # cargo-pgrx starts its server through sudo, which may be missing or not permit becoming that user
-    mkdir "$SERVERS/bin"
-    cat > "$SERVERS/bin/sudo" << 'EOF'
-#!/usr/bin/env bash
-. "$ROOT/scripts/lib/server.sh"
-if [ "$1" = -u ]; then as_postgres env "${@:3}"; else exec "$@"; fi
-EOF
-    chmod 755 "$SERVERS/bin/sudo"
-    PATH=$SERVERS/bin:$PATH
-    runas=(--runas "$SERVER_USER")
-  fi
-  check cargo pgrx test "pg$major" --pgdata "$SERVERS/pgrx" "${runas[@]}"
+  # cargo-pgrx starts its server as the user who runs it: in a namespace root is that of the servers, and owns its files
+  case $BECOME in setpriv*) echo "needs user namespaces, or another user than root"; exit 77 ;; esac
+  # shellcheck disable=SC2086
+  USER=$SERVER_USER check $BECOME cargo pgrx test "pg$major" --pgdata "$SERVERS/pgrx"
 }
 
 # The tests with servers of their own: tests/t, or those that TESTS names (names of files without their numbers). prove runs
 # them as the user of the servers. The logs are kept in target/prove.
 stage_server() {
-  local name log directory=$ROOT files=() options=(--jobs=2 --timer --directives)
-  for name in ${TESTS:-}; do
-    compgen -G "tests/t/[0-9]*_$name.pl" > /dev/null || die "no test is called $name:" \
-      "$(cd tests/t && printf '%s\n' [0-9]*.pl | sed 's/^[0-9]*_\(.*\)\.pl$/\1/' | sort | paste -sd ' ')"
-    files+=(tests/t/[0-9]*_"$name".pl)
-    options=(--verbose)
-  done
-  [ ${#files[@]} != 0 ] || files=(tests/t/[0-9]*.pl)
+  local name log directory=$ROOT flags="--timer --directives --jobs=2"
+  [ -z "${TESTS:-}" ] || flags=--verbose
+  make -s -n prove_installcheck PG_CONFIG="$BIN/pg_config" > /dev/null  # the tests that are named exist
   prepare_prove
   install_extension
   prepare_extra_packages "$major"
@@ -238,15 +217,12 @@ stage_server() {
     */assert/*) offer_packages sqlsmith valgrind ;;
     *" sqlsmith "*) offer_packages sqlsmith ;;
   esac
-  server_directory "$SERVERS/prove"
   if ! as_postgres test -r "$ROOT/tests/t/ULID.pm"; then
     directory=$SERVERS/checkout
     tar c --exclude=./target --exclude=./.git . | as_postgres tar x --one-top-level="$directory"
   fi
-  # older versions of the framework know TESTDIR alone
-  as_postgres env --chdir="$directory" TESTDIR="$SERVERS/prove" TESTDATADIR="$SERVERS/prove/tmp_check" \
-    TESTLOGDIR="$SERVERS/prove/tmp_check/log" prove "${options[@]}" -I tests/t "${files[@]}" < /dev/null 2>&1 |
-    tee "target/prove-$major.log" || failed=1
+  as_postgres make -s --no-print-directory -C "$directory" prove_installcheck PG_CONFIG="$BIN/pg_config" \
+    TESTDIR="$SERVERS/prove" PROVE_FLAGS="$flags" < /dev/null 2>&1 | tee "target/prove-$major.log" || failed=1
   rm -rf target/prove
   cp -r "$SERVERS/prove/tmp_check/log" target/prove
   # the last lines of the logs of failed tests and their servers

@@ -106,20 +106,15 @@ raised('LATIN1', "caf\xe9");
 raised('SQL_ASCII', "\xff\xfe");
 raised('EUC_JP', "\xa4\xa2");
 
-# The place is the line of the rule that was broken, where an error is returned, and not that of the code that reports it.
-sub placed {
-    my ($expression, $file) = @_;
+# The place of a report is where its function returns the error, and not the code that reports them all.
+my %places;
+for my $expression ("'01ARYZ6S41TSV4RRFFQ69G5FAU'::ulid", "ulid_from_uuid_v1('01563df3-6481-4676-8c61-efb99302bd5b')",
+    "ulid_from_typeid('user_8zzzzzzzzzzzzzzzzzzzzzzzzz')", "ulid_prefix_lower('01U')", "'infinity'::timestamptz::ulid")
+{
     my (undef, $error) = run_in('UTF8', "\\set VERBOSITY verbose\nSELECT $expression;\n");
-    my ($named, $line) = $error =~ /^LOCATION:  (?:\w+, )?(\w+\.rs):(\d+)$/m;
-    is($named, $file, "the report for $expression names the file that raises it") or diag($error);
-    my @lines = split /\n/, slurp_file("$root/src/$file");
-    like($lines[($line // 0) - 1], qr/\?/, "the report for $expression names a line that returns an error");
-    return;
+    like($error, qr/^LOCATION:  (?:\w+, )?functions\.rs:\d+$/m, "the report for $expression names the file of its function");
+    $places{$_}++ for $error =~ /^LOCATION:  (.*)$/m;
 }
-placed("'01ARYZ6S41TSV4RRFFQ69G5FAU'::ulid", 'functions.rs');
-placed("ulid_from_uuid_v1('01563df3-6481-4676-8c61-efb99302bd5b')", 'functions.rs');
-placed("ulid_from_typeid('user_8zzzzzzzzzzzzzzzzzzzzzzzzz')", 'functions.rs');
-placed("ulid_prefix_lower('01U')", 'functions.rs');
-placed("'infinity'::timestamptz::ulid", 'functions.rs');
+is(keys %places, 5, 'each of these functions has a place of its own');
 
 done_testing();
