@@ -1467,8 +1467,8 @@ sub fault {
     print "-- $plain->{state} $plain->{message}\n" unless $shrinking;
     return if $plain->{state} =~ /^(crash|hangs)$/;
     if ($plain->{state} ne '00000') { ask('ROLLBACK'); ask('DEALLOCATE ALL') }
-    # 25P02, as the first error: a ROLLBACK has run out of time
-    return if grep { $_->{state} =~ /^(57014|25P02|53200|54001)$/ } $ours, $plain;
+    # 25P02, as the first error: a ROLLBACK has run out of time; 25000: a function of PL/pgSQL in the leader of parallel workers
+    return if grep { $_->{state} =~ /^(57014|25000|25P02|53200|54001)$/ } $ours, $plain;
     # postgres_fdw prints a subscript of an outer column without parentheses: $1::ulid[][1]
     return if $ours->{state} eq '42883' && $ours->{message} =~ /ulid\[\]$/;
     # a plain query that core cannot plan: there is nothing to compare with
