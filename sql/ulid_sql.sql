@@ -1,5 +1,5 @@
 -- ulid_sql: the functions of the extension ulid where no library may be installed. They work on core's type uuid, whose
--- 16 bytes and order are those of a ulid, and have the names, results and errors of the native ones. PostgreSQL 14 or
+-- 16 bytes and order are those of a ulid, and have the names, results and errors of the native ones. PostgreSQL 15 or
 -- newer, PL/pgSQL, and the privilege CREATE on a schema are enough:
 --
 --     psql -1 -v ON_ERROR_STOP=1 -c 'CREATE SCHEMA ulid_sql' -c 'SET search_path = ulid_sql' -f sql/ulid_sql.sql
