@@ -134,13 +134,9 @@ stage_crates() {
 # The extension for macOS, as far as another system can test it: it compiles with the bindings that pgrx has for
 # documentation, and its library, linked against stubs of the system's libraries, exports what it should. It is not loaded.
 stage_macos() {
-  local tree=$ROOT/target/rust-macos stubs=$ROOT/target/macos-stubs triple=aarch64-apple-darwin name version
+  local stubs=$ROOT/target/macos-stubs triple=aarch64-apple-darwin name version
   prepare_tools clang lld llvm
-  if [ ! -x "$tree/bin/rustc" ] || ! PATH=$tree/bin:$PATH scripts/check-rust.sh 2> /dev/null; then
-    say "get a Rust for macOS into $tree (half a minute, once)"
-    scripts/fetch-rust.sh "$tree" rustup "$triple" || { echo "needs a Rust for macOS, which rustup has"; exit 77; }
-  fi
-  PATH=$tree/bin:$PATH
+  use_rust macos rustup "$triple"
   mkdir -p "$stubs/usr/lib"
   for name in System c iconv m; do
     printf -- '--- !tapi-tbd\ntbd-version: 4\ntargets: [ arm64-macos ]\ninstall-name: /usr/lib/lib%s.dylib\n...\n' "$name" \

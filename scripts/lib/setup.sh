@@ -73,21 +73,49 @@ install_packages() {
   ) || die "could not install packages, $ask"
 }
 
+# Install the packages that a command prints, until it prints none.
+install_missing() {
+  local before="" missing
+  while missing=$("$@"); [ -n "$missing" ]; do
+    [ "$missing" != "$before" ] || die "installed, but not found: $missing"
+    before=$missing
+    # shellcheck disable=SC2086
+    install_packages $missing
+  done
+}
+
+# Print the packages that are missing for a private Rust.
+missing_for_rust() {
+  has_compiler || echo gcc libc6-dev
+  command -v patchelf > /dev/null || echo patchelf
+}
+
 # Make sure that the Rust in PATH is new enough; if necessary, use a private one. For another architecture, always use one.
 prepare_rust() {
-  local tree=$ROOT/target/rust before="" missing
+  local tree=$ROOT/target/rust
   [ -z "$CROSS" ] || { prepare_cross; return; }
   ! scripts/check-rust.sh 2> /dev/null || return 0
   if ! PATH=$tree/bin:$PATH scripts/check-rust.sh 2> /dev/null; then
     say "$(scripts/check-rust.sh 2>&1 | sed -n '1s/^error: //p'): get one into $tree (half a minute, once)"
     if ! command -v rustup > /dev/null || ! scripts/fetch-rust.sh "$tree" rustup; then
-      while missing=$(has_compiler || echo gcc libc6-dev; command -v patchelf > /dev/null || echo patchelf); [ -n "$missing" ]; do
-        [ "$missing" != "$before" ] || die "installed, but not found: $missing"
-        before=$missing
-        # shellcheck disable=SC2086
-        install_packages $missing
-      done
+      install_missing missing_for_rust
       scripts/fetch-rust.sh "$tree" debian || die "$(scripts/check-rust.sh 2>&1 | sed '1s/^error: //')"
+    fi
+  fi
+  PATH=$tree/bin:$PATH
+}
+
+# Use the Rust in target/rust-$1, which also compiles for the targets that follow; if it is missing, get it from $2, which is
+# rustup alone, or empty.
+use_rust() {
+  local tree=$ROOT/target/rust-$1 from=$2
+  shift 2
+  if [ ! -x "$tree/bin/rustc" ] || ! PATH=$tree/bin:$PATH scripts/check-rust.sh 2> /dev/null; then
+    say "get a Rust for $* into $tree (a minute or two, once)"
+    if ! scripts/fetch-rust.sh "$tree" "$from" "$@"; then
+      [ -n "$from" ] || die "there is no Rust for $*"
+      echo "needs a Rust for $*, which $from has"
+      exit 77
     fi
   fi
   PATH=$tree/bin:$PATH
@@ -96,24 +124,16 @@ prepare_rust() {
 # Use a Rust that also compiles for the architectures FOREIGN; install linkers and an emulator for those that are named.
 FOREIGN=(s390x i686 aarch64)
 prepare_foreign_rust() {
-  local tree=$ROOT/target/rust-foreign machine tools=(gcc libc6-dev patchelf qemu-user-static)
+  local machine tools=(gcc libc6-dev patchelf qemu-user-static)
   for machine; do tools+=("gcc-$machine-linux-gnu" "libc6-dev-$(debian_architecture "$machine")-cross"); done
   prepare_tools "${tools[@]}"
-  if [ ! -x "$tree/bin/rustc" ] || ! PATH=$tree/bin:$PATH scripts/check-rust.sh 2> /dev/null; then
-    say "get a Rust for ${FOREIGN[*]} into $tree (a minute or two, once)"
-    scripts/fetch-rust.sh "$tree" "" "${FOREIGN[@]/%/-unknown-linux-gnu}"
-  fi
-  PATH=$tree/bin:$PATH
+  use_rust foreign "" "${FOREIGN[@]/%/-unknown-linux-gnu}"
 }
 
 # Make cargo build for musl.
 prepare_musl() {
   local tree=$ROOT/target/rust-musl triple=$MACHINE-unknown-linux-musl name
-  if [ ! -x "$tree/bin/rustc" ] || ! PATH=$tree/bin:$PATH scripts/check-rust.sh 2> /dev/null; then
-    say "get a Rust for musl into $tree (half a minute, once)"
-    scripts/fetch-rust.sh "$tree" rustup "$triple" || { echo "needs a Rust for musl, which rustup has"; exit 77; }
-  fi
-  PATH=$tree/bin:$PATH
+  use_rust musl rustup "$triple"
   # Debian has no libgcc_s for musl; the unwinder that is part of Rust takes its place
   mkdir -p "$tree/unwind"
   ln -sf "$(rustc --print sysroot)/lib/rustlib/$triple/lib/self-contained/libunwind.a" "$tree/unwind/libgcc_s.a"
@@ -271,15 +291,10 @@ major_of() {
 # Prepare PostgreSQL $1 in a private directory: a major version; assert or musl, which are builds of 18; or 15-main, the one of
 # Debian 12 without updates. Sets BIN, the directory of its programs.
 prepare_postgres() {
-  local missing before="" tree version packages=()
+  local tree version packages=()
   case " $MAJORS assert musl 15-main " in *" $1 "*) ;; *) die "PostgreSQL \"$1\" is not one of $MAJORS" ;; esac
   if [ "$1" = musl ]; then prepare_musl; else prepare_rust; fi
-  while missing=$(missing_packages "$1"); [ -n "$missing" ]; do
-    [ "$missing" != "$before" ] || die "installed, but not found: $missing"
-    before=$missing
-    # shellcheck disable=SC2086
-    install_packages $missing
-  done
+  install_missing missing_packages "$1"
   choose_server_user
   case $1$CROSS in 17 | 18) packages=("postgresql-$1-partman" "postgresql-$1-timescaledb") ;; esac  # the documentation uses them
   tree=$WORK/$1${CROSS:+-$CROSS} version="unpacked${packages[*]:+ ${packages[*]}}"
