@@ -26,8 +26,8 @@ CREATE TABLE as_binary (id ulid PRIMARY KEY, n int);
 CREATE TABLE from_uuid (id ulid PRIMARY KEY, n int);
 SQL
 $subscriber->safe_psql('postgres', "CREATE SUBSCRIPTION as_text CONNECTION '$connection' PUBLICATION as_text");
-$subscriber->safe_psql('postgres', "CREATE SUBSCRIPTION as_binary CONNECTION '$connection' PUBLICATION as_binary"
-    . ($binary ? ' WITH (binary = true)' : ''));
+$subscriber->safe_psql('postgres',
+    "CREATE SUBSCRIPTION as_binary CONNECTION '$connection' PUBLICATION as_binary WITH (binary = true)");
 
 # Compare all rows of the three tables, by their text, on both sides.
 sub compare {
