@@ -113,7 +113,7 @@ for my $expression ("'01ARYZ6S41TSV4RRFFQ69G5FAU'::ulid", "ulid_from_uuid_v1('01
 {
     my (undef, $error) = run_in('UTF8', "\\set VERBOSITY verbose\nSELECT $expression;\n");
     like($error, qr/^LOCATION:  (?:\w+, )?functions\.rs:\d+$/m, "the report for $expression names the file of its function");
-    $places{$_}++ for $error =~ /^LOCATION:  (.*)$/m;
+    $places{$_}++ for $error =~ /^LOCATION:.*:(\d+)$/m;
 }
 is(keys %places, 5, 'each of these functions has a place of its own');
 
