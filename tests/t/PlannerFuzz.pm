@@ -234,7 +234,9 @@ sub offered {
 # Tables of the schema below. Those of the first line are partitioned by ranges of an id.
 my @PARTITIONED = qw(by_range by_range_twin by_range_sub by_range_n by_n_range by_extract by_coalesce by_domain by_uuid
     by_reversed);
-my @TABLES = (@PARTITIONED, qw(by_range by_range by_range_sub by_hash by_list plain plain second indexed family secured));
+my @TABLES = (
+    @PARTITIONED, qw(by_range by_range by_range_sub by_hash by_list plain plain second indexed family secured),
+);
 # Some of them have partitions that are not <table>_1, _2, _3 and _rest.
 my %PARTITIONS = (
     by_hash => [0 .. 2], by_list => [qw(1_a 1_rest rest)], by_reversed => [1, 'rest'],
@@ -1467,7 +1469,7 @@ sub fault {
     print "-- $plain->{state} $plain->{message}\n" unless $shrinking;
     return if $plain->{state} =~ /^(crash|hangs)$/;
     if ($plain->{state} ne '00000') { ask('ROLLBACK'); ask('DEALLOCATE ALL') }
-    # 25P02, as the first error: a ROLLBACK has run out of time; 25000: a function of PL/pgSQL in the leader of parallel workers
+    # 25P02, as the first error: a ROLLBACK has run out of time; 25000: a function of PL/pgSQL while parallel workers run
     return if grep { $_->{state} =~ /^(57014|25000|25P02|53200|54001)$/ } $ours, $plain;
     # postgres_fdw prints a subscript of an outer column without parentheses: $1::ulid[][1]
     return if $ours->{state} eq '42883' && $ours->{message} =~ /ulid\[\]$/;
