@@ -204,7 +204,6 @@ stage_server() {
   prepare_prove
   install_extension
   prepare_extra_packages "$major"
-  prepare_core_regress "$major"
   prepare_older_servers
   case " ${TESTS:-ulid_sql_application} " in
     *" ulid_sql_application "*) command -v npm > /dev/null || offer_packages npm ;;

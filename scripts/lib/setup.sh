@@ -388,37 +388,6 @@ find_framework() {
   done
 }
 
-# Get PostgreSQL's own regression test of uuid from the source package of the server's Debian suite, as far as possible
-# without asking. Sets CORE_REGRESS, its directory.
-prepare_core_regress() {
-  local suites state
-  export CORE_REGRESS=$WORK/core-regress-$1
-  [ ! -e "$CORE_REGRESS/expected/uuid.out" ] || return 0
-  case $1 in
-    15) suites=(bookworm) ;;
-    17) suites=(trixie) ;;
-    18) suites=(forky) ;;
-    19) suites=(forky experimental) ;;
-    *) return 0 ;;                         # Debian has no source of it
-  esac
-  offer_packages bzip2
-  say "get PostgreSQL's own test of uuid"
-  state=$(mktemp -d)
-  mkdir "$state/regress"
-  if (
-    open_archive "$state" deb-src "${suites[@]}" && cd "$state" &&
-      apt-get "${APT[@]}" source --download-only --tar-only "postgresql-$1" &&
-      tar x -f postgresql-*.orig.tar.* -C regress --strip-components=4 --wildcards '*/src/test/regress/sql/uuid.sql' \
-        '*/src/test/regress/expected/uuid.out'
-  ) > "$state/log" 2>&1; then
-    rm -rf "$CORE_REGRESS"
-    mv "$state/regress" "$CORE_REGRESS"
-  else
-    tail -n 3 "$state/log"                 # the test is skipped
-  fi
-  rm -rf "$state"
-}
-
 # Copy the machine's PostgreSQL $1 to the directory $2. It finds its files relative to its programs.
 copy_postgres() {
   say "copy PostgreSQL $1 to $2"
