@@ -17,14 +17,6 @@ SOURCE_DATE_EPOCH=$(git log -1 --format=%ct) || die "packages are made in a chec
 export SOURCE_DATE_EPOCH TZ=UTC
 mkdir -p "$PACKAGES"
 
-# Run a command, showing its output only when it fails.
-quiet() {
-  local log
-  log=$(mktemp)
-  "$@" < /dev/null > "$log" 2>&1 || { cat "$log" >&2; rm -f "$log"; return 1; }
-  rm -f "$log"
-}
-
 # Run a command without network access, if namespaces are available.
 without_network() {
   if unshare --map-root-user --net true 2> /dev/null; then unshare --map-root-user --net "$@"; else "$@"; fi

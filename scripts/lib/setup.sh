@@ -48,13 +48,17 @@ as_root() {
   if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi
 }
 
-# Run apt-get, showing its output only when it fails.
-apt_get() {
+# Run a command, showing its output only when it fails.
+quiet() {
   local log
   log=$(mktemp)
-  as_root env DEBIAN_FRONTEND=noninteractive NEEDRESTART_SUSPEND=1 apt-get -qq -o DPkg::Lock::Timeout=300 "$@" \
-    < /dev/null > "$log" 2>&1 || { cat "$log" >&2; rm -f "$log"; return 1; }
+  "$@" < /dev/null > "$log" 2>&1 || { cat "$log" >&2; rm -f "$log"; return 1; }
   rm -f "$log"
+}
+
+# Run apt-get as root.
+apt_get() {
+  quiet as_root env DEBIAN_FRONTEND=noninteractive NEEDRESTART_SUSPEND=1 apt-get -qq -o DPkg::Lock::Timeout=300 "$@"
 }
 
 # Install packages without letting Debian's postgresql create and start a cluster.
