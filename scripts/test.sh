@@ -167,7 +167,6 @@ stage_aarch64() {
 # The extension compiles without a warning, and a server starts with it.
 stage_build() {
   check cargo clippy --quiet --all-targets --features "pg$major pg_test" -- "${lints[@]}"
-  check cargo test --quiet --features "pg$major pg_test" --test release
   install_extension
   check scripts/check-library.sh "$(pg_config --pkglibdir)/ulid.so"
   start_server build

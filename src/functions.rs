@@ -4,7 +4,7 @@
 use std::ffi::CStr;
 use std::time::Duration;
 
-use ulid_core::{ConvertError, TypeId, TypeIdError, Ulid, Window};
+use ulid_core::{ErrorKind, TypeId, Ulid, Window};
 
 use super::server::datum::{
     Bytea, ByteaArg, Cstring, POSTGRES_EPOCH_MS, ShortText, SnowflakeParts, TextArg, TextString, Timestamp,
@@ -48,7 +48,7 @@ pub(super) fn larger<'call>(a: &'call Ulid, b: &'call Ulid) -> &'call Ulid {
 // Casts that are neither binary-coercible nor through text.
 
 pub(super) fn from_bytea(bytes: ByteaArg<'_>) -> Result<Ulid, Error<'_>> {
-    Ok(Ulid::try_from(bytes.0)?)
+    Ok(Ulid::try_from(bytes.0).map_err(|_| Fault::Length { found: bytes.0.len() })?)
 }
 
 pub(super) fn from_timestamp<'call>(timestamp: Timestamp) -> Result<Ulid, Error<'call>> {
@@ -147,7 +147,7 @@ fn parse_typeid(text: TextArg<'_>) -> Result<TypeId<'_>, Error<'_>> {
 }
 
 pub(super) fn to_typeid<'call>(prefix: TextArg<'call>, ulid: &Ulid) -> Result<ShortText, Error<'call>> {
-    let refused = |error: TypeIdError| Fault::TypeIdPrefix { prefix: prefix.0, error };
+    let refused = |error| Fault::TypeIdPrefix { prefix: prefix.0, error };
     let (text, len) = TypeId::new(prefix.0, *ulid).map_err(refused)?.to_text();
     Ok(ShortText::new(&text[..len]))
 }
@@ -176,15 +176,15 @@ pub(super) fn typeid_prefix(typeid: TextArg<'_>) -> Result<ShortText, Error<'_>>
 // Ids of other kinds.
 
 /// The fault of converting this uuid or ulid.
-fn refused<'call>(id: impl Into<[u8; 16]>) -> impl FnOnce(ConvertError) -> Fault<'call> {
+fn refused<'call>(id: impl Into<[u8; 16]>) -> impl FnOnce(ulid_core::Error) -> Fault<'call> {
     let id = id.into();
     move |error| Fault::Convert { error, id }
 }
 
 /// The fault of converting a number.
-fn number_refused<'call>(error: ConvertError) -> Fault<'call> {
-    match error {
-        ConvertError::Negative { found } => Fault::Negative(found),
+fn number_refused<'call>(error: ulid_core::Error) -> Fault<'call> {
+    match error.kind() {
+        ErrorKind::Negative { found } => Fault::Negative { found },
         _ => Fault::Timestamp,
     }
 }

@@ -7,7 +7,7 @@ use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use pgrx::pg_sys::Datum;
-use ulid_core::{Generator, MonotonicError, RangeError, SeedError, Ulid, ordered, since_epoch, unix_ms};
+use ulid_core::{ErrorKind, Generator, Ulid, ordered, since_epoch, unix_ms};
 
 use super::functions;
 use super::server::datum::{POSTGRES_EPOCH_MS, TimestampTz, Uuid};
@@ -15,7 +15,7 @@ use super::server::frame::Returned;
 use super::server::report::{self, Error, Fault};
 
 /// The fault of a time that the system clock gave.
-fn clock<'call>(_: RangeError) -> Fault<'call> {
+fn clock<'call>(_: ulid_core::Error) -> Fault<'call> {
     Fault::Clock
 }
 
@@ -31,9 +31,9 @@ pub(super) fn random_at<'call>(timestamp: TimestampTz) -> Result<Ulid, Error<'ca
 
 pub(super) fn monotonic<'call>() -> Result<u128, Error<'call>> {
     let unix_ms = unix_ms().map_err(clock)?;
-    Ok(generator()?.monotonic_number(unix_ms).map_err(|error| match error {
-        MonotonicError::Exhausted => Fault::Exhausted,
-        MonotonicError::Range(error) => clock(error),
+    Ok(generator()?.monotonic_number(unix_ms).map_err(|error| match error.kind() {
+        ErrorKind::Exhausted => Fault::Exhausted,
+        _ => Fault::Clock,
     })?)
 }
 
@@ -140,7 +140,7 @@ static SEEDED: BackendLocal = BackendLocal(UnsafeCell::new(None));
 
 /// The generator of this process. If the library was preloaded into the postmaster, a generator inherited through a
 /// fork is replaced: it would generate the same values in every backend.
-fn generator() -> Result<&'static mut Generator, SeedError> {
+fn generator<'call>() -> Result<&'static mut Generator, Fault<'call>> {
     // SAFETY: MyProcPid is set before any SQL runs. Each exported function takes the reference once, and it is gone
     // before the function returns.
     unsafe {
@@ -154,8 +154,12 @@ fn generator() -> Result<&'static mut Generator, SeedError> {
 }
 
 #[cold]
-fn seed(state: &'static mut Option<Seeded>, pid: c_int) -> Result<&'static mut Generator, SeedError> {
-    Ok(&mut state.insert(Seeded { pid, generator: Generator::from_os()? }).generator)
+fn seed<'call>(
+    state: &'static mut Option<Seeded>,
+    pid: c_int,
+) -> Result<&'static mut Generator, Fault<'call>> {
+    let generator = Generator::from_os().map_err(|_| Fault::Seed)?;
+    Ok(&mut state.insert(Seeded { pid, generator }).generator)
 }
 
 /// Changes of the state for the tests inside a backend.

@@ -54,7 +54,7 @@ mod tests {
     }
 
     mod failing {
-        use super::{frame, shared};
+        use super::{Ulid, frame, shared};
         use crate::server::report::{Error, Fault};
 
         frame::export! {
@@ -62,6 +62,7 @@ mod tests {
                 ulid_test_panic() -> bool = panic;
                 ulid_test_clock() -> bool = clock;
                 ulid_test_seed() -> bool = seed;
+                ulid_test_position() -> bool = position;
             }
             hooks {
                 ulid_test_attach() -> bool = attach;
@@ -79,6 +80,12 @@ mod tests {
 
         fn seed<'call>() -> Result<bool, Error<'call>> {
             Err(Fault::Seed)?
+        }
+
+        /// The position that the error names is not in the text.
+        fn position<'call>() -> Result<bool, Error<'call>> {
+            let error = Ulid::parse("01ARYZ6S41TSV4RRFFQ69G5FA€".as_bytes()).unwrap_err();
+            Err(Fault::Parse { text: c"01", error })?
         }
 
         /// A second word, in addition to the one of the server.
@@ -115,6 +122,12 @@ mod tests {
     #[pg_test]
     fn a_panic_is_an_error() {
         assert_eq!(error_of("ulid_test_panic"), "XX000 what a test does");
+    }
+
+    /// A panic while an error is reported would not be caught.
+    #[pg_test]
+    fn a_report_does_not_panic() {
+        assert_eq!(error_of("ulid_test_position"), "22P02 invalid input syntax for type ulid: \"01\"");
     }
 
     /// SQL can neither set the clock before 1970 nor take away the operating system's randomness.

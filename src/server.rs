@@ -18,7 +18,7 @@ use std::ffi::{c_char, c_int, c_void};
 use pgrx::pg_sys::{
     AttStatsSlot, BoolExprType, CoercionForm, Const, Datum, Expr, FuncExpr, FunctionCallInfo, HeapTuple,
     HeapTupleData, IndexOptInfo, List, ListCell, MemoryContext, Node, Oid, OpExpr, PGFunction, PlannerInfo,
-    QualCost, RangeBound, RangeType, Relation, TupleDesc, TypeCacheEntry, VariableStatData,
+    QualCost, RangeBound, RangeType, Relation, StringInfoData, TupleDesc, TypeCacheEntry, VariableStatData,
     check_function_callback, oidvector, text, varlena,
 };
 #[cfg(any(feature = "pg13", feature = "pg14", feature = "pg15", feature = "pg16"))]
@@ -63,6 +63,8 @@ declare! {
     );
     fn pg_encoding_mblen(encoding: c_int, character: *const c_char) -> c_int;
     fn GetDatabaseEncoding() -> c_int;
+    fn initStringInfo(text: *mut StringInfoData);
+    fn appendStringInfoChar(text: *mut StringInfoData, character: c_char);
 
     // Memory and datums
     fn palloc(size: usize) -> *mut c_void;

@@ -1,7 +1,7 @@
 //! Encodes 16 bytes as 26 characters of Crockford's Base32, and decodes them. No allocation, no knowledge of what the
 //! bytes mean.
 
-use crate::error::{Expected, ParseError};
+use crate::error::{Error, ErrorKind, Expected};
 
 /// The length of a ULID's text in bytes, all of them ASCII.
 pub const TEXT_LEN: usize = 26;
@@ -109,9 +109,9 @@ pub(crate) fn encode(bytes: &[u8; 16]) -> [u8; TEXT_LEN] {
 /// The value is a number, because its bytes would overlap with those of the error and be assembled piece by piece.
 ///
 /// # Errors
-/// [`ParseError`] names the first fault from the left.
+/// [`Error`] names the first fault from the left.
 #[inline]
-pub fn decode(text: &[u8]) -> Result<u128, ParseError> {
+pub fn decode(text: &[u8]) -> Result<u128, Error> {
     let value = if let Ok(text) = text.try_into() {
         decode_base32(text)
     } else if let Ok(text) = text.try_into() {
@@ -124,7 +124,7 @@ pub fn decode(text: &[u8]) -> Result<u128, ParseError> {
 
 /// Searches again for the fault, so that decoding a valid text need not keep track of it.
 #[cold]
-fn decode_error(text: &[u8]) -> ParseError {
+fn decode_error(text: &[u8]) -> Error {
     if let Ok(text) = text.try_into() {
         base32_error(text)
     } else if let Ok(text) = text.try_into() {
@@ -165,18 +165,18 @@ fn join(high: i64, low: i64) -> u128 {
 }
 
 /// Names the first fault from the left. If the first character is too large, that is the fault.
-fn base32_error(text: &[u8; TEXT_LEN]) -> ParseError {
+fn base32_error(text: &[u8; TEXT_LEN]) -> Error {
     let fault = text.iter().position(|&byte| VALUES[usize::from(byte)] == INVALID);
     match fault {
         Some(index) if index == 0 || VALUES[usize::from(text[0])] <= 7 => {
             character_error(text, index, Expected::Base32)
         }
-        _ => ParseError::Overflow,
+        _ => Error(ErrorKind::Overflow),
     }
 }
 
 /// Names the first fault from the left.
-fn uuid_error(text: &[u8; UUID_TEXT_LEN]) -> ParseError {
+fn uuid_error(text: &[u8; UUID_TEXT_LEN]) -> Error {
     let expected = |index| if HYPHENS.contains(&index) { Expected::Hyphen } else { Expected::HexDigit };
     let fits = |index: usize| match expected(index) {
         Expected::Hyphen => text[index] == b'-',
@@ -187,15 +187,15 @@ fn uuid_error(text: &[u8; UUID_TEXT_LEN]) -> ParseError {
 }
 
 /// A character outside ASCII is the fault whatever the length is, so lengths always count characters.
-fn length_error(text: &[u8]) -> ParseError {
+fn length_error(text: &[u8]) -> Error {
     match text.iter().position(|byte| !byte.is_ascii()) {
         Some(index) => character_error(text, index, Expected::Base32),
-        None => ParseError::Length { found: text.len() },
+        None => Error(ErrorKind::Length { expected: Expected::Text, found: text.len() }),
     }
 }
 
-fn character_error(text: &[u8], index: usize, expected: Expected) -> ParseError {
-    ParseError::Character { byte: text[index], position: index + 1, expected }
+fn character_error(text: &[u8], index: usize, expected: Expected) -> Error {
+    Error(ErrorKind::Character { byte: text[index], position: index + 1, expected })
 }
 
 #[cfg(test)]
@@ -219,7 +219,7 @@ mod tests {
         (0..TEXT_LEN).map(|i| ALPHABET[(value >> (125 - 5 * i)) as usize & 31]).collect()
     }
 
-    fn decode_base32_plainly(text: &[u8]) -> Result<u128, ParseError> {
+    fn decode_base32_plainly(text: &[u8]) -> Result<u128, Error> {
         let mut value: u128 = 0;
         for (index, &byte) in text.iter().enumerate() {
             let digit = match byte.to_ascii_uppercase() {
@@ -229,14 +229,14 @@ mod tests {
             };
             match digit {
                 Some(digit) if index > 0 || digit <= 7 => value = value << 5 | digit as u128,
-                Some(_) => return Err(ParseError::Overflow),
+                Some(_) => return Err(Error(ErrorKind::Overflow)),
                 None => return Err(character_error(text, index, Expected::Base32)),
             }
         }
         Ok(value)
     }
 
-    fn decode_uuid_plainly(text: &[u8]) -> Result<u128, ParseError> {
+    fn decode_uuid_plainly(text: &[u8]) -> Result<u128, Error> {
         let mut value: u128 = 0;
         for (index, &byte) in text.iter().enumerate() {
             match char::from(byte).to_digit(16) {
@@ -256,7 +256,7 @@ mod tests {
     const STEP: usize = if cfg!(miri) { 15 } else { 1 };
 
     /// Every byte in every place, alone and with a fault after it.
-    fn assert_decodes_as<const N: usize>(valid: &[u8; N], plainly: fn(&[u8]) -> Result<u128, ParseError>) {
+    fn assert_decodes_as<const N: usize>(valid: &[u8; N], plainly: fn(&[u8]) -> Result<u128, Error>) {
         for place in 0..N {
             for byte in (0..=u8::MAX).step_by(STEP) {
                 let mut text = *valid;
@@ -312,8 +312,8 @@ mod tests {
     #[test]
     fn the_leftmost_fault_is_named() {
         let parse = |text: &str| decode(text.as_bytes()).unwrap_err();
-        assert_eq!(parse("81ARYZ6S41TSU4RRFFQ69G5FAU"), ParseError::Overflow);
-        let fault = |byte, position, expected| ParseError::Character { byte, position, expected };
+        assert_eq!(parse("81ARYZ6S41TSU4RRFFQ69G5FAU"), Error(ErrorKind::Overflow));
+        let fault = |byte, position, expected| Error(ErrorKind::Character { byte, position, expected });
         assert_eq!(parse("u1ARYZ6S41TSU4RRFFQ69G5FAU"), fault(b'u', 1, Expected::Base32));
         assert_eq!(parse("01ARYZ6S41TSU4RRFFQ69G5FAU"), fault(b'U', 13, Expected::Base32));
         assert_eq!(parse("01563df3-6481-d676-4c61-efb99302bd5g"), fault(b'g', 36, Expected::HexDigit));

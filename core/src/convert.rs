@@ -1,6 +1,6 @@
 //! Converts UUIDs and keys to ULIDs and back: every bit is kept, and so is their order.
 
-use crate::error::{ConvertError, ForeignId, RangeError};
+use crate::error::{Error, ErrorKind, ForeignId};
 use crate::value::Ulid;
 
 /// The resolution of the time in a UUID of version 1 or 6: 100 ns.
@@ -42,9 +42,9 @@ impl Ulid {
     /// The ULID for a version 1 UUID.
     ///
     /// # Errors
-    /// - [`ConvertError::Version`] if the bytes are not a UUID of version 1.
-    /// - [`ConvertError::Range`] if its time is before 1970.
-    pub fn from_uuid_v1(uuid: [u8; 16]) -> Result<Self, ConvertError> {
+    /// - [`ErrorKind::Version`] if the bytes are not a UUID of version 1.
+    /// - [`ErrorKind::Range`] if its time is before 1970.
+    pub fn from_uuid_v1(uuid: [u8; 16]) -> Result<Self, Error> {
         let (high, low) = halves(uuid, 1)?;
         // The low 32 bits of the time, its middle 16, the version, its high 12.
         from_ticks((high & 0xfff) << 48 | (high >> 16 & 0xffff) << 32 | high >> 32, low)
@@ -53,9 +53,9 @@ impl Ulid {
     /// The ULID for a version 6 UUID.
     ///
     /// # Errors
-    /// - [`ConvertError::Version`] if the bytes are not a UUID of version 6.
-    /// - [`ConvertError::Range`] if its time is before 1970.
-    pub fn from_uuid_v6(uuid: [u8; 16]) -> Result<Self, ConvertError> {
+    /// - [`ErrorKind::Version`] if the bytes are not a UUID of version 6.
+    /// - [`ErrorKind::Range`] if its time is before 1970.
+    pub fn from_uuid_v6(uuid: [u8; 16]) -> Result<Self, Error> {
         let (high, low) = halves(uuid, 6)?;
         // The high 48 bits of the time, the version, its low 12.
         from_ticks((high >> 16) << 12 | high & 0xfff, low)
@@ -64,9 +64,9 @@ impl Ulid {
     /// The version 1 UUID that this ULID came from: the inverse of [`Self::from_uuid_v1`].
     ///
     /// # Errors
-    /// - [`ConvertError::Randomness`] if no UUID of version 1 or 6 gives this ULID.
-    /// - [`ConvertError::Time`] if the time does not fit 60 bits: after `5236-03-31 21:21:00.684Z`.
-    pub fn to_uuid_v1(self) -> Result<[u8; 16], ConvertError> {
+    /// - [`ErrorKind::Randomness`] if no UUID of version 1 or 6 gives this ULID.
+    /// - [`ErrorKind::Time`] if the time does not fit 60 bits: after `5236-03-31 21:21:00.684Z`.
+    pub fn to_uuid_v1(self) -> Result<[u8; 16], Error> {
         let (ticks, tail) = to_ticks(self, ForeignId::UuidV1)?;
         Ok(rfc_9562(1, ticks << 32 | (ticks >> 32 & 0xffff) << 16 | ticks >> 48, tail))
     }
@@ -74,9 +74,9 @@ impl Ulid {
     /// The version 6 UUID that this ULID came from: the inverse of [`Self::from_uuid_v6`].
     ///
     /// # Errors
-    /// - [`ConvertError::Randomness`] if no UUID of version 1 or 6 gives this ULID.
-    /// - [`ConvertError::Time`] if the time does not fit 60 bits: after `5236-03-31 21:21:00.684Z`.
-    pub fn to_uuid_v6(self) -> Result<[u8; 16], ConvertError> {
+    /// - [`ErrorKind::Randomness`] if no UUID of version 1 or 6 gives this ULID.
+    /// - [`ErrorKind::Time`] if the time does not fit 60 bits: after `5236-03-31 21:21:00.684Z`.
+    pub fn to_uuid_v6(self) -> Result<[u8; 16], Error> {
         let (ticks, tail) = to_ticks(self, ForeignId::UuidV6)?;
         Ok(rfc_9562(6, (ticks >> 12) << 16 | ticks & 0xfff, tail))
     }
@@ -93,7 +93,7 @@ impl Ulid {
     ///
     /// let id: Ulid = "01563df3-6481-d676-4c61-efb99302bd5b".parse()?;
     /// assert_eq!(id.to_uuid_v7(), 0x01563df3_6481_7676_8c61_efb99302bd5b_u128.to_be_bytes());
-    /// # Ok::<(), ulid::ParseError>(())
+    /// # Ok::<(), ulid::Error>(())
     /// ```
     pub const fn to_uuid_v7(self) -> [u8; 16] {
         let value = u128::from_be_bytes(self.to_bytes());
@@ -111,32 +111,32 @@ impl Ulid {
     ///
     /// let id = Ulid::from_key(1_469_918_176_385, 42)?;
     /// assert_eq!((id.unix_ms(), id.to_key()?), (1_469_918_176_385, 42));
-    /// # Ok::<(), ulid::ConvertError>(())
+    /// # Ok::<(), ulid::Error>(())
     /// ```
     ///
     /// # Errors
-    /// - [`ConvertError::Negative`] if the key is negative.
-    /// - [`ConvertError::Range`] if the time is above [`Self::MAX_UNIX_MS`].
-    pub fn from_key(unix_ms: u64, key: i64) -> Result<Self, ConvertError> {
-        let randomness = u128::try_from(key).map_err(|_| ConvertError::Negative { found: key })?;
-        Ok(Self::from_parts(unix_ms, randomness)?)
+    /// - [`ErrorKind::Negative`] if the key is negative.
+    /// - [`ErrorKind::Range`] if the time is above [`Self::MAX_UNIX_MS`].
+    pub fn from_key(unix_ms: u64, key: i64) -> Result<Self, Error> {
+        let randomness = u128::try_from(key).map_err(|_| Error(ErrorKind::Negative { found: key }))?;
+        Self::from_parts(unix_ms, randomness)
     }
 
     /// The key that this ULID came from: the inverse of [`Self::from_key`]. The time is [`Self::unix_ms`].
     ///
     /// # Errors
-    /// [`ConvertError::Randomness`] if no key gives this ULID: the randomness is above [`i64::MAX`].
-    pub fn to_key(self) -> Result<i64, ConvertError> {
+    /// [`ErrorKind::Randomness`] if no key gives this ULID: the randomness is above [`i64::MAX`].
+    pub fn to_key(self) -> Result<i64, Error> {
         let target = ForeignId::Key;
-        i64::try_from(self.randomness()).map_err(|_| ConvertError::Randomness { target })
+        i64::try_from(self.randomness()).map_err(|_| Error(ErrorKind::Randomness { target }))
     }
 
     /// Creates a ULID from milliseconds since the Unix epoch and the bytes of the randomness, the most significant
     /// first.
     ///
     /// # Errors
-    /// [`RangeError`] if the time is above [`Self::MAX_UNIX_MS`].
-    pub fn from_parts_bytes(unix_ms: u64, randomness: [u8; 10]) -> Result<Self, RangeError> {
+    /// [`ErrorKind::Range`] if the time is above [`Self::MAX_UNIX_MS`].
+    pub fn from_parts_bytes(unix_ms: u64, randomness: [u8; 10]) -> Result<Self, Error> {
         let mut bytes = Self::lower_bound(unix_ms)?.to_bytes();
         bytes[6..].copy_from_slice(&randomness);
         Ok(Self::from_bytes(bytes))
@@ -150,7 +150,7 @@ impl Ulid {
 }
 
 /// The two halves of a UUID that has this version, and the variant of RFC 9562.
-fn halves(uuid: [u8; 16], expected: u8) -> Result<(u64, u64), ConvertError> {
+fn halves(uuid: [u8; 16], expected: u8) -> Result<(u64, u64), Error> {
     let value = u128::from_be_bytes(uuid);
     let (high, low) = ((value >> 64) as u64, value as u64);
     let version = (high >> 12) as u8 & 0xf;
@@ -163,7 +163,7 @@ fn halves(uuid: [u8; 16], expected: u8) -> Result<(u64, u64), ConvertError> {
     if version == expected && variant == 0b10 {
         Ok((high, low))
     } else {
-        Err(ConvertError::Version { expected, version, variant })
+        Err(Error(ErrorKind::Version { expected, version, variant }))
     }
 }
 
@@ -175,24 +175,24 @@ pub(crate) const fn rfc_9562(version: u8, high: u64, low: u64) -> [u8; 16] {
 }
 
 /// The ULID for a time in 100 ns since 1582-10-15 and the tail in the low bits of `low`.
-fn from_ticks(ticks: u64, low: u64) -> Result<Ulid, ConvertError> {
-    let ticks = ticks.checked_sub(UNIX_EPOCH_TICKS).ok_or(RangeError)?;
+fn from_ticks(ticks: u64, low: u64) -> Result<Ulid, Error> {
+    let ticks = ticks.checked_sub(UNIX_EPOCH_TICKS).ok_or(Error(ErrorKind::Range))?;
     let remainder = u128::from(ticks % TICKS_PER_MS);
     let tail = u128::from(low & TAIL);
-    Ok(Ulid::from_parts(ticks / TICKS_PER_MS, remainder << REMAINDER_SHIFT | tail << UUID_PADDING_BITS)?)
+    Ulid::from_parts(ticks / TICKS_PER_MS, remainder << REMAINDER_SHIFT | tail << UUID_PADDING_BITS)
 }
 
 /// The time in 100 ns since 1582-10-15, 60 bits, and the tail of the UUID that this ULID came from.
-fn to_ticks(ulid: Ulid, target: ForeignId) -> Result<(u64, u64), ConvertError> {
+fn to_ticks(ulid: Ulid, target: ForeignId) -> Result<(u64, u64), Error> {
     let randomness = ulid.randomness();
     let remainder = (randomness >> REMAINDER_SHIFT) as u64;
     if remainder >= TICKS_PER_MS || randomness.trailing_zeros() < UUID_PADDING_BITS {
-        return Err(ConvertError::Randomness { target });
+        return Err(Error(ErrorKind::Randomness { target }));
     }
     // 48 bits of milliseconds give no more than 62 bits here.
     let ticks = ulid.unix_ms() * TICKS_PER_MS + remainder + UNIX_EPOCH_TICKS;
     if ticks > MAX_TICKS {
-        return Err(ConvertError::Time { target });
+        return Err(Error(ErrorKind::Time { target }));
     }
     Ok((ticks, (randomness >> UUID_PADDING_BITS) as u64 & TAIL))
 }
@@ -205,17 +205,17 @@ mod tests {
     const V1: u128 = 0x6ba7b810_9dad_11d1_80b4_00c04fd430c8;
     const V6: u128 = 0x1d19dad6_ba7b_6810_80b4_00c04fd430c8;
 
-    fn v1(value: u128) -> Result<Ulid, ConvertError> {
+    fn v1(value: u128) -> Result<Ulid, Error> {
         Ulid::from_uuid_v1(value.to_be_bytes())
     }
 
-    fn v6(value: u128) -> Result<Ulid, ConvertError> {
+    fn v6(value: u128) -> Result<Ulid, Error> {
         Ulid::from_uuid_v6(value.to_be_bytes())
     }
 
     #[test]
     fn another_version_is_named() {
-        let error = |expected, version| Err(ConvertError::Version { expected, version, variant: 0b10 });
+        let error = |expected, version| Err(Error(ErrorKind::Version { expected, version, variant: 0b10 }));
         for version in (0..16).filter(|&version| version != 1) {
             assert_eq!(v1(V1 & !(0xf << 76) | u128::from(version) << 76), error(1, version));
         }
@@ -229,13 +229,13 @@ mod tests {
             [(0b000, 0b0), (0b001, 0b0), (0b010, 0b0), (0b011, 0b0), (0b110, 0b110), (0b111, 0b111)]
         {
             let with = |value| value & !(0b111 << 61) | bits << 61;
-            assert_eq!(v1(with(V1)), Err(ConvertError::Version { expected: 1, version: 1, variant }));
-            assert_eq!(v6(with(V6)), Err(ConvertError::Version { expected: 6, version: 6, variant }));
+            assert_eq!(v1(with(V1)), Err(Error(ErrorKind::Version { expected: 1, version: 1, variant })));
+            assert_eq!(v6(with(V6)), Err(Error(ErrorKind::Version { expected: 6, version: 6, variant })));
         }
         for bits in [0b100, 0b101] {
             assert!(v1(V1 & !(0b111 << 61) | bits << 61).is_ok());
         }
-        assert_eq!(v1(0), Err(ConvertError::Version { expected: 1, version: 0, variant: 0 }));
+        assert_eq!(v1(0), Err(Error(ErrorKind::Version { expected: 1, version: 0, variant: 0 })));
         assert_eq!(
             v6(u128::MAX).unwrap_err().to_string(),
             "expected a uuid of version 6 and variant 0b10, found version 15 and variant 0b111"
@@ -244,7 +244,7 @@ mod tests {
 
     #[test]
     fn a_time_before_1970_is_refused() {
-        let range = Err(ConvertError::Range(RangeError));
+        let range = Err(Error(ErrorKind::Range));
         assert_eq!(v1(0x13814000_1dd2_11b2_8000_000000000000), Ok(Ulid::NIL));
         assert_eq!(v1(0x13813fff_1dd2_11b2_bfff_ffffffffffff), range);
         assert_eq!(v1(0x00000000_0000_1000_8000_000000000000), range);
@@ -254,7 +254,7 @@ mod tests {
 
     #[test]
     fn a_ulid_that_no_such_uuid_gives_is_refused() {
-        let none = |target| Err(ConvertError::Randomness { target });
+        let none = |target| Err(Error(ErrorKind::Randomness { target }));
         let last = 9999 << REMAINDER_SHIFT;
         assert!(Ulid::from_parts(0, last).unwrap().to_uuid_v1().is_ok());
         for randomness in [10_000 << REMAINDER_SHIFT, Ulid::MAX_RANDOMNESS - 0xf, 1, 2, 4, 8, last | 1] {
@@ -270,9 +270,9 @@ mod tests {
         assert_eq!(last.unix_ms(), 103_072_857_660_684);
         assert_eq!(last.to_uuid_v6(), Ok(0xffffffff_ffff_6fff_bfff_ffffffffffff_u128.to_be_bytes()));
         let next_tick = Ulid::from(u128::from(last) + (1 << UUID_PADDING_BITS));
-        assert_eq!(next_tick.to_uuid_v1(), Err(ConvertError::Time { target: ForeignId::UuidV1 }));
+        assert_eq!(next_tick.to_uuid_v1(), Err(Error(ErrorKind::Time { target: ForeignId::UuidV1 })));
         let end = Ulid::lower_bound(Ulid::MAX_UNIX_MS).unwrap();
-        assert_eq!(end.to_uuid_v6(), Err(ConvertError::Time { target: ForeignId::UuidV6 }));
+        assert_eq!(end.to_uuid_v6(), Err(Error(ErrorKind::Time { target: ForeignId::UuidV6 })));
         assert_eq!(
             end.to_uuid_v6().unwrap_err().to_string(),
             "the time of the ulid is out of range for a uuid of version 6"
@@ -291,10 +291,10 @@ mod tests {
     #[test]
     fn what_is_no_key_is_refused() {
         for key in [-1, i64::MIN] {
-            assert_eq!(Ulid::from_key(0, key), Err(ConvertError::Negative { found: key }));
+            assert_eq!(Ulid::from_key(0, key), Err(Error(ErrorKind::Negative { found: key })));
         }
-        assert_eq!(Ulid::from_key(Ulid::MAX_UNIX_MS + 1, 0), Err(ConvertError::Range(RangeError)));
-        let none = ConvertError::Randomness { target: ForeignId::Key };
+        assert_eq!(Ulid::from_key(Ulid::MAX_UNIX_MS + 1, 0), Err(Error(ErrorKind::Range)));
+        let none = Error(ErrorKind::Randomness { target: ForeignId::Key });
         for randomness in [1 << 63, 1 << 64, Ulid::MAX_RANDOMNESS] {
             assert_eq!(Ulid::from_parts(0, randomness).unwrap().to_key(), Err(none));
         }
@@ -308,6 +308,6 @@ mod tests {
         assert_eq!((ulid.unix_ms(), ulid.randomness()), (5, 0x0102_0304_0506_0708_090a));
         assert_eq!(ulid.randomness_bytes(), bytes);
         assert_eq!(Ulid::from_parts_bytes(Ulid::MAX_UNIX_MS, [0xff; 10]), Ok(Ulid::MAX));
-        assert_eq!(Ulid::from_parts_bytes(Ulid::MAX_UNIX_MS + 1, [0; 10]), Err(RangeError));
+        assert_eq!(Ulid::from_parts_bytes(Ulid::MAX_UNIX_MS + 1, [0; 10]), Err(Error(ErrorKind::Range)));
     }
 }

@@ -1,14 +1,13 @@
 //! Randomness, the clock, and the state that a sequence of ULIDs needs.
 
-use std::fmt;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
-use rand::rngs::{StdRng, SysError, SysRng};
+use rand::rngs::{StdRng, SysRng};
 use rand::{CryptoRng, SeedableRng};
 use rustix::time::{ClockId, clock_gettime};
 
-use crate::error::{MonotonicError, RangeError};
+use crate::error::{Error, ErrorKind};
 use crate::monotonic;
 use crate::ordered;
 use crate::uuid_v7;
@@ -17,8 +16,8 @@ use crate::value::Ulid;
 /// The current time in milliseconds since the Unix epoch, by the system clock (`CLOCK_REALTIME`).
 ///
 /// # Errors
-/// [`RangeError`] if the clock is before 1970.
-pub fn unix_ms() -> Result<u64, RangeError> {
+/// [`ErrorKind::Range`] if the clock is before 1970.
+pub fn unix_ms() -> Result<u64, Error> {
     let now = since_epoch()?;
     // It takes 584 million years of seconds until this wraps.
     Ok(now.as_secs().wrapping_mul(1000) + u64::from(now.subsec_millis()))
@@ -27,11 +26,11 @@ pub fn unix_ms() -> Result<u64, RangeError> {
 /// The current time since the Unix epoch, by the same clock, at its full resolution.
 ///
 /// # Errors
-/// [`RangeError`] if the clock is before 1970.
-pub fn since_epoch() -> Result<Duration, RangeError> {
+/// [`ErrorKind::Range`] if the clock is before 1970.
+pub fn since_epoch() -> Result<Duration, Error> {
     // The standard library's subtraction of 1970 would take another sixth of the time that reading the clock takes.
     let now = clock_gettime(ClockId::Realtime);
-    let seconds = u64::try_from(now.tv_sec).map_err(|_| RangeError)?;
+    let seconds = u64::try_from(now.tv_sec).map_err(|_| Error(ErrorKind::Range))?;
     // The nanoseconds are less than a billion.
     Ok(Duration::new(seconds, now.tv_nsec as u32))
 }
@@ -59,9 +58,9 @@ impl Generator {
     /// A separate generator, seeded by the operating system.
     ///
     /// # Errors
-    /// [`SeedError`] if the operating system provides no randomness.
-    pub fn from_os() -> Result<Self, SeedError> {
-        StdRng::try_from_rng(&mut SysRng).map(Self::new).map_err(SeedError)
+    /// [`ErrorKind::Seed`] if the operating system provides no randomness.
+    pub fn from_os() -> Result<Self, Error> {
+        StdRng::try_from_rng(&mut SysRng).map(Self::new).map_err(|_| Error(ErrorKind::Seed))
     }
 }
 
@@ -74,8 +73,8 @@ impl<R: CryptoRng> Generator<R> {
     /// A ULID for this time, in milliseconds since the Unix epoch, with 80 fresh bits of randomness.
     ///
     /// # Errors
-    /// [`RangeError`] above [`Ulid::MAX_UNIX_MS`].
-    pub fn random(&mut self, unix_ms: u64) -> Result<Ulid, RangeError> {
+    /// [`ErrorKind::Range`] above [`Ulid::MAX_UNIX_MS`].
+    pub fn random(&mut self, unix_ms: u64) -> Result<Ulid, Error> {
         Ulid::from_parts(unix_ms, randomness(&mut self.rng))
     }
 
@@ -84,13 +83,13 @@ impl<R: CryptoRng> Generator<R> {
     ///
     /// # Errors
     /// Those of [`monotonic::next`].
-    pub fn monotonic(&mut self, unix_ms: u64) -> Result<Ulid, MonotonicError> {
+    pub fn monotonic(&mut self, unix_ms: u64) -> Result<Ulid, Error> {
         self.monotonic_number(unix_ms).map(Ulid::from)
     }
 
     /// [`Self::monotonic`] as a number, see [`monotonic::next_number`].
     #[doc(hidden)]
-    pub fn monotonic_number(&mut self, unix_ms: u64) -> Result<u128, MonotonicError> {
+    pub fn monotonic_number(&mut self, unix_ms: u64) -> Result<u128, Error> {
         let next = monotonic::next_number(self.last, unix_ms, || randomness(&mut self.rng))?;
         self.last = next.into();
         Ok(next)
@@ -101,7 +100,7 @@ impl<R: CryptoRng> Generator<R> {
     ///
     /// # Errors
     /// Those of [`uuid_v7::next`].
-    pub fn uuid_v7(&mut self, since_epoch: Duration) -> Result<[u8; 16], RangeError> {
+    pub fn uuid_v7(&mut self, since_epoch: Duration) -> Result<[u8; 16], Error> {
         self.last_uuid_v7 = uuid_v7::next(self.last_uuid_v7, since_epoch, self.rng.next_u64())?;
         Ok(self.last_uuid_v7)
     }
@@ -111,7 +110,7 @@ impl<R: CryptoRng> Generator<R> {
     ///
     /// # Errors
     /// Those of [`uuid_v7::at`].
-    pub fn uuid_v7_at(&mut self, since_epoch: Duration) -> Result<[u8; 16], RangeError> {
+    pub fn uuid_v7_at(&mut self, since_epoch: Duration) -> Result<[u8; 16], Error> {
         uuid_v7::at(since_epoch, self.rng.next_u64())
     }
 
@@ -120,7 +119,7 @@ impl<R: CryptoRng> Generator<R> {
     ///
     /// # Errors
     /// Those of [`ordered::advance`].
-    pub fn ordered(&mut self, since_epoch: Duration, shared: &AtomicU64) -> Result<Ulid, RangeError> {
+    pub fn ordered(&mut self, since_epoch: Duration, shared: &AtomicU64) -> Result<Ulid, Error> {
         Ok(self.at_ordered_time(ordered::advance(shared, since_epoch)?).into())
     }
 
@@ -138,22 +137,6 @@ impl<R: CryptoRng> Generator<R> {
 /// 80 bits.
 fn randomness(rng: &mut impl CryptoRng) -> u128 {
     u128::from(rng.next_u64()) << 16 | u128::from(rng.next_u32() & 0xffff)
-}
-
-/// The operating system provided no randomness to seed a generator.
-#[derive(Debug)]
-pub struct SeedError(SysError);
-
-impl fmt::Display for SeedError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("could not generate random values")
-    }
-}
-
-impl std::error::Error for SeedError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        Some(&self.0)
-    }
 }
 
 #[cfg(test)]
@@ -179,13 +162,6 @@ mod tests {
             // Five standard deviations.
             assert!((150..=250).contains(&ones), "bit {bit}: {ones}");
         }
-    }
-
-    #[test]
-    fn a_missing_seed_is_explained() {
-        let error = SeedError(SysError::UNSUPPORTED);
-        assert_eq!(error.to_string(), "could not generate random values");
-        assert!(std::error::Error::source(&error).is_some());
     }
 
     #[test]
@@ -217,8 +193,8 @@ mod tests {
     #[test]
     fn an_error_leaves_the_sequence_where_it_was() {
         let mut generator = Generator { last: Ulid::upper_bound(MS).unwrap(), ..seeded() };
-        assert_eq!(generator.monotonic(MS), Err(MonotonicError::Exhausted));
-        assert_eq!(generator.monotonic(u64::MAX), Err(MonotonicError::Range(RangeError)));
+        assert_eq!(generator.monotonic(MS), Err(Error(ErrorKind::Exhausted)));
+        assert_eq!(generator.monotonic(u64::MAX), Err(Error(ErrorKind::Range)));
         assert_eq!(generator.last, Ulid::upper_bound(MS).unwrap());
         assert_eq!(generator.monotonic(MS + 1).unwrap().unix_ms(), MS + 1);
     }
@@ -246,7 +222,7 @@ mod tests {
         let random = (1 << 62) - 1;
         assert_eq!((ones & random, zeros & random), (random, random));
         assert_eq!(u128::from(generator.monotonic(MS).unwrap()), u128::from(first) + 1);
-        assert_eq!(generator.uuid_v7(Duration::MAX), Err(RangeError));
+        assert_eq!(generator.uuid_v7(Duration::MAX), Err(Error(ErrorKind::Range)));
         assert_eq!(generator.last_uuid_v7, last);
     }
 
@@ -266,7 +242,7 @@ mod tests {
         }
         assert_eq!((ones, zeros), (u64::MAX, u64::MAX));
         shared.store(u64::MAX, Ordering::Relaxed);
-        assert_eq!(a.ordered(Duration::from_millis(MS), &shared), Err(RangeError));
+        assert_eq!(a.ordered(Duration::from_millis(MS), &shared), Err(Error(ErrorKind::Range)));
         assert_eq!(shared.into_inner(), u64::MAX);
     }
 
@@ -278,6 +254,6 @@ mod tests {
         assert_ne!(generator.uuid_v7_at(later), generator.uuid_v7_at(later));
         assert_eq!(Ulid::from(generator.uuid_v7_at(later).unwrap()).unix_ms(), MS + 1000);
         assert_eq!(generator.last_uuid_v7, first);
-        assert_eq!(generator.uuid_v7_at(Duration::MAX), Err(RangeError));
+        assert_eq!(generator.uuid_v7_at(Duration::MAX), Err(Error(ErrorKind::Range)));
     }
 }

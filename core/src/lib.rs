@@ -56,13 +56,10 @@ mod value;
 mod window;
 
 pub use codec::{TEXT_LEN, decode};
-pub use error::{
-    ConvertError, Expected, ForeignId, LengthError, MonotonicError, ParseError, PrefixError, RangeError,
-    TypeIdError,
-};
+pub use error::{Error, ErrorKind, Expected, ForeignId};
 #[cfg(feature = "diesel")]
 pub use external::diesel;
-pub use generator::{Generator, SeedError, since_epoch, unix_ms};
+pub use generator::{Generator, since_epoch, unix_ms};
 pub use snowflake::{SnowflakeParts, TWITTER_EPOCH_MS};
 pub use typeid::TypeId;
 pub use value::Ulid;

@@ -1,6 +1,6 @@
 //! The rule that computes the next ULID of one sequence. It involves neither a clock nor a generator.
 
-use crate::error::MonotonicError;
+use crate::error::{Error, ErrorKind};
 use crate::value::Ulid;
 
 /// The ULID that follows `last` when the clock reads `unix_ms` milliseconds since the Unix epoch.
@@ -12,9 +12,9 @@ use crate::value::Ulid;
 /// is used.
 ///
 /// # Errors
-/// - [`MonotonicError::Exhausted`] if the randomness of `last` is all ones, as the
+/// - [`ErrorKind::Exhausted`] if the randomness of `last` is all ones, as the
 ///   [specification](https://github.com/ulid/spec#monotonicity) demands; a later millisecond works again.
-/// - [`MonotonicError::Range`] if the time or the randomness does not fit.
+/// - [`ErrorKind::Range`] if the time or the randomness does not fit.
 ///
 /// ```
 /// use ulid::{Ulid, monotonic};
@@ -22,9 +22,9 @@ use crate::value::Ulid;
 /// let first = monotonic::next(Ulid::NIL, 1_469_918_176_385, || 41)?;
 /// let second = monotonic::next(first, 1_469_918_176_384, || 0)?;
 /// assert_eq!((second.unix_ms(), second.randomness()), (1_469_918_176_385, 42));
-/// # Ok::<(), ulid::MonotonicError>(())
+/// # Ok::<(), ulid::Error>(())
 /// ```
-pub fn next(last: Ulid, unix_ms: u64, randomness: impl FnOnce() -> u128) -> Result<Ulid, MonotonicError> {
+pub fn next(last: Ulid, unix_ms: u64, randomness: impl FnOnce() -> u128) -> Result<Ulid, Error> {
     next_number(last, unix_ms, randomness).map(Ulid::from)
 }
 
@@ -33,20 +33,20 @@ pub(crate) fn next_number(
     last: Ulid,
     unix_ms: u64,
     randomness: impl FnOnce() -> u128,
-) -> Result<u128, MonotonicError> {
+) -> Result<u128, Error> {
     if unix_ms > last.unix_ms() {
         Ok(Ulid::from_parts(unix_ms, randomness())?.into())
     } else if last.randomness() < Ulid::MAX_RANDOMNESS {
         Ok(u128::from(last) + 1)
     } else {
-        Err(MonotonicError::Exhausted)
+        Err(Error(ErrorKind::Exhausted))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::RangeError;
+    use crate::error::{Error, ErrorKind};
 
     const MS: u64 = 1_469_918_176_385;
 
@@ -87,15 +87,15 @@ mod tests {
     fn exhaustion_is_an_error_and_the_next_millisecond_recovers() {
         let last = ulid(MS, Ulid::MAX_RANDOMNESS);
         assert_eq!(next(ulid(MS, Ulid::MAX_RANDOMNESS - 1), MS, unused), Ok(last));
-        assert_eq!(next(last, MS, unused), Err(MonotonicError::Exhausted));
-        assert_eq!(next(last, MS - 1, unused), Err(MonotonicError::Exhausted));
+        assert_eq!(next(last, MS, unused), Err(Error(ErrorKind::Exhausted)));
+        assert_eq!(next(last, MS - 1, unused), Err(Error(ErrorKind::Exhausted)));
         assert_eq!(next(last, MS + 1, || 7), Ok(ulid(MS + 1, 7)));
-        assert_eq!(next(Ulid::MAX, Ulid::MAX_UNIX_MS, unused), Err(MonotonicError::Exhausted));
+        assert_eq!(next(Ulid::MAX, Ulid::MAX_UNIX_MS, unused), Err(Error(ErrorKind::Exhausted)));
     }
 
     #[test]
     fn what_does_not_fit_is_refused() {
-        let range = Err(MonotonicError::Range(RangeError));
+        let range = Err(Error(ErrorKind::Range));
         assert_eq!(next(Ulid::NIL, Ulid::MAX_UNIX_MS + 1, || 0), range);
         assert_eq!(next(Ulid::NIL, MS, || u128::MAX), range);
     }

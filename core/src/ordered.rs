@@ -23,7 +23,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use crate::error::RangeError;
+use crate::error::{Error, ErrorKind};
 use crate::value::Ulid;
 
 /// The number of bits for the fraction of the milliseconds.
@@ -40,7 +40,7 @@ const NS_PER_MS: u64 = 1_000_000;
 /// before it runs ahead of the clock.
 ///
 /// # Errors
-/// [`RangeError`] if the milliseconds do not fit 48 bits, those of the clock or those after `last`.
+/// [`ErrorKind::Range`] if the milliseconds do not fit 48 bits, those of the clock or those after `last`.
 ///
 /// ```
 /// use std::time::Duration;
@@ -52,21 +52,21 @@ const NS_PER_MS: u64 = 1_000_000;
 /// assert_eq!(first, 1_469_918_176_385 << 16 | 0x8000);
 /// assert_eq!(ordered::next(first, now)?, first + 1);
 /// assert_eq!(ordered::next(first, now - Duration::from_secs(60))?, first + 1);
-/// # Ok::<(), ulid::RangeError>(())
+/// # Ok::<(), ulid::Error>(())
 /// ```
-pub fn next(last: u64, since_epoch: Duration) -> Result<u64, RangeError> {
-    Ok(clock(since_epoch)?.max(last.checked_add(1).ok_or(RangeError)?))
+pub fn next(last: u64, since_epoch: Duration) -> Result<u64, Error> {
+    Ok(clock(since_epoch)?.max(last.checked_add(1).ok_or(Error(ErrorKind::Range))?))
 }
 
 /// The time in 65536ths of a millisecond since the Unix epoch, rounded down.
 ///
 /// # Errors
-/// [`RangeError`] if the milliseconds do not fit 48 bits.
-pub fn clock(since_epoch: Duration) -> Result<u64, RangeError> {
-    let seconds = since_epoch.as_secs().checked_mul(1000).ok_or(RangeError)?;
+/// [`ErrorKind::Range`] if the milliseconds do not fit 48 bits.
+pub fn clock(since_epoch: Duration) -> Result<u64, Error> {
+    let seconds = since_epoch.as_secs().checked_mul(1000).ok_or(Error(ErrorKind::Range))?;
     let unix_ms = seconds.saturating_add(u64::from(since_epoch.subsec_millis()));
     if unix_ms > Ulid::MAX_UNIX_MS {
-        return Err(RangeError);
+        return Err(Error(ErrorKind::Range));
     }
     let ns = u64::from(since_epoch.subsec_nanos()) % NS_PER_MS;
     let fraction = (ns << FRACTION_BITS) / NS_PER_MS;
@@ -78,15 +78,15 @@ pub fn clock(since_epoch: Duration) -> Result<u64, RangeError> {
 ///
 /// # Errors
 /// Those of [`next`].
-pub fn advance(shared: &AtomicU64, since_epoch: Duration) -> Result<u64, RangeError> {
+pub fn advance(shared: &AtomicU64, since_epoch: Duration) -> Result<u64, Error> {
     advance_at(shared, clock(since_epoch)?)
 }
 
 /// The same for a clock that reads this time, in 65536ths of a millisecond.
 ///
 /// # Errors
-/// [`RangeError`] after the last time.
-pub fn advance_at(shared: &AtomicU64, clock: u64) -> Result<u64, RangeError> {
+/// [`ErrorKind::Range`] after the last time.
+pub fn advance_at(shared: &AtomicU64, clock: u64) -> Result<u64, Error> {
     /// Near the end of time one more could be too much: more than all processes of a server could add at once.
     const NEAR_THE_END: u64 = u64::MAX - u32::MAX as u64;
 
@@ -103,7 +103,7 @@ pub fn advance_at(shared: &AtomicU64, clock: u64) -> Result<u64, RangeError> {
             // But somebody has taken it back.
             last = time;
         } else {
-            let time = clock.max(last.checked_add(1).ok_or(RangeError)?);
+            let time = clock.max(last.checked_add(1).ok_or(Error(ErrorKind::Range))?);
             match shared.compare_exchange_weak(last, time, Ordering::Relaxed, Ordering::Relaxed) {
                 Ok(_) => return Ok(time),
                 Err(changed) => last = changed,
@@ -175,13 +175,13 @@ mod tests {
         assert_eq!(next(0, at(max, 999_999)), Ok(u64::MAX));
         assert_eq!(next(u64::MAX - 1, at(MS, 0)), Ok(u64::MAX));
         for clock in [at(MS, 0), at(max, 999_999), Duration::ZERO] {
-            assert_eq!(next(u64::MAX, clock), Err(RangeError));
+            assert_eq!(next(u64::MAX, clock), Err(Error(ErrorKind::Range)));
         }
         // Multiplied without a check, the last two would start at zero again.
         for clock in
             [at(max + 1, 0), Duration::MAX, Duration::from_secs(1 << 61), Duration::from_millis(1 << 52)]
         {
-            assert_eq!(next(0, clock), Err(RangeError), "{clock:?}");
+            assert_eq!(next(0, clock), Err(Error(ErrorKind::Range)), "{clock:?}");
         }
     }
 
@@ -189,8 +189,8 @@ mod tests {
     fn an_error_leaves_the_word_as_it_was() {
         let shared = AtomicU64::new(u64::MAX - 1);
         assert_eq!(advance(&shared, at(MS, 0)), Ok(u64::MAX));
-        assert_eq!(advance(&shared, at(MS, 0)), Err(RangeError));
-        assert_eq!(advance(&shared, at(Ulid::MAX_UNIX_MS + 1, 0)), Err(RangeError));
+        assert_eq!(advance(&shared, at(MS, 0)), Err(Error(ErrorKind::Range)));
+        assert_eq!(advance(&shared, at(Ulid::MAX_UNIX_MS + 1, 0)), Err(Error(ErrorKind::Range)));
         assert_eq!(shared.into_inner(), u64::MAX);
     }
 

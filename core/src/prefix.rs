@@ -1,7 +1,7 @@
 //! The ULIDs whose text starts with given characters.
 
 use crate::codec::{self, TEXT_LEN};
-use crate::error::PrefixError;
+use crate::error::{Error, ErrorKind, Expected};
 use crate::value::Ulid;
 use crate::window::Window;
 
@@ -17,30 +17,41 @@ impl Window {
     /// empty.
     ///
     /// # Errors
-    /// [`PrefixError`] names the first fault from the left.
+    /// [`Error`] names the first fault from the left.
     ///
     /// ```
-    /// use ulid::{PrefixError, Ulid, Window};
+    /// use ulid::{ErrorKind, Ulid, Window};
     ///
     /// let id: Ulid = "01ARYZ6S41TSV4RRFFQ69G5FAV".parse()?;
     /// let window = Window::starting_with(b"o1aryz6s")?;
     /// assert!(window.contains(id));
     /// assert_eq!(window.lower(), "01ARYZ6S000000000000000000".parse()?);
     /// assert_eq!(window.upper(), "01ARYZ6SZZZZZZZZZZZZZZZZZZ".parse()?);
-    /// assert_eq!(Window::starting_with(b"8"), Err(PrefixError::Overflow));
+    /// assert_eq!(Window::starting_with(b"8"), Err(ErrorKind::Overflow.into()));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn starting_with(prefix: &[u8]) -> Result<Self, PrefixError> {
+    pub fn starting_with(prefix: &[u8]) -> Result<Self, Error> {
         let mut lower = 0;
         for (index, &byte) in prefix.iter().enumerate() {
             let digit = codec::digit(byte);
             match digit {
-                _ if index == TEXT_LEN => return Err(PrefixError::Length),
+                _ if index == TEXT_LEN => {
+                    return Err(Error(ErrorKind::Length {
+                        expected: Expected::TextPrefix,
+                        found: prefix.len(),
+                    }));
+                }
                 Some(digit) if index == 0 && digit >> (CHARACTER_BITS - SPARE_BITS) > 0 => {
-                    return Err(PrefixError::Overflow);
+                    return Err(Error(ErrorKind::Overflow));
                 }
                 Some(digit) => lower |= u128::from(digit) << (CHARACTER_BITS * (TEXT_LEN - 1 - index)),
-                None => return Err(PrefixError::Character { byte, position: index + 1 }),
+                None => {
+                    return Err(Error(ErrorKind::Character {
+                        byte,
+                        position: index + 1,
+                        expected: Expected::Base32,
+                    }));
+                }
             }
         }
         // Without characters these are all bits, more than can be shifted by.
@@ -89,21 +100,28 @@ mod tests {
             assert_eq!(bounds(&first.to_string()).0, format!("{first:0<26}"));
         }
         for first in "89abcdefghjkmnpqrstvwxyzZ".chars() {
-            assert_eq!(Window::starting_with(&[first as u8]), Err(PrefixError::Overflow), "{first}");
+            assert_eq!(Window::starting_with(&[first as u8]), Err(Error(ErrorKind::Overflow)), "{first}");
         }
     }
 
     #[test]
     fn the_leftmost_fault_is_named() {
         let error = |prefix: &str| Window::starting_with(prefix.as_bytes()).unwrap_err();
-        let character = |byte, position| PrefixError::Character { byte, position };
-        assert_eq!(error("8U"), PrefixError::Overflow);
+        let character =
+            |byte, position| Error(ErrorKind::Character { byte, position, expected: Expected::Base32 });
+        assert_eq!(error("8U"), Error(ErrorKind::Overflow));
         assert_eq!(error("U8"), character(b'U', 1));
         assert_eq!(error("01-R"), character(b'-', 3));
         assert_eq!(error("01é"), character(0xc3, 3));
         assert_eq!(error(" "), character(b' ', 1));
-        assert_eq!(error("01ARYZ6S41TSV4RRFFQ69G5FAV0"), PrefixError::Length);
-        assert_eq!(error("01ARYZ6S41TSV4RRFFQ69G5FAVé"), PrefixError::Length);
+        assert_eq!(
+            error("01ARYZ6S41TSV4RRFFQ69G5FAV0"),
+            Error(ErrorKind::Length { expected: Expected::TextPrefix, found: 27 })
+        );
+        assert_eq!(
+            error("01ARYZ6S41TSV4RRFFQ69G5FAVé"),
+            Error(ErrorKind::Length { expected: Expected::TextPrefix, found: 28 })
+        );
         assert_eq!(error("01ARYZ6S41TSV4RRFFQ69G5FA\u{e9}0"), character(0xc3, 26));
     }
 }

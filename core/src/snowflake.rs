@@ -1,6 +1,6 @@
 //! Converts snowflakes to ULIDs and back.
 
-use crate::error::{ConvertError, ForeignId, RangeError};
+use crate::error::{Error, ErrorKind, ForeignId};
 use crate::value::Ulid;
 
 /// The epoch of Twitter's snowflakes in milliseconds since the Unix epoch: `2010-11-04 01:42:54.657Z`.
@@ -42,40 +42,40 @@ pub struct SnowflakeParts {
 /// let parts = id.snowflake_parts()?;
 /// assert_eq!((parts.datacenter, parts.worker, parts.sequence), (11, 26, 0));
 /// assert_eq!(id.to_snowflake(TWITTER_EPOCH_MS)?, 1_541_815_603_606_036_480);
-/// # Ok::<(), ulid::ConvertError>(())
+/// # Ok::<(), ulid::Error>(())
 /// ```
 impl Ulid {
     /// The ULID for a snowflake whose time counts from `epoch_ms`, in milliseconds since the Unix epoch, negative
     /// before it. Twitter's is [`TWITTER_EPOCH_MS`].
     ///
     /// # Errors
-    /// - [`ConvertError::Negative`] if the snowflake is negative.
-    /// - [`ConvertError::Range`] if its time is before 1970 or above [`Self::MAX_UNIX_MS`].
-    pub fn from_snowflake(id: i64, epoch_ms: i64) -> Result<Self, ConvertError> {
-        let bits = u64::try_from(id).map_err(|_| ConvertError::Negative { found: id })?;
-        let unix_ms = (bits >> PARTS_BITS).checked_add_signed(epoch_ms).ok_or(RangeError)?;
+    /// - [`ErrorKind::Negative`] if the snowflake is negative.
+    /// - [`ErrorKind::Range`] if its time is before 1970 or above [`Self::MAX_UNIX_MS`].
+    pub fn from_snowflake(id: i64, epoch_ms: i64) -> Result<Self, Error> {
+        let bits = u64::try_from(id).map_err(|_| Error(ErrorKind::Negative { found: id }))?;
+        let unix_ms = (bits >> PARTS_BITS).checked_add_signed(epoch_ms).ok_or(Error(ErrorKind::Range))?;
         let parts = u128::from(bits & ((1 << PARTS_BITS) - 1));
-        Ok(Self::from_parts(unix_ms, parts << PADDING_BITS)?)
+        Self::from_parts(unix_ms, parts << PADDING_BITS)
     }
 
     /// The snowflake that this ULID came from: the inverse of [`Self::from_snowflake`] for the same `epoch_ms`.
     ///
     /// # Errors
-    /// - [`ConvertError::Randomness`] if no snowflake gives this ULID: one of its low 58 bits is set.
-    /// - [`ConvertError::Time`] if the time is before the epoch, or 2^41 milliseconds (69 years) or more after it.
-    pub fn to_snowflake(self, epoch_ms: i64) -> Result<i64, ConvertError> {
+    /// - [`ErrorKind::Randomness`] if no snowflake gives this ULID: one of its low 58 bits is set.
+    /// - [`ErrorKind::Time`] if the time is before the epoch, or 2^41 milliseconds (69 years) or more after it.
+    pub fn to_snowflake(self, epoch_ms: i64) -> Result<i64, Error> {
         let parts = parts(self)?;
         match (self.unix_ms() as i64).checked_sub(epoch_ms) {
             Some(ms @ 0..=MAX_MS) => Ok(ms << PARTS_BITS | i64::from(parts)),
-            _ => Err(ConvertError::Time { target: ForeignId::Snowflake }),
+            _ => Err(Error(ErrorKind::Time { target: ForeignId::Snowflake })),
         }
     }
 
     /// The parts of the snowflake that this ULID came from, whatever its epoch was.
     ///
     /// # Errors
-    /// [`ConvertError::Randomness`] if no snowflake gives this ULID: one of its low 58 bits is set.
-    pub fn snowflake_parts(self) -> Result<SnowflakeParts, ConvertError> {
+    /// [`ErrorKind::Randomness`] if no snowflake gives this ULID: one of its low 58 bits is set.
+    pub fn snowflake_parts(self) -> Result<SnowflakeParts, Error> {
         let parts = parts(self)?;
         Ok(SnowflakeParts {
             unix_ms: self.unix_ms(),
@@ -87,10 +87,10 @@ impl Ulid {
 }
 
 /// The 22 bits of datacenter, worker and sequence.
-fn parts(ulid: Ulid) -> Result<u32, ConvertError> {
+fn parts(ulid: Ulid) -> Result<u32, Error> {
     let randomness = ulid.randomness();
     if randomness.trailing_zeros() < PADDING_BITS {
-        return Err(ConvertError::Randomness { target: ForeignId::Snowflake });
+        return Err(Error(ErrorKind::Randomness { target: ForeignId::Snowflake }));
     }
     Ok((randomness >> PADDING_BITS) as u32)
 }
@@ -99,13 +99,13 @@ fn parts(ulid: Ulid) -> Result<u32, ConvertError> {
 mod tests {
     use super::*;
 
-    const RANGE: Result<Ulid, ConvertError> = Err(ConvertError::Range(RangeError));
+    const RANGE: Result<Ulid, Error> = Err(Error(ErrorKind::Range));
 
     #[test]
     fn a_negative_snowflake_is_refused() {
         for id in [-1, i64::MIN] {
             let error = Ulid::from_snowflake(id, TWITTER_EPOCH_MS);
-            assert_eq!(error, Err(ConvertError::Negative { found: id }));
+            assert_eq!(error, Err(Error(ErrorKind::Negative { found: id })));
         }
         let error = Ulid::from_snowflake(-5, 0).unwrap_err();
         assert_eq!(error.to_string(), "expected a number that is not negative, found -5");
@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn a_time_outside_a_snowflake_is_refused() {
-        let time = Err(ConvertError::Time { target: ForeignId::Snowflake });
+        let time = Err(Error(ErrorKind::Time { target: ForeignId::Snowflake }));
         let first = Ulid::lower_bound(TWITTER_EPOCH_MS as u64).unwrap();
         assert_eq!(first.to_snowflake(TWITTER_EPOCH_MS), Ok(0));
         assert_eq!(first.to_snowflake(TWITTER_EPOCH_MS + 1), time);
@@ -140,7 +140,7 @@ mod tests {
 
     #[test]
     fn a_ulid_that_no_snowflake_gives_is_refused() {
-        let none = ConvertError::Randomness { target: ForeignId::Snowflake };
+        let none = Error(ErrorKind::Randomness { target: ForeignId::Snowflake });
         for randomness in [1, 1 << (PADDING_BITS - 1), Ulid::MAX_RANDOMNESS] {
             let ulid = Ulid::from_parts(TWITTER_EPOCH_MS as u64, randomness).unwrap();
             assert_eq!(ulid.to_snowflake(TWITTER_EPOCH_MS), Err(none));

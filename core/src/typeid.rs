@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::codec::{self, TEXT_LEN};
-use crate::error::TypeIdError;
+use crate::error::{Error, ErrorKind, Expected};
 use crate::value::Ulid;
 
 /// Separates prefix and suffix, and is allowed within the prefix.
@@ -46,18 +46,18 @@ impl<'a> TypeId<'a> {
     /// The TypeID with this prefix, which may be empty, and this ULID.
     ///
     /// # Errors
-    /// Those of [`TypeIdError`] that concern the prefix; the first fault from the left is named.
-    pub fn new(prefix: &'a [u8], ulid: Ulid) -> Result<Self, TypeIdError> {
+    /// Those of [`Error`] that concern the prefix; the first fault from the left is named.
+    pub fn new(prefix: &'a [u8], ulid: Ulid) -> Result<Self, Error> {
         Ok(Self { prefix: read_prefix(prefix)?, ulid })
     }
 
     /// Parses a TypeID from bytes that need not be UTF-8.
     ///
     /// # Errors
-    /// [`TypeIdError`] names the first fault from the left.
-    pub fn parse(text: &'a [u8]) -> Result<Self, TypeIdError> {
+    /// [`Error`] names the first fault from the left.
+    pub fn parse(text: &'a [u8]) -> Result<Self, Error> {
         let (prefix, suffix) = match text.iter().rposition(|&byte| byte == SEPARATOR) {
-            Some(0) => return Err(TypeIdError::Separator),
+            Some(0) => return Err(Error(ErrorKind::Separator)),
             Some(separator) => (&text[..separator], &text[separator + 1..]),
             None => (&text[..0], text),
         };
@@ -89,32 +89,40 @@ impl<'a> TypeId<'a> {
     }
 }
 
-fn read_prefix(prefix: &[u8]) -> Result<&str, TypeIdError> {
+fn read_prefix(prefix: &[u8]) -> Result<&str, Error> {
     let fits = |byte: &u8| byte.is_ascii_lowercase() || *byte == SEPARATOR;
     if let Some(index) = prefix.iter().position(|byte| !fits(byte)) {
-        return Err(TypeIdError::PrefixCharacter { byte: prefix[index], position: index + 1 });
+        return Err(Error(ErrorKind::Character {
+            byte: prefix[index],
+            position: index + 1,
+            expected: Expected::LowerCaseLetter,
+        }));
     }
     if prefix.len() > TypeId::MAX_PREFIX_LEN {
-        return Err(TypeIdError::PrefixLength { found: prefix.len() });
+        return Err(Error(ErrorKind::Length { expected: Expected::TypeIdPrefix, found: prefix.len() }));
     }
     if [prefix.first(), prefix.last()].contains(&Some(&SEPARATOR)) {
-        return Err(TypeIdError::PrefixUnderscore);
+        return Err(Error(ErrorKind::PrefixUnderscore));
     }
     // It is known to be ASCII here.
     Ok(str::from_utf8(prefix).unwrap_or_default())
 }
 
 /// The suffix, which starts this far from the beginning of the text.
-fn read_suffix(suffix: &[u8], at: usize) -> Result<Ulid, TypeIdError> {
+fn read_suffix(suffix: &[u8], at: usize) -> Result<Ulid, Error> {
     let fits = |byte: &u8| !byte.is_ascii_uppercase() && codec::is_canonical(byte.to_ascii_uppercase());
     if let Some(index) = suffix.iter().position(|byte| !fits(byte)) {
-        return Err(TypeIdError::SuffixCharacter { byte: suffix[index], position: at + index + 1 });
+        return Err(Error(ErrorKind::Character {
+            byte: suffix[index],
+            position: at + index + 1,
+            expected: Expected::LowerCaseBase32,
+        }));
     }
     if suffix.len() != TEXT_LEN {
-        return Err(TypeIdError::SuffixLength { found: suffix.len() });
+        return Err(Error(ErrorKind::Length { expected: Expected::TypeIdSuffix, found: suffix.len() }));
     }
     // The only faults left.
-    Ulid::parse(suffix).map_err(|_| TypeIdError::Overflow)
+    Ulid::parse(suffix).map_err(|_| Error(ErrorKind::Overflow))
 }
 
 impl fmt::Display for TypeId<'_> {
@@ -130,7 +138,7 @@ mod tests {
 
     const SUFFIX: &str = "01h455vb4pex5vsknk084sn02q";
 
-    fn error(text: &str) -> TypeIdError {
+    fn error(text: &str) -> Error {
         TypeId::parse(text.as_bytes()).unwrap_err()
     }
 
@@ -159,7 +167,10 @@ mod tests {
             let mut text = format!("user_{SUFFIX}").into_bytes();
             text[5 + index] = byte;
             let position = 6 + index;
-            assert_eq!(TypeId::parse(&text), Err(TypeIdError::SuffixCharacter { byte, position }));
+            assert_eq!(
+                TypeId::parse(&text),
+                Err(Error(ErrorKind::Character { byte, position, expected: Expected::LowerCaseBase32 }))
+            );
         }
     }
 
@@ -189,21 +200,38 @@ mod tests {
 
     #[test]
     fn the_leftmost_fault_is_named() {
-        assert_eq!(error(""), TypeIdError::SuffixLength { found: 0 });
-        assert_eq!(error("user_"), TypeIdError::SuffixLength { found: 0 });
-        assert_eq!(error("user"), TypeIdError::SuffixCharacter { byte: b'u', position: 1 });
-        assert_eq!(error("_"), TypeIdError::Separator);
-        assert_eq!(error(&format!("_{SUFFIX}")), TypeIdError::Separator);
-        assert_eq!(error(&format!("_a_{SUFFIX}")), TypeIdError::PrefixUnderscore);
-        assert_eq!(error(&format!("a__{SUFFIX}")), TypeIdError::PrefixUnderscore);
-        assert_eq!(error(&format!("{}_{SUFFIX}", "a".repeat(64))), TypeIdError::PrefixLength { found: 64 });
-        let character = |byte, position| TypeIdError::PrefixCharacter { byte, position };
+        assert_eq!(error(""), Error(ErrorKind::Length { expected: Expected::TypeIdSuffix, found: 0 }));
+        assert_eq!(error("user_"), Error(ErrorKind::Length { expected: Expected::TypeIdSuffix, found: 0 }));
+        assert_eq!(
+            error("user"),
+            Error(ErrorKind::Character { byte: b'u', position: 1, expected: Expected::LowerCaseBase32 })
+        );
+        assert_eq!(error("_"), Error(ErrorKind::Separator));
+        assert_eq!(error(&format!("_{SUFFIX}")), Error(ErrorKind::Separator));
+        assert_eq!(error(&format!("_a_{SUFFIX}")), Error(ErrorKind::PrefixUnderscore));
+        assert_eq!(error(&format!("a__{SUFFIX}")), Error(ErrorKind::PrefixUnderscore));
+        assert_eq!(
+            error(&format!("{}_{SUFFIX}", "a".repeat(64))),
+            Error(ErrorKind::Length { expected: Expected::TypeIdPrefix, found: 64 })
+        );
+        let character = |byte, position| {
+            Error(ErrorKind::Character { byte, position, expected: Expected::LowerCaseLetter })
+        };
         assert_eq!(error(&format!("User_{SUFFIX}")), character(b'U', 1));
         assert_eq!(error("us3r_8"), character(b'3', 3));
         assert_eq!(error(&format!("aé_{SUFFIX}")), character(0xc3, 2));
-        assert_eq!(error(&format!("user_{}", &SUFFIX[1..])), TypeIdError::SuffixLength { found: 25 });
-        assert_eq!(error(&format!("user_{SUFFIX}0")), TypeIdError::SuffixLength { found: 27 });
-        assert_eq!(error("user_8zzzzzzzzzzzzzzzzzzzzzzzzz"), TypeIdError::Overflow);
-        assert_eq!(error("user_01é"), TypeIdError::SuffixCharacter { byte: 0xc3, position: 8 });
+        assert_eq!(
+            error(&format!("user_{}", &SUFFIX[1..])),
+            Error(ErrorKind::Length { expected: Expected::TypeIdSuffix, found: 25 })
+        );
+        assert_eq!(
+            error(&format!("user_{SUFFIX}0")),
+            Error(ErrorKind::Length { expected: Expected::TypeIdSuffix, found: 27 })
+        );
+        assert_eq!(error("user_8zzzzzzzzzzzzzzzzzzzzzzzzz"), Error(ErrorKind::Overflow));
+        assert_eq!(
+            error("user_01é"),
+            Error(ErrorKind::Character { byte: 0xc3, position: 8, expected: Expected::LowerCaseBase32 })
+        );
     }
 }

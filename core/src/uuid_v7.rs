@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::convert::rfc_9562;
-use crate::error::RangeError;
+use crate::error::{Error, ErrorKind};
 use crate::ordered;
 
 /// The last time that fits 60 bits, in 4096ths of a millisecond.
@@ -21,7 +21,7 @@ const MAX_TIME: u64 = (1 << 60) - 1;
 /// So the result is always greater than `last`, which is a UUID that this function returned, or zeros for "none yet".
 ///
 /// # Errors
-/// [`RangeError`] if the milliseconds do not fit 48 bits, those of the clock or those after `last`.
+/// [`ErrorKind::Range`] if the milliseconds do not fit 48 bits, those of the clock or those after `last`.
 ///
 /// ```
 /// use std::time::Duration;
@@ -32,14 +32,14 @@ const MAX_TIME: u64 = (1 << 60) - 1;
 /// assert_eq!(first, 0x017f22e2_79b0_7cc3_98c4_dc0c0c07398f_u128.to_be_bytes());
 /// assert_eq!(Ulid::from(first).unix_ms(), 1_645_557_742_000);
 /// assert!(uuid_v7::next(first, now, 0)? > first);
-/// # Ok::<(), ulid::RangeError>(())
+/// # Ok::<(), ulid::Error>(())
 /// ```
-pub fn next(last: [u8; 16], since_epoch: Duration, randomness: u64) -> Result<[u8; 16], RangeError> {
+pub fn next(last: [u8; 16], since_epoch: Duration, randomness: u64) -> Result<[u8; 16], Error> {
     let high = (u128::from_be_bytes(last) >> 64) as u64;
     let last = (high >> 16) << 12 | high & 0xfff;
     let time = clock(since_epoch)?.max(last + 1);
     if time > MAX_TIME {
-        return Err(RangeError);
+        return Err(Error(ErrorKind::Range));
     }
     Ok(of_time(time, randomness))
 }
@@ -49,7 +49,7 @@ pub fn next(last: [u8; 16], since_epoch: Duration, randomness: u64) -> Result<[u
 /// The fraction of the millisecond is rounded down to 4096ths, so UUIDs of different microseconds are in order.
 ///
 /// # Errors
-/// [`RangeError`] if the milliseconds do not fit 48 bits.
+/// [`ErrorKind::Range`] if the milliseconds do not fit 48 bits.
 ///
 /// ```
 /// use std::time::Duration;
@@ -57,14 +57,14 @@ pub fn next(last: [u8; 16], since_epoch: Duration, randomness: u64) -> Result<[u
 ///
 /// let uuid = uuid_v7::at(Duration::from_millis(1_645_557_742_000), 0x18c4_dc0c_0c07_398f)?;
 /// assert_eq!(uuid, 0x017f22e2_79b0_7000_98c4_dc0c0c07398f_u128.to_be_bytes());
-/// # Ok::<(), ulid::RangeError>(())
+/// # Ok::<(), ulid::Error>(())
 /// ```
-pub fn at(since_epoch: Duration, randomness: u64) -> Result<[u8; 16], RangeError> {
+pub fn at(since_epoch: Duration, randomness: u64) -> Result<[u8; 16], Error> {
     clock(since_epoch).map(|time| of_time(time, randomness))
 }
 
 /// The time in 4096ths of a millisecond since the Unix epoch, 60 bits, rounded down.
-fn clock(since_epoch: Duration) -> Result<u64, RangeError> {
+fn clock(since_epoch: Duration) -> Result<u64, Error> {
     // Rounding down twice is rounding down once.
     ordered::clock(since_epoch).map(|time| time >> 4)
 }
@@ -87,7 +87,7 @@ mod tests {
         Duration::from_millis(unix_ms) + Duration::from_nanos(u64::from(ns))
     }
 
-    fn at_moment(unix_ms: u64, ns: u32) -> Result<[u8; 16], RangeError> {
+    fn at_moment(unix_ms: u64, ns: u32) -> Result<[u8; 16], Error> {
         super::at(at(unix_ms, ns), RANDOMNESS)
     }
 
@@ -154,7 +154,7 @@ mod tests {
         }
         assert_eq!(at_moment(0, 0), Ok(uuid(0, 0, RANDOMNESS)));
         assert_eq!(at_moment(Ulid::MAX_UNIX_MS, 999_999), Ok(uuid(Ulid::MAX_UNIX_MS, 4095, RANDOMNESS)));
-        assert_eq!(at_moment(Ulid::MAX_UNIX_MS + 1, 0), Err(RangeError));
+        assert_eq!(at_moment(Ulid::MAX_UNIX_MS + 1, 0), Err(Error(ErrorKind::Range)));
         // Each microsecond has a different fraction.
         let fractions: Vec<_> = (0..1000).map(|us| at_moment(MS, us * 1000).unwrap()).collect();
         assert!(fractions.is_sorted_by(|a, b| a < b));
@@ -165,14 +165,14 @@ mod tests {
         let max = Ulid::MAX_UNIX_MS;
         assert_eq!(next(NONE, at(max, 999_999), 0), Ok(uuid(max, 4095, 0)));
         for clock in [at(max + 1, 0), Duration::from_secs(u64::MAX), Duration::MAX] {
-            assert_eq!(next(NONE, clock, 0), Err(RangeError));
+            assert_eq!(next(NONE, clock, 0), Err(Error(ErrorKind::Range)));
         }
         // Multiplied without a check, these would start at zero again.
         for clock in [Duration::from_secs(1 << 61), Duration::from_millis(1 << 52)] {
-            assert_eq!(next(NONE, clock, 0), Err(RangeError));
+            assert_eq!(next(NONE, clock, 0), Err(Error(ErrorKind::Range)));
         }
         assert_eq!(next(uuid(max, 4094, 0), at(MS, 0), 0), Ok(uuid(max, 4095, 0)));
-        assert_eq!(next(uuid(max, 4095, 0), at(MS, 0), 0), Err(RangeError));
-        assert_eq!(next(uuid(max, 4095, 0), at(max, 999_999), 0), Err(RangeError));
+        assert_eq!(next(uuid(max, 4095, 0), at(MS, 0), 0), Err(Error(ErrorKind::Range)));
+        assert_eq!(next(uuid(max, 4095, 0), at(max, 999_999), 0), Err(Error(ErrorKind::Range)));
     }
 }

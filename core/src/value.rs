@@ -3,7 +3,7 @@
 use std::{fmt, str::FromStr};
 
 use crate::codec::{self, TEXT_LEN};
-use crate::error::{LengthError, ParseError, RangeError};
+use crate::error::{Error, ErrorKind, Expected};
 
 /// A ULID: 48 bits of Unix time in milliseconds, then 80 bits of randomness.
 ///
@@ -54,10 +54,10 @@ impl Ulid {
     /// Creates a ULID from milliseconds since the Unix epoch and 80 bits of randomness.
     ///
     /// # Errors
-    /// [`RangeError`] if one of them is above [`Self::MAX_UNIX_MS`] or [`Self::MAX_RANDOMNESS`].
-    pub const fn from_parts(unix_ms: u64, randomness: u128) -> Result<Self, RangeError> {
+    /// [`ErrorKind::Range`] if one of them is above [`Self::MAX_UNIX_MS`] or [`Self::MAX_RANDOMNESS`].
+    pub const fn from_parts(unix_ms: u64, randomness: u128) -> Result<Self, Error> {
         if unix_ms > Self::MAX_UNIX_MS || randomness > Self::MAX_RANDOMNESS {
-            return Err(RangeError);
+            return Err(Error(ErrorKind::Range));
         }
         Ok(Self(((unix_ms as u128) << RANDOMNESS_BITS | randomness).to_be_bytes()))
     }
@@ -65,16 +65,16 @@ impl Ulid {
     /// The smallest ULID of a millisecond since the Unix epoch: randomness all zeros.
     ///
     /// # Errors
-    /// [`RangeError`] above [`Self::MAX_UNIX_MS`].
-    pub const fn lower_bound(unix_ms: u64) -> Result<Self, RangeError> {
+    /// [`ErrorKind::Range`] above [`Self::MAX_UNIX_MS`].
+    pub const fn lower_bound(unix_ms: u64) -> Result<Self, Error> {
         Self::from_parts(unix_ms, 0)
     }
 
     /// The greatest ULID of a millisecond since the Unix epoch: randomness all ones.
     ///
     /// # Errors
-    /// [`RangeError`] above [`Self::MAX_UNIX_MS`].
-    pub const fn upper_bound(unix_ms: u64) -> Result<Self, RangeError> {
+    /// [`ErrorKind::Range`] above [`Self::MAX_UNIX_MS`].
+    pub const fn upper_bound(unix_ms: u64) -> Result<Self, Error> {
         Self::from_parts(unix_ms, Self::MAX_RANDOMNESS)
     }
 
@@ -97,8 +97,8 @@ impl Ulid {
     /// `L` for `1`, `O` for `0`), or the 36 characters of a hyphenated UUID. Nothing else is accepted, no blanks.
     ///
     /// # Errors
-    /// [`ParseError`] names the first fault from the left.
-    pub fn parse(text: &[u8]) -> Result<Self, ParseError> {
+    /// [`Error`] names the first fault from the left.
+    pub fn parse(text: &[u8]) -> Result<Self, Error> {
         codec::decode(text).map(Self::from)
     }
 }
@@ -117,9 +117,9 @@ impl fmt::Debug for Ulid {
 }
 
 impl FromStr for Ulid {
-    type Err = ParseError;
+    type Err = Error;
 
-    fn from_str(text: &str) -> Result<Self, ParseError> {
+    fn from_str(text: &str) -> Result<Self, Error> {
         Self::parse(text.as_bytes())
     }
 }
@@ -155,10 +155,13 @@ impl From<Ulid> for u128 {
 }
 
 impl TryFrom<&[u8]> for Ulid {
-    type Error = LengthError;
+    type Error = Error;
 
-    fn try_from(bytes: &[u8]) -> Result<Self, LengthError> {
-        bytes.try_into().map(Self).map_err(|_| LengthError { found: bytes.len() })
+    fn try_from(bytes: &[u8]) -> Result<Self, Error> {
+        bytes
+            .try_into()
+            .map(Self)
+            .map_err(|_| Error(ErrorKind::Length { expected: Expected::Bytes, found: bytes.len() }))
     }
 }
 
@@ -170,9 +173,9 @@ mod tests {
     fn parts_beyond_their_bits_are_refused() {
         assert_eq!(Ulid::from_parts(Ulid::MAX_UNIX_MS, Ulid::MAX_RANDOMNESS), Ok(Ulid::MAX));
         assert_eq!(Ulid::from_parts(0, 0), Ok(Ulid::NIL));
-        assert_eq!(Ulid::from_parts(Ulid::MAX_UNIX_MS + 1, 0), Err(RangeError));
-        assert_eq!(Ulid::from_parts(u64::MAX, 0), Err(RangeError));
-        assert_eq!(Ulid::from_parts(0, Ulid::MAX_RANDOMNESS + 1), Err(RangeError));
+        assert_eq!(Ulid::from_parts(Ulid::MAX_UNIX_MS + 1, 0), Err(Error(ErrorKind::Range)));
+        assert_eq!(Ulid::from_parts(u64::MAX, 0), Err(Error(ErrorKind::Range)));
+        assert_eq!(Ulid::from_parts(0, Ulid::MAX_RANDOMNESS + 1), Err(Error(ErrorKind::Range)));
     }
 
     #[test]
@@ -188,8 +191,14 @@ mod tests {
     #[test]
     fn a_slice_of_another_length_is_refused() {
         assert_eq!(Ulid::try_from([1; 16].as_slice()), Ok(Ulid::from([1; 16])));
-        assert_eq!(Ulid::try_from([1; 15].as_slice()), Err(LengthError { found: 15 }));
-        assert_eq!(Ulid::try_from([].as_slice()), Err(LengthError { found: 0 }));
+        assert_eq!(
+            Ulid::try_from([1; 15].as_slice()),
+            Err(Error(ErrorKind::Length { expected: Expected::Bytes, found: 15 }))
+        );
+        assert_eq!(
+            Ulid::try_from([].as_slice()),
+            Err(Error(ErrorKind::Length { expected: Expected::Bytes, found: 0 }))
+        );
     }
 
     #[test]

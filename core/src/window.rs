@@ -3,7 +3,7 @@
 
 use std::ops::Bound::{self, Excluded, Included, Unbounded};
 
-use crate::error::RangeError;
+use crate::error::{Error, ErrorKind};
 use crate::value::Ulid;
 
 /// The ULIDs created between two moments, or whose texts start with the same characters ([`Self::starting_with`]), as
@@ -20,7 +20,7 @@ use crate::value::Ulid;
 /// assert_eq!((window.lower(), window.upper()), (Ulid::lower_bound(1)?, Ulid::upper_bound(1)?));
 /// assert!(Window::new(Unbounded, Unbounded).contains(Ulid::MAX));
 /// assert!(Window::new(Included(1), Excluded(1_000)).is_empty());
-/// # Ok::<(), ulid::RangeError>(())
+/// # Ok::<(), ulid::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Window {
@@ -49,7 +49,7 @@ impl Window {
             Excluded(us) => (near(us) + 999).div_euclid(1000),
             Unbounded => i64::MAX,
         };
-        let bound = |ms: i64| u64::try_from(ms).map_err(|_| RangeError);
+        let bound = |ms: i64| u64::try_from(ms).map_err(|_| Error(ErrorKind::Range));
         let first = bound(first.max(0)).and_then(Ulid::lower_bound);
         let last = bound((end - 1).min(Ulid::MAX_UNIX_MS as i64)).and_then(Ulid::upper_bound);
         match (first, last) {

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use proptest::prelude::*;
-use ulid::{ConvertError, ForeignId, RangeError, TWITTER_EPOCH_MS, Ulid, uuid_v7};
+use ulid::{ErrorKind, ForeignId, TWITTER_EPOCH_MS, Ulid, uuid_v7};
 use uuid::{Builder, Variant};
 
 /// The Unix epoch in 100 ns since 1582-10-15.
@@ -106,7 +106,7 @@ proptest! {
                 prop_assert_eq!(ulid.randomness(), (id as u128 & 0x3f_ffff) << 58);
             }
             Err(error) => {
-                prop_assert_eq!(error, ConvertError::Range(RangeError));
+                prop_assert_eq!(error, ErrorKind::Range.into());
                 prop_assert!(!(0..1 << 48).contains(&unix_ms));
             }
         }
@@ -131,7 +131,7 @@ proptest! {
         match ulid.to_snowflake(epoch_ms) {
             Ok(id) => prop_assert_eq!(Ulid::from_snowflake(id, epoch_ms), Ok(ulid)),
             Err(error) => {
-                prop_assert_eq!(error, ConvertError::Time { target: ForeignId::Snowflake });
+                prop_assert_eq!(error, ErrorKind::Time { target: ForeignId::Snowflake }.into());
                 prop_assert!(!(0..1 << 41).contains(&(i128::from(unix_ms) - i128::from(epoch_ms))));
             }
         }

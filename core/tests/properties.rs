@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use proptest::prelude::*;
-use ulid::{MonotonicError, RangeError, TypeId, Ulid, Window, monotonic, ordered};
+use ulid::{ErrorKind, TypeId, Ulid, Window, monotonic, ordered};
 
 /// Texts that look like a ULID or a UUID more often than by chance.
 fn texts() -> impl Strategy<Value = Vec<u8>> {
@@ -76,7 +76,7 @@ proptest! {
         match monotonic::next(last, unix_ms, || randomness) {
             Ok(next) => prop_assert!(next > last && next.unix_ms() == unix_ms.max(last.unix_ms())),
             Err(error) => {
-                prop_assert_eq!(error, MonotonicError::Exhausted);
+                prop_assert_eq!(error, ErrorKind::Exhausted.into());
                 prop_assert_eq!(last.randomness(), Ulid::MAX_RANDOMNESS);
             }
         }
@@ -86,7 +86,7 @@ proptest! {
     fn the_next_ordered_time_is_the_clock_or_one_more(last: u64, seconds in 1..281_474_976_710u64, ns in 0..1_000_000_000u32) {
         let clock = Duration::new(seconds, ns);
         let time = clock.as_nanos() * 65_536 / 1_000_000;
-        let expected = u64::try_from(time.max(u128::from(last) + 1)).map_err(|_| RangeError);
+        let expected = u64::try_from(time.max(u128::from(last) + 1)).map_err(|_| ErrorKind::Range.into());
         prop_assert_eq!(ordered::next(last, clock), expected);
         // Where the clock is near, one or the other.
         let last = (time as u64).wrapping_add(last % 3).wrapping_sub(1);

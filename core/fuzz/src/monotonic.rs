@@ -1,19 +1,19 @@
 //! Monotonic ULIDs generated one after another by any clock.
 
-use ulid::{MonotonicError, RangeError, Ulid, monotonic};
+use ulid::{Error, ErrorKind, Ulid, monotonic};
 
 use crate::input::{Numbers, advance};
 
 /// The rule on two numbers, time and randomness.
-fn plain(last: (u64, u128), unix_ms: u64, randomness: u128) -> Result<(u64, u128), MonotonicError> {
+fn plain(last: (u64, u128), unix_ms: u64, randomness: u128) -> Result<(u64, u128), Error> {
     let end = 1 << 80;
     if unix_ms > last.0 {
         if unix_ms >= 1 << 48 || randomness >= end {
-            return Err(MonotonicError::Range(RangeError));
+            return Err(ErrorKind::Range.into());
         }
         Ok((unix_ms, randomness))
     } else if last.1 + 1 == end {
-        Err(MonotonicError::Exhausted)
+        Err(ErrorKind::Exhausted.into())
     } else {
         Ok((last.0, last.1 + 1))
     }

@@ -3,15 +3,15 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use ulid::{RangeError, ordered};
+use ulid::{Error, ErrorKind, ordered};
 
 use crate::input::Numbers;
 
 /// In numbers that cannot overflow.
-fn plain(last: u64, clock: Duration) -> Result<u64, RangeError> {
+fn plain(last: u64, clock: Duration) -> Result<u64, Error> {
     let now = clock.as_nanos() * 65_536 / 1_000_000;
-    let now = u64::try_from(now).map_err(|_| RangeError)?;
-    u64::try_from(u128::from(now).max(u128::from(last) + 1)).map_err(|_| RangeError)
+    let now = u64::try_from(now).map_err(|_| ErrorKind::Range)?;
+    u64::try_from(u128::from(now).max(u128::from(last) + 1)).map_err(|_| ErrorKind::Range.into())
 }
 
 /// A sequence in a shared word.

@@ -2,7 +2,7 @@
 
 use rand::Rng;
 use rand::rngs::SmallRng;
-use ulid::{Expected, ParseError, Ulid};
+use ulid::{Error, ErrorKind, Expected, Ulid};
 
 use crate::input::{append, below, bytes, mutate};
 
@@ -40,16 +40,16 @@ const fn value(byte: u8) -> Option<u8> {
 }
 
 /// What [`Ulid::parse`] returns, character by character.
-pub(crate) fn plain(text: &[u8]) -> Result<u128, ParseError> {
+pub(crate) fn plain(text: &[u8]) -> Result<u128, Error> {
     let fault = |index: usize, expected| {
-        Err(ParseError::Character { byte: text[index], position: index + 1, expected })
+        Err(ErrorKind::Character { byte: text[index], position: index + 1, expected }.into())
     };
     let mut value: u128 = 0;
     match text.len() {
         26 => {
             for (index, &byte) in text.iter().enumerate() {
                 match digit(byte) {
-                    Some(8..) if index == 0 => return Err(ParseError::Overflow),
+                    Some(8..) if index == 0 => return Err(ErrorKind::Overflow.into()),
                     Some(digit) => value = value << 5 | u128::from(digit),
                     None => return fault(index, Expected::Base32),
                 }
@@ -69,7 +69,7 @@ pub(crate) fn plain(text: &[u8]) -> Result<u128, ParseError> {
         }
         found => match text.iter().position(|&byte| byte >= 0x80) {
             Some(index) => fault(index, Expected::Base32),
-            None => Err(ParseError::Length { found }),
+            None => Err(ErrorKind::Length { expected: Expected::Text, found }.into()),
         },
     }
 }

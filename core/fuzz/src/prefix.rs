@@ -1,20 +1,26 @@
 //! Any bytes, read as the first characters of a ULID.
 
 use rand::rngs::SmallRng;
-use ulid::{PrefixError, Ulid, Window};
+use ulid::{Error, ErrorKind, Expected, Ulid, Window};
 
 use crate::input::{append, below, mutate};
 use crate::parse::{READ, digit, plain_text};
 
 /// The first and the last ULID, from the digits and what may follow them.
-fn plain(prefix: &[u8]) -> Result<(u128, u128), PrefixError> {
+fn plain(prefix: &[u8]) -> Result<(u128, u128), Error> {
     let mut digits = Vec::with_capacity(26);
     for (index, &byte) in prefix.iter().enumerate() {
         match digit(byte) {
-            _ if index >= 26 => return Err(PrefixError::Length),
-            Some(8..) if index == 0 => return Err(PrefixError::Overflow),
+            _ if index >= 26 => {
+                return Err(ErrorKind::Length { expected: Expected::TextPrefix, found: prefix.len() }.into());
+            }
+            Some(8..) if index == 0 => return Err(ErrorKind::Overflow.into()),
             Some(digit) => digits.push(digit),
-            None => return Err(PrefixError::Character { byte, position: index + 1 }),
+            None => {
+                return Err(
+                    ErrorKind::Character { byte, position: index + 1, expected: Expected::Base32 }.into()
+                );
+            }
         }
     }
     let completed = |rest: u8| {

@@ -1,29 +1,29 @@
 //! Any number as a snowflake of any epoch, and the snowflake of any ULID.
 
-use ulid::{ConvertError, ForeignId, RangeError, SnowflakeParts, TWITTER_EPOCH_MS, Ulid};
+use ulid::{Error, ErrorKind, ForeignId, SnowflakeParts, TWITTER_EPOCH_MS, Ulid};
 
 use crate::input::Numbers;
 
 /// In numbers that cannot overflow.
-fn plain(id: i64, epoch_ms: i64) -> Result<Ulid, ConvertError> {
+fn plain(id: i64, epoch_ms: i64) -> Result<Ulid, Error> {
     if id < 0 {
-        return Err(ConvertError::Negative { found: id });
+        return Err(ErrorKind::Negative { found: id }.into());
     }
     let unix_ms = i128::from(id) / (1 << 22) + i128::from(epoch_ms);
     if !(0..1 << 48).contains(&unix_ms) {
-        return Err(ConvertError::Range(RangeError));
+        return Err(ErrorKind::Range.into());
     }
     Ok(Ulid::from(unix_ms.cast_unsigned() << 80 | (id as u128 % (1 << 22)) << 58))
 }
 
-fn plain_inverse(ulid: Ulid, epoch_ms: i64) -> Result<i64, ConvertError> {
+fn plain_inverse(ulid: Ulid, epoch_ms: i64) -> Result<i64, Error> {
     let target = ForeignId::Snowflake;
     if u128::from(ulid) % (1 << 58) > 0 {
-        return Err(ConvertError::Randomness { target });
+        return Err(ErrorKind::Randomness { target }.into());
     }
     let ms = i128::from(ulid.unix_ms()) - i128::from(epoch_ms);
     if !(0..1 << 41).contains(&ms) {
-        return Err(ConvertError::Time { target });
+        return Err(ErrorKind::Time { target }.into());
     }
     Ok((ms * (1 << 22)) as i64 + (ulid.randomness() >> 58) as i64)
 }
@@ -64,7 +64,7 @@ fn parts(numbers: &mut Numbers, kind: u8, epoch_ms: i64) {
     });
     let expected = match value % (1 << 58) {
         0 => Ok(value),
-        _ => Err(ConvertError::Randomness { target: ForeignId::Snowflake }),
+        _ => Err(ErrorKind::Randomness { target: ForeignId::Snowflake }.into()),
     };
     assert_eq!(parts, expected);
 }

@@ -2,27 +2,34 @@
 
 use rand::Rng;
 use rand::rngs::SmallRng;
-use ulid::{TypeId, TypeIdError, Ulid};
+use ulid::{Error, ErrorKind, Expected, TypeId, Ulid};
 
 use crate::input::{append, below, mutate};
 use crate::parse::{digit, plain_text};
 
 /// What [`TypeId::new`] says of a prefix, after the specification.
-fn plain_prefix(prefix: &[u8]) -> Result<(), TypeIdError> {
+fn plain_prefix(prefix: &[u8]) -> Result<(), Error> {
     for (index, &byte) in prefix.iter().enumerate() {
         if !matches!(byte, b'a'..=b'z' | b'_') {
-            return Err(TypeIdError::PrefixCharacter { byte, position: index + 1 });
+            return Err(ErrorKind::Character {
+                byte,
+                position: index + 1,
+                expected: Expected::LowerCaseLetter,
+            }
+            .into());
         }
     }
     match prefix {
-        _ if prefix.len() > 63 => Err(TypeIdError::PrefixLength { found: prefix.len() }),
-        [b'_', ..] | [.., b'_'] => Err(TypeIdError::PrefixUnderscore),
+        _ if prefix.len() > 63 => {
+            Err(ErrorKind::Length { expected: Expected::TypeIdPrefix, found: prefix.len() }.into())
+        }
+        [b'_', ..] | [.., b'_'] => Err(ErrorKind::PrefixUnderscore.into()),
         _ => Ok(()),
     }
 }
 
 /// What [`TypeId::parse`] returns: the length of the prefix, and the value.
-fn plain(text: &[u8]) -> Result<(usize, u128), TypeIdError> {
+fn plain(text: &[u8]) -> Result<(usize, u128), Error> {
     let mut start = 0;
     for (index, &byte) in text.iter().enumerate() {
         if byte == b'_' {
@@ -30,7 +37,7 @@ fn plain(text: &[u8]) -> Result<(usize, u128), TypeIdError> {
         }
     }
     if start == 1 {
-        return Err(TypeIdError::Separator);
+        return Err(ErrorKind::Separator.into());
     }
     let (prefix, suffix) = (&text[..start.saturating_sub(1)], &text[start..]);
     plain_prefix(prefix)?;
@@ -40,13 +47,22 @@ fn plain(text: &[u8]) -> Result<(usize, u128), TypeIdError> {
             Some(digit) if !byte.is_ascii_uppercase() && !b"ilo".contains(&byte) => {
                 value = value.wrapping_shl(5) | u128::from(digit);
             }
-            _ => return Err(TypeIdError::SuffixCharacter { byte, position: start + index + 1 }),
+            _ => {
+                return Err(ErrorKind::Character {
+                    byte,
+                    position: start + index + 1,
+                    expected: Expected::LowerCaseBase32,
+                }
+                .into());
+            }
         }
     }
     match suffix {
-        _ if suffix.len() != 26 => Err(TypeIdError::SuffixLength { found: suffix.len() }),
+        _ if suffix.len() != 26 => {
+            Err(ErrorKind::Length { expected: Expected::TypeIdSuffix, found: suffix.len() }.into())
+        }
         [b'0'..=b'7', ..] => Ok((prefix.len(), value)),
-        _ => Err(TypeIdError::Overflow),
+        _ => Err(ErrorKind::Overflow.into()),
     }
 }
 

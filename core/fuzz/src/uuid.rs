@@ -1,6 +1,6 @@
 //! UUIDs of version 1 and 6, any 16 bytes as one, and version 7 made from any ULID.
 
-use ulid::{ConvertError, ForeignId, RangeError, Ulid};
+use ulid::{Error, ErrorKind, ForeignId, Ulid};
 use uuid::{Builder, Uuid, Variant};
 
 use crate::input::Numbers;
@@ -9,7 +9,7 @@ use crate::input::Numbers;
 const UNIX_EPOCH: u64 = 0x01b2_1dd2_1381_4000;
 
 /// What the crate `uuid` sees in a UUID, as fields of a ULID: milliseconds, 100 ns, clock sequence, node.
-fn plain(uuid: [u8; 16], version: u8) -> Result<Ulid, ConvertError> {
+fn plain(uuid: [u8; 16], version: u8) -> Result<Ulid, Error> {
     let witness = Uuid::from_bytes(uuid);
     let variant = match witness.get_variant() {
         Variant::NCS => 0b0,
@@ -19,14 +19,14 @@ fn plain(uuid: [u8; 16], version: u8) -> Result<Ulid, ConvertError> {
     };
     let found = witness.get_version_num() as u8;
     if (found, variant) != (version, 0b10) {
-        return Err(ConvertError::Version { expected: version, version: found, variant });
+        return Err(ErrorKind::Version { expected: version, version: found, variant }.into());
     }
     let (Some(timestamp), Some(node)) = (witness.get_timestamp(), witness.get_node_id()) else {
         panic!("a uuid of version {version} has a time and a node");
     };
     let (ticks, clock_seq) = timestamp.to_gregorian();
     if ticks < UNIX_EPOCH {
-        return Err(ConvertError::Range(RangeError));
+        return Err(ErrorKind::Range.into());
     }
     let node = node.into_iter().fold(0, |node, byte| node << 8 | u128::from(byte));
     let (ms, remainder) = ((ticks - UNIX_EPOCH) / 10_000, (ticks - UNIX_EPOCH) % 10_000);
@@ -35,16 +35,16 @@ fn plain(uuid: [u8; 16], version: u8) -> Result<Ulid, ConvertError> {
 }
 
 /// The UUIDs of version 1 and 6 that a ULID came from, or why there are none.
-fn plain_inverse(ulid: Ulid, target: ForeignId) -> Result<[[u8; 16]; 2], ConvertError> {
+fn plain_inverse(ulid: Ulid, target: ForeignId) -> Result<[[u8; 16]; 2], Error> {
     let value = u128::from(ulid);
     let (ms, remainder) = (value >> 80, value >> 66 & 0x3fff);
     let (clock_seq, node, padding) = (value >> 52 & 0x3fff, value >> 4 & 0xffff_ffff_ffff, value & 0xf);
     if remainder > 9999 || padding > 0 {
-        return Err(ConvertError::Randomness { target });
+        return Err(ErrorKind::Randomness { target }.into());
     }
     let ticks = ms * 10_000 + remainder + u128::from(UNIX_EPOCH);
     if ticks >= 1 << 60 {
-        return Err(ConvertError::Time { target });
+        return Err(ErrorKind::Time { target }.into());
     }
     let node: [u8; 6] = std::array::from_fn(|i| (node >> (40 - 8 * i)) as u8);
     let (ticks, clock_seq) = (ticks as u64, clock_seq as u16);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ulid::{RangeError, Ulid, uuid_v7};
+use ulid::{Error, ErrorKind, Ulid, uuid_v7};
 
 use crate::input::{Numbers, advance};
 
@@ -13,9 +13,9 @@ fn time(uuid: [u8; 16]) -> u128 {
 }
 
 /// The UUID of a time in 4096ths of a millisecond.
-fn plain(time: u128, randomness: u64) -> Result<[u8; 16], RangeError> {
+fn plain(time: u128, randomness: u64) -> Result<[u8; 16], Error> {
     if time >= 1 << 60 {
-        return Err(RangeError);
+        return Err(ErrorKind::Range.into());
     }
     let head = (time >> 12) << 80 | 7 << 76 | (time & 0xfff) << 64;
     Ok((head | 0b10 << 62 | u128::from(randomness << 2 >> 2)).to_be_bytes())

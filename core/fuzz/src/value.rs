@@ -1,6 +1,6 @@
 //! Any 16 bytes, as a value, as parts, as text, and compared with others.
 
-use ulid::{ConvertError, ForeignId, LengthError, RangeError, Ulid};
+use ulid::{ErrorKind, Expected, ForeignId, Ulid};
 
 use crate::input::Numbers;
 use crate::parse::plain_text;
@@ -35,7 +35,10 @@ pub fn check(input: &[u8]) -> bool {
     assert_eq!(text.cmp(&Ulid::from(other).to_text()), order);
     parts(&mut numbers);
 
-    let slice = input.try_into().map(Ulid::from_bytes).map_err(|_| LengthError { found: input.len() });
+    let slice = input
+        .try_into()
+        .map(Ulid::from_bytes)
+        .map_err(|_| ErrorKind::Length { expected: Expected::Bytes, found: input.len() }.into());
     assert_eq!(Ulid::try_from(input), slice);
     true
 }
@@ -45,20 +48,20 @@ fn parts(numbers: &mut Numbers) {
     let (unix_ms, randomness) = (numbers.number(64) as u64, numbers.number(128));
     let expected = match unix_ms >> 48 == 0 && randomness >> 80 == 0 {
         true => Ok(Ulid::from(u128::from(unix_ms) << 80 | randomness)),
-        false => Err(RangeError),
+        false => Err(ErrorKind::Range.into()),
     };
     assert_eq!(Ulid::from_parts(unix_ms, randomness), expected);
     let key = randomness as i64;
     let expected = match (key, unix_ms >> 48) {
-        (..0, _) => Err(ConvertError::Negative { found: key }),
+        (..0, _) => Err(ErrorKind::Negative { found: key }.into()),
         (_, 0) => Ok(Ulid::from(u128::from(unix_ms) << 80 | key as u128)),
-        _ => Err(ConvertError::Range(RangeError)),
+        _ => Err(ErrorKind::Range.into()),
     };
     assert_eq!(Ulid::from_key(unix_ms, key), expected);
     let ulid = Ulid::from(randomness);
     let expected = match ulid.randomness() >> 63 {
         0 => Ok(ulid.randomness() as i64),
-        _ => Err(ConvertError::Randomness { target: ForeignId::Key }),
+        _ => Err(ErrorKind::Randomness { target: ForeignId::Key }.into()),
     };
     assert_eq!(ulid.to_key(), expected);
 }
