@@ -216,7 +216,7 @@ mod tests {
     }
 
     /// Until 16 the word takes space that the server has left; from 17 it needs none there.
-    #[cfg(any(feature = "pg13", feature = "pg14", feature = "pg15", feature = "pg16"))]
+    #[cfg(any(feature = "pg15", feature = "pg16"))]
     #[pg_test]
     fn a_server_without_room_gives_its_own_error() {
         // The words of the other tests exist already.

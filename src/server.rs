@@ -21,7 +21,7 @@ use pgrx::pg_sys::{
     QualCost, RangeBound, RangeType, Relation, StringInfoData, TupleDesc, TypeCacheEntry, VariableStatData,
     check_function_callback, oidvector, text, varlena,
 };
-#[cfg(any(feature = "pg13", feature = "pg14", feature = "pg15", feature = "pg16"))]
+#[cfg(any(feature = "pg15", feature = "pg16"))]
 use pgrx::pg_sys::{LWLock, LWLockMode};
 
 // What pgrx has no binding for: functions with a variable number of arguments, and what bindgen leaves out.
@@ -32,12 +32,12 @@ unsafe extern "C-unwind" {
     pub(super) fn errmsg(format: *const c_char, ...) -> c_int;
     pub(super) fn errdetail(format: *const c_char, ...) -> c_int;
     pub(super) fn errhint(format: *const c_char, ...) -> c_int;
-    #[cfg(any(feature = "pg13", feature = "pg14", feature = "pg15"))]
+    #[cfg(feature = "pg15")]
     pub(super) fn expression_tree_walker(node: *mut Node, walker: Walker, context: *mut c_void) -> bool;
 }
 
 type Walker = Option<unsafe extern "C-unwind" fn(node: *mut Node, context: *mut c_void) -> bool>;
-#[cfg(not(any(feature = "pg13", feature = "pg14", feature = "pg15")))]
+#[cfg(not(feature = "pg15"))]
 pub(super) use expression_tree_walker_impl as expression_tree_walker;
 
 /// Declares functions, and lets the compiler compare each with pgrx's binding, which is made from the header.
@@ -52,9 +52,9 @@ macro_rules! declare {
 
 declare! {
     // Error reports
-    #[cfg(not(any(feature = "pg13", feature = "pg14", feature = "pg15")))]
+    #[cfg(not(feature = "pg15"))]
     fn errsave_start(context: *mut Node, domain: *const c_char) -> bool;
-    #[cfg(not(any(feature = "pg13", feature = "pg14", feature = "pg15")))]
+    #[cfg(not(feature = "pg15"))]
     fn errsave_finish(
         context: *mut Node,
         file: *const c_char,
@@ -92,9 +92,9 @@ declare! {
     #[cfg(feature = "pg19")]
     fn TupleDescFinalize(descriptor: TupleDesc);
     fn BlessTupleDesc(descriptor: TupleDesc) -> TupleDesc;
-    #[cfg(any(feature = "pg13", feature = "pg14", feature = "pg15", feature = "pg16"))]
+    #[cfg(any(feature = "pg15", feature = "pg16"))]
     fn heap_form_tuple(descriptor: TupleDesc, values: *mut Datum, nulls: *mut bool) -> *mut HeapTupleData;
-    #[cfg(not(any(feature = "pg13", feature = "pg14", feature = "pg15", feature = "pg16")))]
+    #[cfg(not(any(feature = "pg15", feature = "pg16")))]
     fn heap_form_tuple(descriptor: TupleDesc, values: *const Datum, nulls: *const bool) -> *mut HeapTupleData;
 
     // Functions of core with the SQL calling convention
@@ -103,15 +103,15 @@ declare! {
     fn timestamptz_timestamp(fcinfo: FunctionCallInfo) -> Datum;
 
     // Shared memory
-    #[cfg(any(feature = "pg13", feature = "pg14", feature = "pg15", feature = "pg16"))]
+    #[cfg(any(feature = "pg15", feature = "pg16"))]
     fn LWLockAcquire(lock: *mut LWLock, mode: LWLockMode::Type) -> bool;
-    #[cfg(any(feature = "pg13", feature = "pg14", feature = "pg15", feature = "pg16"))]
+    #[cfg(any(feature = "pg15", feature = "pg16"))]
     fn LWLockRelease(lock: *mut LWLock);
-    #[cfg(any(feature = "pg13", feature = "pg14", feature = "pg15", feature = "pg16"))]
+    #[cfg(any(feature = "pg15", feature = "pg16"))]
     fn ShmemInitStruct(name: *const c_char, size: usize, found: *mut bool) -> *mut c_void;
     #[cfg(all(
         feature = "pg_test",
-        any(feature = "pg13", feature = "pg14", feature = "pg15", feature = "pg16")
+        any(feature = "pg15", feature = "pg16")
     ))]
     fn ShmemAllocNoError(size: usize) -> *mut c_void;
     #[cfg(any(feature = "pg17", feature = "pg18"))]
@@ -151,9 +151,9 @@ declare! {
     fn get_op_opfamily_strategy(operator: Oid, family: Oid) -> c_int;
     fn get_opfamily_member(family: Oid, left: Oid, right: Oid, strategy: i16) -> Oid;
     fn GetUserId() -> Oid;
-    #[cfg(any(feature = "pg13", feature = "pg14", feature = "pg15"))]
+    #[cfg(feature = "pg15")]
     fn pg_proc_aclcheck(function: Oid, role: Oid, mode: u32) -> u32;
-    #[cfg(not(any(feature = "pg13", feature = "pg14", feature = "pg15")))]
+    #[cfg(not(feature = "pg15"))]
     fn object_aclcheck(class: Oid, object: Oid, role: Oid, mode: u64) -> u32;
 
     // Relations
@@ -179,7 +179,7 @@ declare! {
     ) -> *mut Node;
     fn stringToNode(string: *const c_char) -> *mut c_void;
     fn check_functions_in_node(node: *mut Node, checker: check_function_callback, context: *mut c_void) -> bool;
-    #[cfg(not(any(feature = "pg13", feature = "pg14", feature = "pg15")))]
+    #[cfg(not(feature = "pg15"))]
     fn expression_tree_walker_impl(node: *mut Node, walker: Walker, context: *mut c_void) -> bool;
     fn lappend(list: *mut List, pointer: *mut c_void) -> *mut List;
     fn exprType(node: *const Node) -> Oid;
@@ -216,9 +216,6 @@ declare! {
     fn eval_const_expressions(root: *mut PlannerInfo, node: *mut Node) -> *mut Node;
     fn contain_subplans(node: *mut Node) -> bool;
     fn cost_qual_eval_node(cost: *mut QualCost, node: *mut Node, root: *mut PlannerInfo);
-    #[cfg(feature = "pg13")]
-    fn is_pseudo_constant_for_index(node: *mut Node, index: *mut IndexOptInfo) -> bool;
-    #[cfg(not(feature = "pg13"))]
     fn is_pseudo_constant_for_index(
         root: *mut PlannerInfo,
         node: *mut Node,

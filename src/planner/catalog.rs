@@ -68,9 +68,9 @@ pub(super) fn may_execute(root: Root, function: Oid) -> bool {
     let may = |role| {
         // SAFETY: a function that does not exist is an ERROR.
         let result = unsafe {
-            #[cfg(any(feature = "pg13", feature = "pg14", feature = "pg15"))]
+            #[cfg(feature = "pg15")]
             let result = server::pg_proc_aclcheck(function, role, pg_sys::ACL_EXECUTE);
-            #[cfg(not(any(feature = "pg13", feature = "pg14", feature = "pg15")))]
+            #[cfg(not(feature = "pg15"))]
             let result = server::object_aclcheck(
                 pg_sys::ProcedureRelationId,
                 function,

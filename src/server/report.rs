@@ -81,22 +81,22 @@ impl Error<'_> {
     /// `context` is that of the present call frame, and no frame from here to PostgreSQL has anything to drop.
     pub(crate) unsafe fn report(self, context: *mut Node) {
         let (file, line) = (file(self.place), self.place.line() as c_int);
-        #[cfg(any(feature = "pg13", feature = "pg14", feature = "pg15"))]
+        #[cfg(feature = "pg15")]
         let _ = context;
         // SAFETY: the context is that of the call, or there is none; a null domain is core's. Where a report does not
         // return, it leaves frames with nothing to drop: the caller's, and this one.
         unsafe {
-            #[cfg(any(feature = "pg13", feature = "pg14", feature = "pg15"))]
+            #[cfg(feature = "pg15")]
             let is_wanted = server::errstart(pgrx::PgLogLevel::ERROR as c_int, null());
-            #[cfg(not(any(feature = "pg13", feature = "pg14", feature = "pg15")))]
+            #[cfg(not(feature = "pg15"))]
             let is_wanted = server::errsave_start(context, null());
             if !is_wanted {
                 return;
             }
             self.fault.report().describe();
-            #[cfg(any(feature = "pg13", feature = "pg14", feature = "pg15"))]
+            #[cfg(feature = "pg15")]
             server::errfinish(file, line, null());
-            #[cfg(not(any(feature = "pg13", feature = "pg14", feature = "pg15")))]
+            #[cfg(not(feature = "pg15"))]
             server::errsave_finish(context, file, line, null());
         }
     }

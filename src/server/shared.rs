@@ -35,7 +35,7 @@ fn attached(name: &CStr) -> &'static AtomicU64 {
 }
 
 /// The word of this name. The first process that asks for it creates it, as zero, before any other process sees it.
-#[cfg(any(feature = "pg13", feature = "pg14", feature = "pg15", feature = "pg16"))]
+#[cfg(any(feature = "pg15", feature = "pg16"))]
 fn attach(name: &CStr) -> *mut u64 {
     use pgrx::pg_sys::{LWLockMode, MainLWLockArray};
 
@@ -87,7 +87,7 @@ pub(crate) mod test_support {
     }
 
     /// Takes all the space that the server has left.
-    #[cfg(any(feature = "pg13", feature = "pg14", feature = "pg15", feature = "pg16"))]
+    #[cfg(any(feature = "pg15", feature = "pg16"))]
     pub(crate) fn exhaust() {
         use crate::server::ShmemAllocNoError;
 
