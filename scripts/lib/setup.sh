@@ -211,19 +211,15 @@ offer_packages() {
   fi
 }
 
-# Install the tools that install the drivers of docs/clients, and the packages of the pages that CLIENTS names, as far as
-# possible without asking.
+# Install the tools that install drivers, and the packages that pages of docs/clients name, as far as possible without asking.
 prepare_clients() {
-  local page package missing=()
+  local package missing=()
   python3 -m pip --version > /dev/null 2>&1 || missing+=(python3-pip)
+  python3 -c 'import ensurepip' 2> /dev/null || missing+=(python3-venv)
   command -v npm > /dev/null || missing+=(npm)
-  for page in ${CLIENTS:-}; do
-    [ "$page" != quick ] || continue       # uses only what is installed
-    [ "$page" != all ] || page='*'
-    # shellcheck disable=SC2013,SC2086
-    for package in $(sed -n '/^<!-- needs /,/^```$/d; s/^apt-get install //p' docs/clients/${page%%#*}.md); do
-      dpkg -s "$package" 2> /dev/null | grep -q '^Status: .* installed' || missing+=("$package")
-    done
+  # shellcheck disable=SC2013
+  for package in $([ $# = 0 ] || sed -n '/^<!-- needs /,/^```$/d; s/^apt-get install //p' "$@"); do
+    dpkg -s "$package" 2> /dev/null | grep -q '^Status: .* installed' || missing+=("$package")
   done
   [ ${#missing[@]} = 0 ] || offer_packages "${missing[@]}"
 }
