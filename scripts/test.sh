@@ -284,10 +284,9 @@ stage_clients() {
   local name runners=() pages=() port password newer="" status
   CLIENTS=${CLIENTS:-all}
   case $CLIENTS in
-    all) CLIENTS="$(packages) $(without_package python nodejs rust jvm go ruby php others)" ;;
+    all) CLIENTS="$(packages) $(without_package nodejs rust jvm go ruby php others)" ;;
     quick)
-      newer=quick CLIENTS="$(packages "#quick") $(without_package python#psycopg-3 python#psycopg2 python#asyncpg \
-        nodejs#node-postgres nodejs#postgresjs ruby#pg php#pdo others)" ;;
+      newer=quick CLIENTS="$(packages "#quick") $(without_package nodejs#node-postgres nodejs#postgresjs ruby#pg php#pdo others)" ;;
   esac
   for name in $CLIENTS; do
     if [ -d "clients/${name%%#*}" ]; then runners+=("$name"); else pages+=("docs/clients/${name%%#*}.md${name#"${name%%#*}"}"); fi

@@ -32,6 +32,14 @@ fn control_file_has_the_version() {
     assert_eq!(setting("ulid.control", "default_version"), VERSION);
 }
 
+// One tag releases everything.
+#[test]
+fn packages_of_clients_have_the_version() {
+    let manifest = read("clients/python/pyproject.toml");
+    assert!(manifest.contains(&format!("\nversion = \"{VERSION}\"\n")));
+    assert!(read("clients/python/CHANGELOG.md").starts_with(&format!("- {VERSION}: ")));
+}
+
 #[test]
 fn changelog_begins_with_the_version() {
     let changelog = read("CHANGELOG.md");

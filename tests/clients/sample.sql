@@ -1,10 +1,11 @@
--- What comes in from outside, for the pages' sections "Malformed ids". Each program inserts all of these into orders, as the
--- id, with this note; the last one, which is null, as customer_id. What is refused it leaves out. Then it calls
--- sample.compare(), which raises an error unless the table has what the server itself makes of these texts.
+-- What comes in from outside, for the tests of clients and the pages' sections "Malformed ids". Each inserts all of these into
+-- orders, as the id, with this note; the last one, which is null, as customer_id. What is refused it leaves out. Then it
+-- calls sample.compare(), which raises an error unless the table has what the server itself makes of these texts. All of this
+-- works with ulid_sql and columns of the type uuid too.
 CREATE SCHEMA sample;
 CREATE TABLE sample.given (note text, given text, verdict text);
 INSERT INTO sample.given
-SELECT format('sample %s', n), given, CASE WHEN ulid_is_valid(given) THEN given::ulid::text END
+SELECT format('sample %s', n), given, CASE WHEN ulid_is_valid(given) THEN ulid_to_text(ulid_from_text(given)) END
 FROM unnest(ARRAY[
     '01BX5ZZKBKACTAV9WEVGEMMVR0', '01bx5zzkbkactav9wevgemmvr5',                -- as the server writes it; in lower case
     'OIBX5ZZKBKACTAV9WEVGEMMVR2', 'oLbx5zzkbkactav9wevgemmvri',                -- O for 0, I and L for 1
@@ -27,10 +28,10 @@ CREATE FUNCTION sample.compare() RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
     difference text;
 BEGIN
-    SELECT string_agg(format('%L: stored %s, the server says %s', given, coalesce(id::text, 'nothing'), coalesce(verdict, 'no')), E'\n')
+    SELECT string_agg(format('%L: stored %s, the server says %s', given, coalesce(ulid_to_text(id), 'nothing'), coalesce(verdict, 'no')), E'\n')
     INTO difference
     FROM sample.given LEFT JOIN orders USING (note)
-    WHERE CASE WHEN given IS NOT NULL THEN id::text IS DISTINCT FROM verdict ELSE id IS NULL OR customer_id IS NOT NULL END;
+    WHERE CASE WHEN given IS NOT NULL THEN ulid_to_text(id) IS DISTINCT FROM verdict ELSE id IS NULL OR customer_id IS NOT NULL END;
     IF difference IS NOT NULL THEN RAISE EXCEPTION E'not what the server says:\n%', difference; END IF;
     RETURN 'equal';
 END

@@ -1,0 +1,39 @@
+"""The type ulid for psycopg2: arrays, and uuid.UUID and ulid.ULID as parameters."""
+
+import sys
+from typing import Any
+
+from psycopg2 import STRING, ProgrammingError
+from psycopg2.extensions import (
+    STATUS_READY,
+    AsIs,
+    new_array_type,
+    register_adapter,
+    register_type,
+)
+from psycopg2.extras import register_uuid
+
+__all__ = ["register_ulid"]
+
+
+def register_ulid(connection: Any) -> None:
+    """Make the connection know the type."""
+    if not register(connection):
+        raise ProgrammingError("the database has no type ulid: CREATE EXTENSION ulid")
+
+
+def register(connection: Any) -> bool:
+    """Do so if the database has the type. A transaction that is open stays open; otherwise none is left behind."""
+    is_idle = connection.status == STATUS_READY
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT to_regtype('ulid[]')::oid::int8")
+        (oid,) = cursor.fetchone()
+    if is_idle and not connection.autocommit:
+        connection.rollback()
+    register_uuid(conn_or_curs=connection)
+    if "ulid" in sys.modules and hasattr(sys.modules["ulid"], "ULID"):
+        # the text of a ULID needs no quoting
+        register_adapter(sys.modules["ulid"].ULID, lambda value: AsIs(f"'{value}'"))
+    if oid is not None:
+        register_type(new_array_type((oid,), "ULID[]", STRING), connection)
+    return oid is not None
