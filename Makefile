@@ -150,7 +150,7 @@ test-docs: ## the SQL examples of README.md and docs/, with large tables (ROWS=1
 test-book: ## the site: links and anchors; search, a table and a picture in a headless Chromium
 	scripts/test.sh book
 
-test-clients: ## drivers and ORMs: clients, and the pages of docs/clients (CLIENTS="python nodejs#prisma")
+test-clients: ## drivers and ORMs: clients, and the pages of docs/clients (CLIENTS="python node#prisma")
 	scripts/test.sh clients
 
 test-upgrade: ## pg_upgrade, and dump and restore, from each PostgreSQL to each newer one (PG=19)

@@ -277,16 +277,15 @@ stage_book() {
   check diff tests/docs/book.out target/book/seen
 }
 
-# Drivers and ORMs, or those that CLIENTS names ("python nodejs#prisma"); "quick" stands for those that take seconds. A language
+# Drivers and ORMs, or those that CLIENTS names ("python node#prisma"); "quick" stands for those that take seconds. A language
 # with a package has its tests in clients/LANGUAGE/run-tests; what stands behind "#", or "quick", is its argument. For the
 # others, the programs of docs/clients are run. Tools that cannot be installed are skipped, and named at the end.
 stage_clients() {
   local name runners=() pages=() port password newer="" status
   CLIENTS=${CLIENTS:-all}
   case $CLIENTS in
-    all) CLIENTS="$(packages) $(without_package nodejs rust jvm go ruby php others)" ;;
-    quick)
-      newer=quick CLIENTS="$(packages "#quick") $(without_package nodejs#node-postgres nodejs#postgresjs ruby#pg php#pdo others)" ;;
+    all) CLIENTS="$(packages) $(without_package rust jvm go ruby php others)" ;;
+    quick) newer=quick CLIENTS="$(packages "#quick") $(without_package ruby#pg php#pdo others)" ;;
   esac
   for name in $CLIENTS; do
     if [ -d "clients/${name%%#*}" ]; then runners+=("$name"); else pages+=("docs/clients/${name%%#*}.md${name#"${name%%#*}"}"); fi
@@ -337,12 +336,11 @@ packages() {
   for name in clients/*/; do [ ! -d "$name" ] || echo "$(basename "$name")${1:-}"; done
 }
 
-# Print those of the pages or tools whose language has no package yet; that of nodejs is clients/node.
+# Print those of the pages or tools whose language has no package yet.
 without_package() {
-  local name language
+  local name
   for name; do
-    language=${name%%#*}
-    [ -d "clients/${language%js}" ] || echo "$name"
+    [ -d "clients/${name%%#*}" ] || echo "$name"
   done
 }
 

@@ -35,9 +35,14 @@ fn control_file_has_the_version() {
 // One tag releases everything.
 #[test]
 fn packages_of_clients_have_the_version() {
-    let manifest = read("clients/python/pyproject.toml");
-    assert!(manifest.contains(&format!("\nversion = \"{VERSION}\"\n")));
-    assert!(read("clients/python/CHANGELOG.md").starts_with(&format!("- {VERSION}: ")));
+    for (manifest, version) in [
+        ("clients/node/package.json", format!("\n  \"version\": \"{VERSION}\",\n")),
+        ("clients/python/pyproject.toml", format!("\nversion = \"{VERSION}\"\n")),
+    ] {
+        assert!(read(manifest).contains(&version), "{manifest}");
+        let changelog = Path::new(manifest).with_file_name("CHANGELOG.md");
+        assert!(read(changelog.to_str().unwrap()).starts_with(&format!("- {VERSION}: ")), "{manifest}");
+    }
 }
 
 #[test]
