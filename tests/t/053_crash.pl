@@ -4,15 +4,6 @@
 # is how often the server is killed; `make crash` does it more often.
 use strict;
 use warnings;
-
-BEGIN {
-    # what has a namespace for mounts can fill a disk; in it, everything else is as before
-    my @namespace = qw(unshare --user --mount --map-current-user --keep-caps);
-    if (!$^C && !defined $ENV{CRASH_NAMESPACE}) {
-        $ENV{CRASH_NAMESPACE} = system("@namespace mount -t tmpfs tmpfs /tmp 2> /dev/null") == 0 ? 1 : 0;
-        exec @namespace, $^X, map({ "-I$_" } @INC), $0 if $ENV{CRASH_NAMESPACE};
-    }
-}
 use POSIX ();
 use File::Glob ':bsd_glob';
 use PostgreSQL::Test::Cluster;
@@ -20,6 +11,8 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes 'time';
 use ULID;
+
+BEGIN { own_mounts() }
 
 my $rounds = $ENV{ROUNDS} || 5;
 my $notes = PostgreSQL::Test::Utils::tempdir();
@@ -271,7 +264,7 @@ note("$rounds rounds: ", scalar(keys %acknowledged), " rows acknowledged, none m
 #
 
 SKIP: {
-    skip('no file system can be mounted', 1) if !$ENV{CRASH_NAMESPACE};
+    skip('no file system can be mounted', 1) if !own_mounts();
     my $full = PostgreSQL::Test::Cluster->new('full');
     my $volume = $full->basedir;
     system_or_bail('mount', '-t', 'tmpfs', '-o', 'size=200m', 'tmpfs', $volume);

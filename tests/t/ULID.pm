@@ -15,12 +15,23 @@ use PostgreSQL::Version;
 use Test::More;
 use Time::HiRes qw(time usleep);
 
-our @EXPORT = qw($root $major new_server older_servers column_option upgraded_server await comes run_at_once has_extension
-    has_program needs_extension needs_program);
+our @EXPORT = qw($root $major own_mounts new_server older_servers column_option upgraded_server await comes run_at_once
+    has_extension has_program needs_extension needs_program);
 
 # The checkout, and the major version of the servers.
 our $root = abs_path(dirname(__FILE__) . '/../..');
 our $major = PostgreSQL::Version->new(scalar `pg_config --version`)->major;
+
+# Run the test again in a namespace in which it can mount file systems, if the machine permits one; in it, everything else is
+# as before. Call it in BEGIN, before the framework takes the output. Returns whether file systems can be mounted.
+sub own_mounts {
+    my @namespace = qw(unshare --user --mount --map-current-user --keep-caps);
+    if (!$^C && !defined $ENV{OWN_MOUNTS}) {
+        $ENV{OWN_MOUNTS} = system("@namespace mount -t tmpfs tmpfs /tmp 2> /dev/null") == 0 ? 1 : 0;
+        exec @namespace, $^X, map({ "-I$_" } @INC), $0 if $ENV{OWN_MOUNTS};
+    }
+    return $ENV{OWN_MOUNTS};
+}
 
 # Create a server and start it, with the extension in its database postgres. The parameters are those of init, and
 # conf => [...]: lines of postgresql.conf; extension => 0: without the extension; path => ...: that of older_servers.
