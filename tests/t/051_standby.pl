@@ -1,4 +1,5 @@
-# A hot standby: it reads by key and by window, generates ids in queries, and goes on with larger ones when promoted.
+# A hot standby: it reads by key and by window, generates ids in queries, and goes on with larger ones when promoted. It and a
+# restored copy continue the order of gen_ordered_ulid as docs/operating.md says, also if their clock is behind.
 use strict;
 use warnings;
 use PostgreSQL::Test::Cluster;
@@ -9,13 +10,23 @@ use ULID;
 my $primary = new_server('primary', allows_streaming => 1);
 $primary->safe_psql('postgres', q{
     CREATE TABLE event (id ulid PRIMARY KEY DEFAULT gen_monotonic_ulid(), n int);
-    INSERT INTO event (n) SELECT n FROM generate_series(1, 10000) AS n});
+    INSERT INTO event (n) SELECT n FROM generate_series(1, 10000) AS n;
+    CREATE TABLE ordered (id ulid PRIMARY KEY DEFAULT gen_ordered_ulid());
+    CREATE TABLE parted (id ulid DEFAULT gen_ordered_ulid(), n int) PARTITION BY LIST (n);
+    CREATE TABLE parted_1 PARTITION OF parted FOR VALUES IN (1);
+    CREATE TABLE unused (id ulid DEFAULT gen_ordered_ulid())});
 $primary->backup('copy');
 my $standby = PostgreSQL::Test::Cluster->new('standby');
 $standby->init_from_backup($primary, 'copy', has_streaming => 1);
 $standby->start;
 $primary->safe_psql('postgres', 'INSERT INTO event (n) SELECT n FROM generate_series(10001, 20000) AS n');
+# the clock of the primary is an hour ahead of that of the others
+$primary->safe_psql('postgres', q{
+    SELECT ulid_advance_ordered_time(ulid_upper_bound(now() + interval '1 hour'));
+    INSERT INTO parted (n) VALUES (1);
+    INSERT INTO ordered DEFAULT VALUES});
 $primary->wait_for_catchup($standby);
+$primary->backup('later');
 
 # The standby has every row and reads it by the index; it makes ids, but cannot store them.
 my $read = sub { return $standby->safe_psql('postgres', @_) };
@@ -36,5 +47,17 @@ $standby->promote;
 $standby->safe_psql('postgres', 'INSERT INTO event (n) SELECT n FROM generate_series(20001, 30000) AS n');
 is($read->("SELECT count(*), count(DISTINCT id), min(id) FILTER (WHERE n > 20000) > '$newest' FROM event"), '30000|30000|t',
     'promoted, it goes on with larger ids');
+
+my $restored = PostgreSQL::Test::Cluster->new('restored');
+$restored->init_from_backup($primary, 'later');
+$restored->start;
+for my $server ($standby, $restored) {
+    my ($sql, $name) = (sub { return $server->safe_psql('postgres', @_) }, $server->name);
+    is($sql->('SELECT gen_ordered_ulid() < max(id) FROM ordered'), 't', "$name: its order begins below the newest id");
+    my $newest = $sql->('SELECT max(id) FROM ordered');
+    like($sql->(blocks_of('operating.md', 'sql', 'Failover and restore')), qr/\Aparted\|\d.*\nordered\|\d.*\nunused\|\z|\Aordered\|\d.*\nparted\|\d.*\nunused\|\z/,
+        "$name: each table with ordered ids is looked at");
+    is($sql->("INSERT INTO ordered DEFAULT VALUES RETURNING id > '$newest'"), 't', "$name: the order continues after the newest id");
+}
 
 done_testing();

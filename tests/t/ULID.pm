@@ -16,7 +16,7 @@ use Test::More;
 use Time::HiRes qw(time usleep);
 
 our @EXPORT = qw($root $major own_mounts new_server older_servers column_option upgraded_server await comes run_at_once
-    has_extension has_program needs_extension needs_program);
+    blocks_of has_extension has_program needs_extension needs_program);
 
 # The checkout, and the major version of the servers.
 our $root = abs_path(dirname(__FILE__) . '/../..');
@@ -127,6 +127,15 @@ sub run_at_once {
     } 0 .. $#scripts;
     $_->finish or die 'a session failed' for @sessions;
     return map { slurp_file("$directory/$_.out") } 0 .. $#scripts;
+}
+
+# What a reader of a page in docs/ runs: the blocks of a language in one of its sections, or in the part of the section that
+# begins with words in bold.
+sub blocks_of {
+    my ($page, $language, $section, $part) = @_;
+    my ($text) = slurp_file("$root/docs/$page") =~ /^##? \Q$section\E\n(.*?)(?=^## |\z)/ms or die "$page has no section $section";
+    ($text) = $text =~ /^(\*\*\Q$part\E.*?)(?=^\*\*|\z)/ms or die "$section has no part $part" if $part;
+    return $text =~ /^```$language\n(.*?)^```$/msg;
 }
 
 # Whether the servers have another extension.

@@ -1,0 +1,152 @@
+# What docs/operating.md says of bad days, on a server whose clock really jumps, and on one whose /dev/shm is full; and the
+# queries for postgres_exporter beside that page.
+use strict;
+use warnings;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use ULID;
+
+BEGIN { own_mounts() }
+
+#
+# The clock reads ten years later, as long as a file is there
+#
+
+SKIP: {
+    skip('no C compiler', 1) if !has_program('cc');
+    my $directory = PostgreSQL::Test::Utils::tempdir();
+    my $switch = "$directory/wrong";
+    append_to_file("$directory/clock.c", <<'C');
+#define _GNU_SOURCE
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+int clock_gettime(clockid_t clock, struct timespec *now) {
+    int result = syscall(SYS_clock_gettime, clock, now);
+    if (clock == CLOCK_REALTIME && access(SWITCH, F_OK) == 0) now->tv_sec += 3653 * 86400L;
+    return result;
+}
+
+int gettimeofday(struct timeval *now, void *zone) {
+    struct timespec time;
+    (void) zone;
+    clock_gettime(CLOCK_REALTIME, &time);
+    *now = (struct timeval) {time.tv_sec, time.tv_nsec / 1000};
+    return 0;
+}
+C
+    system_or_bail('cc', '-shared', '-fPIC', "-DSWITCH=\"$switch\"", '-o', "$directory/clock.so", "$directory/clock.c");
+    my $node = do {
+        local $ENV{LD_PRELOAD} = "$directory/clock.so";
+        new_server('jumped');
+    };
+    my $sql = sub { return $node->safe_psql('postgres', @_) };
+    $sql->('CREATE TABLE event (id ulid PRIMARY KEY DEFAULT gen_ulid())');
+    # which of the generators are more than a year ahead of the clock
+    my $ahead = q{SELECT concat_ws(' ', a, b, c, d) FROM (SELECT
+        CASE WHEN gen_ulid() > next_year THEN 'random' END AS a, CASE WHEN gen_ordered_ulid() > next_year THEN 'ordered' END AS b,
+        CASE WHEN gen_monotonic_ulid() > next_year THEN 'monotonic' END AS c, CASE WHEN gen_uuid_v7() > next_year THEN 'v7' END AS d
+        FROM ulid_lower_bound(clock_timestamp() + interval '1 year') AS next_year) AS s};
+    my ($open, $idle) = map { $node->background_psql('postgres', on_error_stop => 0) } 1, 2;
+    is($open->query($ahead), '', 'the clock is right');
+    append_to_file($switch, '');
+    my $in_2036 = $node->background_psql('postgres', on_error_stop => 0);
+    is($sql->(q{SELECT clock_timestamp() > pg_postmaster_start_time() + interval '9 years'}), 't', 'the clock of the server is wrong');
+    is($_->query($ahead), '', 'all generators follow the clock') for $open, $in_2036;
+    $sql->('INSERT INTO event SELECT FROM generate_series(1, 3)');
+    unlink($switch) or die;
+    $sql->('INSERT INTO event SELECT FROM generate_series(1, 3)');
+    is($_->query($ahead), 'ordered monotonic v7', 'the clock is right: a session that was open') for $open, $in_2036;
+    is($idle->query($ahead), 'ordered', 'the clock is right: a session that made no ids in the minute');
+    is($sql->($ahead), 'ordered', 'the clock is right: a new session');
+    $open->query('DISCARD ALL');
+    is($open->query($ahead), 'ordered monotonic v7', 'what a pool does between two clients does not help');
+
+    my ($see) = blocks_of('operating.md', 'sql', 'The clock jumped', 'See it.');
+    my ($stop) = blocks_of('operating.md', 'sql', 'The clock jumped', 'Stop it.');
+    is($sql->($see), "t\nevent.id|3", 'the page finds ordered ids and rows of 2036');
+    my $repaired = $sql->('SELECT clock_timestamp()');
+    my $later = $node->background_psql('postgres', on_error_stop => 0);
+    $stop =~ s/^\\set repaired \K.*/'$repaired'/m or die;
+    is($sql->($stop), "\nt\nt\nt", 'the page ends the three sessions that were open');
+    ok($node->poll_query_until('postgres', q{SELECT count(*) = 1 FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()}),
+        'they end');
+    is($later->query($ahead), '', 'a session that began later is right, and goes on');
+    is($sql->($ahead), '', 'so is a new session');
+    $_->quit for $open, $in_2036, $idle, $later;
+    is($sql->("INSERT INTO event DEFAULT VALUES RETURNING id < (SELECT max(id) FROM event)"), 't', 'max(id) is an id of 2036');
+    $node->stop;
+}
+
+#
+# A full /dev/shm
+#
+
+SKIP: {
+    skip('no file system can be mounted', 1) if !own_mounts();
+    # the statistics of the server take a few megabytes of it, too
+    system_or_bail('mount', '-t', 'tmpfs', '-o', 'size=16m', 'tmpfs', '/dev/shm');
+    my $node = new_server('full');
+    my $sql = sub { return $node->safe_psql('postgres', @_) };
+    $sql->('CREATE TABLE event (id ulid PRIMARY KEY DEFAULT gen_ordered_ulid())');
+    my $fill = sub { run_log(['dd', 'if=/dev/zero', 'of=/dev/shm/ballast', 'bs=64k']) && die 'not full' };
+    $fill->();
+    my (undef, undef, $error) = $node->psql('postgres', "\\set VERBOSITY verbose\nINSERT INTO event DEFAULT VALUES");
+    if ($major < 17) {
+        is($error, '', 'before PostgreSQL 17, it is not used');
+    } else {
+        like($error, qr/^.*ERROR:  53100: could not resize shared memory segment "\S+" to 1048576 bytes: No space left on device$/m, 'an ordered id fails');
+        is($sql->('SELECT count(gen_ulid()) + count(gen_monotonic_ulid()) + count(gen_uuid_v7())'), 3, 'the other generators work');
+        $sql->(blocks_of('operating.md', 'sql', 'Full /dev/shm'));
+        $sql->('INSERT INTO event DEFAULT VALUES');
+        is($sql->('SELECT count(*) FROM event'), 1, 'and so does their default');
+        unlink('/dev/shm/ballast') or die;
+        is($sql->('SELECT count(gen_ordered_ulid())'), 1, 'it works as soon as there is space');
+        $fill->();
+        is($sql->('SELECT count(gen_ordered_ulid())'), 1, 'until the server stops, it needs no more');
+    }
+    $node->stop;
+    system_or_bail('umount', '/dev/shm');
+}
+
+#
+# postgres_exporter
+#
+
+my $node = new_server('monitored');
+my $sql = sub { return $node->safe_psql('postgres', @_) };
+$sql->(q{
+    CREATE ROLE monitor LOGIN;
+    CREATE TABLE event (id ulid PRIMARY KEY) PARTITION BY RANGE (id);
+    CREATE TABLE event_1 PARTITION OF event FOR VALUES FROM (MINVALUE) TO (ulid_lower_bound('2026-01-01'));
+    CREATE TABLE other (n text) PARTITION BY RANGE (n);
+    CREATE TABLE other_1 PARTITION OF other FOR VALUES FROM ('abcdefghijklmnopqrstuvwxyz') TO ('bbcdefghijklmnopqrstuvwxyz')});
+my %queries;
+my $block = qr/\|\n((?:    .*\n)+)/;
+my $file = slurp_file("$root/docs/operating/postgres_exporter.yml");
+while ($file =~ /^(\w+):\n  query: $block  metrics:\n((?:    - .*\n)+)/mg) {
+    my ($name, $query, $metrics) = ($1, $2, $3);
+    $queries{$name} = $query;
+    my @metrics = $metrics =~ /^    - (\w+): \{usage: (?:LABEL|GAUGE), description: "[^"]*\."\}$/mg;
+    my $columns = $sql->("SET ROLE monitor; $query \\gdesc");
+    is(join(' ', $columns =~ /^(\w+)\|/mg), "@metrics", "$name: each column is a metric");
+    is(() = $columns =~ /\|(?:integer|numeric)$/mg, () = $metrics =~ /GAUGE/g, "$name: each gauge is a number");
+}
+is(join(' ', sort keys %queries), 'ulid ulid_partitions', 'the file has two queries');
+my $exported = sub { return $sql->("SET ROLE monitor; $queries{$_[0]}") };
+like($exported->('ulid'), qr/^\d+\.\d+\|0\|0$/m, 'nothing is ahead of the clock or outdated');
+$sql->(q{SELECT ulid_advance_ordered_time(ulid_upper_bound(now() + interval '1 hour')); UPDATE pg_extension SET extversion = '1.0.0' WHERE extname = 'ulid'});
+like($exported->('ulid'), qr/^\d+\.\d+\|3[56]\d\d\.\d+\|1$/m, 'ordered ids are an hour ahead, and the objects are older than the files');
+is($sql->("SELECT abs(clock_seconds - extract(epoch FROM now())) < 60 FROM ($queries{ulid}) AS s"), 't', 'the clock is that of the server');
+like($exported->('ulid_partitions'), qr/^event\|-\d+\.\d+\|0$/m, 'the last partition has ended');
+$sql->(q{
+    CREATE TABLE event_2 PARTITION OF event FOR VALUES FROM (ulid_lower_bound('2026-01-01')) TO (ulid_lower_bound(now() + interval '1 day'));
+    CREATE TABLE event_default PARTITION OF event DEFAULT;
+    INSERT INTO event VALUES (ulid_lower_bound(now() + interval '2 days'))});
+ok($node->poll_query_until('postgres', "SELECT default_rows = 1 FROM ($queries{ulid_partitions}) AS s"), 'a row is in the default partition');
+is($sql->("SELECT seconds_left BETWEEN 80000 AND 86400 FROM ($queries{ulid_partitions}) AS s"), 't', 'the last partition ends tomorrow');
+
+done_testing();
