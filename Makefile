@@ -153,8 +153,8 @@ test-book: ## the site: links and anchors; search, a table and a picture in a he
 test-clients: ## drivers and ORMs: clients, and the pages of docs/clients (CLIENTS="python node#prisma")
 	scripts/test.sh clients
 
-test-upgrade: ## pg_upgrade, and dump and restore, from each PostgreSQL to each newer one (PG=19)
-	TESTS=upgrade PG='$(or $(PG),all)' FROM=$${FROM:-all} scripts/test.sh server
+test-upgrade: ## pg_upgrade, dump and restore, logical replication, from each PostgreSQL to each newer one (PG=19)
+	TESTS='upgrade upgrade_logical' PG='$(or $(PG),all)' FROM=$${FROM:-all} scripts/test.sh server
 
 test-minimal: ## the Rust code with the oldest versions of the crates that Cargo.toml permits, and the oldest Rust
 	scripts/test.sh minimal
