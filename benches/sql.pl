@@ -25,7 +25,7 @@ $rows    //= $full ? 300_000 : 100_000;
 $inserts //= $full ? 2_000_000 : 200_000;
 my $repeats = 3;                                 # within a round, of all but inserts
 
-my @names = qw(clock bigint uuid_v4 uuid_v7 ulid_text ulid ulid_ordered ulid_monotonic);
+my @names = qw(clock bigint uuid_v4 uuid_v7 uuid_v7_ordered ulid_text ulid ulid_ordered ulid_monotonic);
 my %title = (
     clock     => '`clock_timestamp`',
     bigint    => 'bigint identity',
@@ -34,6 +34,7 @@ my %title = (
     ulid_text => 'ulid as text',
     ulid      => '**`gen_ulid`**',
     ulid_ordered   => '**`gen_ordered_ulid`**',
+    uuid_v7_ordered => '**`gen_ordered_uuid_v7`**',
     ulid_monotonic => '**`gen_monotonic_ulid`**',
 );
 
@@ -71,6 +72,7 @@ sub kinds {
           least => "ulid '00000000000000000000000000'", timed => 'id' },
         { kind => 'clock', generator => 'clock_timestamp()' },
         { kind => 'ulid_ordered', column => 'ulid DEFAULT gen_ordered_ulid()', generator => 'gen_ordered_ulid()' },
+        { kind => 'uuid_v7_ordered', column => 'uuid DEFAULT gen_ordered_uuid_v7()', generator => 'gen_ordered_uuid_v7()' },
         { kind => 'ulid_monotonic', column => 'ulid DEFAULT gen_monotonic_ulid()', generator => 'gen_monotonic_ulid()' },
     );
     $_->{shuffled} = "$_->{kind}_shuffled" for @kinds;
@@ -104,7 +106,7 @@ sub script {
             }
             $run->($_, $round, 'filter') for grep { $_->{timed} } @kinds;
         }
-        $run->($_, $round, 'sessions') for grep { $_->{kind} =~ /^(bigint|uuid_v7|ulid.*)$/ && $_->{kind} ne 'ulid_text' } @kinds;
+        $run->($_, $round, 'sessions') for grep { $_->{kind} =~ /^(bigint|uuid_v7.*|ulid.*)$/ && $_->{kind} ne 'ulid_text' } @kinds;
         for my $file (qw(insert_one insert_bulk)) {
             $run->($_, $round, $file) for @columns;
         }

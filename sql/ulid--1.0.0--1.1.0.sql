@@ -66,23 +66,28 @@ CREATE FUNCTION gen_ordered_ulid() RETURNS ulid
     AS 'MODULE_PATHNAME', 'gen_ordered_ulid';
 COMMENT ON FUNCTION gen_ordered_ulid() IS 'generate a ulid greater than all that any session of this server generated with it before';
 
+CREATE FUNCTION gen_ordered_uuid_v7() RETURNS uuid
+    LANGUAGE c VOLATILE STRICT PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'gen_ordered_uuid_v7';
+COMMENT ON FUNCTION gen_ordered_uuid_v7() IS 'generate a version 7 uuid greater than all that any session of this server generated with it before';
+
 -- The state of the order belongs to the server: every role may see it, and a worker sees the same.
 CREATE FUNCTION ulid_ordered_time() RETURNS timestamptz
     LANGUAGE c VOLATILE STRICT PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'ulid_ordered_time';
-COMMENT ON FUNCTION ulid_ordered_time() IS 'time of the last ordered ulid; null if there was none since the server started';
+COMMENT ON FUNCTION ulid_ordered_time() IS 'time of the last ordered id; null if there was none since the server started';
 
 -- These two change the order for all sessions, so they are for the administrator of the server, and never for a worker.
 CREATE FUNCTION ulid_advance_ordered_time(id ulid, force boolean DEFAULT false) RETURNS timestamptz
     LANGUAGE c VOLATILE STRICT PARALLEL RESTRICTED
     AS 'MODULE_PATHNAME', 'ulid_advance_ordered_time';
-COMMENT ON FUNCTION ulid_advance_ordered_time(ulid, boolean) IS 'let ordered ulids continue after this one';
+COMMENT ON FUNCTION ulid_advance_ordered_time(ulid, boolean) IS 'let ordered ids continue after this id, which may be of either kind';
 REVOKE ALL ON FUNCTION ulid_advance_ordered_time(ulid, boolean) FROM PUBLIC;
 
 CREATE FUNCTION ulid_reset_ordered_time() RETURNS void
     LANGUAGE c VOLATILE STRICT PARALLEL RESTRICTED
     AS 'MODULE_PATHNAME', 'ulid_reset_ordered_time';
-COMMENT ON FUNCTION ulid_reset_ordered_time() IS 'let ordered ulids continue from the clock';
+COMMENT ON FUNCTION ulid_reset_ordered_time() IS 'let ordered ids continue from the clock';
 REVOKE ALL ON FUNCTION ulid_reset_ordered_time() FROM PUBLIC;
 
 -- It has no sequence, so any worker may run it.

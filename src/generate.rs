@@ -1,5 +1,5 @@
 //! Generating: the functions that SQL calls, the generator of a backend, which is seeded at its first use, and the time that
-//! all sessions' ordered ULIDs have reached, for whoever operates the server.
+//! all sessions' ordered ids have reached, for whoever operates the server.
 #![allow(unsafe_code)]
 
 use std::cell::UnsafeCell;
@@ -37,10 +37,22 @@ pub(super) fn monotonic<'call>() -> Result<u128, Error<'call>> {
     })?)
 }
 
-pub(super) fn ordered<'call>(shared: &AtomicU64) -> Result<Ordered, Error<'call>> {
+pub(super) fn ordered<'call>(shared: &AtomicU64) -> Result<Ordered<u128>, Error<'call>> {
+    let (time, ahead) = next_ordered_time(shared)?;
+    Ok(Ordered { id: generator()?.at_ordered_time(time), ahead })
+}
+
+pub(super) fn ordered_uuid_v7<'call>(shared: &AtomicU64) -> Result<Ordered<Uuid>, Error<'call>> {
+    let (time, ahead) = next_ordered_time(shared)?;
+    Ok(Ordered { id: Uuid(generator()?.uuid_v7_at_ordered_time(time)), ahead })
+}
+
+/// The time of the next ordered id, and how far ahead of the clock it is.
+#[inline(always)]
+fn next_ordered_time<'call>(shared: &AtomicU64) -> Result<(u64, u64), Error<'call>> {
     let now = since_epoch().and_then(ordered::clock).map_err(clock)?;
     let time = ordered::advance_at(shared, now).map_err(|_| Fault::OrderedTime)?;
-    Ok(Ordered { id: generator()?.at_ordered_time(time), ahead: time - now })
+    Ok((time, time - now))
 }
 
 pub(super) fn uuid_v7<'call>() -> Result<Uuid, Error<'call>> {
@@ -57,14 +69,14 @@ pub(super) fn uuid_v7_at<'call>(timestamp: TimestampTz) -> Result<Uuid, Error<'c
 const MINUTE: u64 = 60_000 << 16;
 const DAY: u64 = 24 * 60 * MINUTE;
 
-/// An ordered ULID as a number, and how far ahead of the clock it is.
-pub(super) struct Ordered {
-    pub id: u128,
-    pub ahead: u64,
+/// An ordered id, and how far ahead of the clock it is.
+pub(super) struct Ordered<T> {
+    id: T,
+    ahead: u64,
 }
 
-impl Returned for Ordered {
-    const SQL: &'static str = <Ulid as Returned>::SQL;
+impl<T: Returned> Returned for Ordered<T> {
+    const SQL: &'static str = T::SQL;
 
     fn into_datum(self) -> Datum {
         if self.ahead > MINUTE {
@@ -74,7 +86,7 @@ impl Returned for Ordered {
     }
 }
 
-/// Warns that ordered ULIDs are ahead of the clock, once per session. A parallel worker is a process of its own, so it stays
+/// Warns that ordered ids are ahead of the clock, once per session. A parallel worker is a process of its own, so it stays
 /// silent.
 #[cold]
 fn warn_once() {
@@ -96,7 +108,7 @@ pub(super) fn ordered_time(shared: &AtomicU64) -> Option<TimestampTz> {
     }
 }
 
-/// Lets ordered ULIDs continue after this one, if they have not come so far, and returns the time that they continue
+/// Lets ordered ids continue after this one, if they have not come so far, and returns the time that they continue
 /// after.
 pub(super) fn advance_ordered_time<'call>(
     ulid: &Ulid,
@@ -112,7 +124,7 @@ pub(super) fn advance_ordered_time<'call>(
     Ok(timestamp(ordered::advance_to(shared, *ulid)))
 }
 
-/// Lets ordered ULIDs continue from the clock.
+/// Lets ordered ids continue from the clock.
 pub(super) fn reset_ordered_time(shared: &AtomicU64) {
     shared.store(0, Ordering::Relaxed);
 }

@@ -123,9 +123,23 @@ impl<R: CryptoRng> Generator<R> {
         Ok(self.at_ordered_time(ordered::advance(shared, since_epoch)?).into())
     }
 
+    /// A version 7 UUID greater than all that this method of any generator returned before with the same `shared` word,
+    /// by the rule of [`ordered::advance`] for a clock that reads `since_epoch`, with 58 fresh bits of randomness.
+    ///
+    /// # Errors
+    /// Those of [`ordered::advance`].
+    pub fn ordered_uuid_v7(&mut self, since_epoch: Duration, shared: &AtomicU64) -> Result<[u8; 16], Error> {
+        Ok(self.uuid_v7_at_ordered_time(ordered::advance(shared, since_epoch)?))
+    }
+
     /// A ULID of this time, in 65536ths of a millisecond, with 64 fresh bits of randomness.
     pub fn at_ordered_time(&mut self, time: u64) -> u128 {
         u128::from(time) << 64 | u128::from(self.rng.next_u64())
+    }
+
+    /// A version 7 UUID of this time, in 65536ths of a millisecond, with 58 fresh bits of randomness.
+    pub fn uuid_v7_at_ordered_time(&mut self, time: u64) -> [u8; 16] {
+        ordered::uuid_v7(time, self.rng.next_u64())
     }
 
     /// Continues as if this were the last monotonic value.
@@ -244,6 +258,33 @@ mod tests {
         shared.store(u64::MAX, Ordering::Relaxed);
         assert_eq!(a.ordered(Duration::from_millis(MS), &shared), Err(Error(ErrorKind::Range)));
         assert_eq!(shared.into_inner(), u64::MAX);
+    }
+
+    #[test]
+    fn ordered_uuids_and_ulids_have_one_order() {
+        let shared = AtomicU64::new(0);
+        let mut generator = seeded();
+        let (mut last, mut ones, mut zeros) = ([0; 16], 0, 0);
+        for step in 0..1000 {
+            let now = Duration::from_millis(MS + step % 7);
+            let id = generator.ordered(now, &shared).unwrap();
+            let uuid = generator.ordered_uuid_v7(now, &shared).unwrap();
+            assert_eq!(
+                uuid,
+                ordered::uuid_v7((u128::from(id) >> 64) as u64 + 1, u128::from_be_bytes(uuid) as u64)
+            );
+            assert!(uuid > last);
+            last = uuid;
+            ones |= u128::from_be_bytes(uuid);
+            zeros |= !u128::from_be_bytes(uuid);
+        }
+        let random = (1 << 58) - 1;
+        assert_eq!((ones & random, zeros & random), (random, random));
+        shared.store(u64::MAX, Ordering::Relaxed);
+        assert_eq!(
+            generator.ordered_uuid_v7(Duration::from_millis(MS), &shared),
+            Err(Error(ErrorKind::Range))
+        );
     }
 
     #[test]

@@ -3,7 +3,8 @@
 //!
 //! The generators share one word of 64 bits, the time of the last ULID: milliseconds since the Unix epoch (48 bits) and
 //! their fraction in 65536ths (16 bits). It is the first half of the ULID; the second half is 64 bits of randomness,
-//! fresh for each. So no two of these ULIDs have the same first half, and a neighbour cannot be guessed.
+//! fresh for each. So no two of these ULIDs have the same first half, and a neighbour cannot be guessed. The same times
+//! make version 7 UUIDs ([`uuid_v7`]) with 58 bits of randomness.
 //!
 //! ```
 //! use std::sync::atomic::AtomicU64;
@@ -23,6 +24,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use crate::convert::rfc_9562;
 use crate::error::{Error, ErrorKind};
 use crate::value::Ulid;
 
@@ -30,6 +32,9 @@ use crate::value::Ulid;
 const FRACTION_BITS: u32 = 16;
 
 const NS_PER_MS: u64 = 1_000_000;
+
+/// The bits of a version 7 UUID that are random: those after the variant and the last 4 bits of the time.
+const RANDOM_OF_UUID_V7: u64 = (1 << 58) - 1;
 
 /// The time that follows `last` when the clock reads `since_epoch`, counted from the Unix epoch.
 ///
@@ -112,15 +117,38 @@ pub fn advance_at(shared: &AtomicU64, clock: u64) -> Result<u64, Error> {
     }
 }
 
-/// Advances the word so that the next ULID is greater than this one, and returns its new value. It never goes back.
-pub fn advance_to(shared: &AtomicU64, ulid: Ulid) -> u64 {
-    let time = time_of(ulid);
+/// The version 7 UUID of a time in 65536ths of a millisecond since the Unix epoch, with the low 58 bits of `randomness`,
+/// which must be fresh for each call.
+///
+/// By [RFC 9562](https://www.rfc-editor.org/rfc/rfc9562.html#section-6.2), method 3, with as much of the fraction as it has:
+/// the milliseconds (48 bits), the version, 12 bits of the fraction, the variant, the other 4 bits of the fraction. So
+/// UUIDs of different times are in their order.
+///
+/// ```
+/// use ulid::ordered;
+///
+/// let time = 1_645_557_742_000 << 16 | 0xcc3a;
+/// assert_eq!(ordered::uuid_v7(time, 0x18c4_dc0c_0c07_398f), 0x017f22e2_79b0_7cc3_a8c4_dc0c0c07398f_u128.to_be_bytes());
+/// assert!(ordered::uuid_v7(time, u64::MAX) < ordered::uuid_v7(time + 1, 0));
+/// ```
+pub const fn uuid_v7(time: u64, randomness: u64) -> [u8; 16] {
+    let high = time & !0xffff | time >> 4 & 0xfff;
+    let low = (time & 0xf) << 58 | randomness & RANDOM_OF_UUID_V7;
+    rfc_9562(7, high, low)
+}
+
+/// Advances the word so that the next id is greater than this one, and returns its new value. It never goes back.
+///
+/// The id may be a ULID or the bytes of a version 7 UUID, which has the version where a ULID has the fraction of the
+/// millisecond. So the word advances to the end of the millisecond.
+pub fn advance_to(shared: &AtomicU64, id: Ulid) -> u64 {
+    let time = time_of(id);
     shared.fetch_max(time, Ordering::Relaxed).max(time)
 }
 
-/// The time of a ULID in 65536ths of a millisecond since the Unix epoch: its first half.
-pub fn time_of(ulid: Ulid) -> u64 {
-    (u128::from(ulid) >> 64) as u64
+/// The last time of the millisecond of an id, in 65536ths of a millisecond since the Unix epoch.
+pub fn time_of(id: Ulid) -> u64 {
+    (id.unix_ms() << FRACTION_BITS) | ((1 << FRACTION_BITS) - 1)
 }
 
 #[cfg(test)]
@@ -210,11 +238,39 @@ mod tests {
     fn after_a_ulid_comes_a_greater_one_and_never_a_smaller() {
         let shared = AtomicU64::new(0);
         let id = Ulid::from(u128::from(word(MS, 7)) << 64 | u128::from(u64::MAX));
-        assert_eq!(advance_to(&shared, id), word(MS, 7));
-        assert_eq!(advance_to(&shared, Ulid::NIL), word(MS, 7));
-        assert_eq!(advance(&shared, at(MS, 0)), Ok(word(MS, 8)));
-        assert_eq!(advance_to(&shared, id), word(MS, 8));
+        assert_eq!(advance_to(&shared, id), word(MS, 0xffff));
+        assert_eq!(advance_to(&shared, Ulid::NIL), word(MS, 0xffff));
+        assert_eq!(advance(&shared, at(MS, 0)), Ok(word(MS + 1, 0)));
+        assert_eq!(advance_to(&shared, id), word(MS + 1, 0));
         assert_eq!(advance_to(&shared, Ulid::from(u128::MAX)), u64::MAX);
+    }
+
+    /// The fraction of a UUID is not where that of a ULID is, so whatever it is, the next one is in a later millisecond.
+    #[test]
+    fn after_a_uuid_comes_a_greater_one() {
+        for fraction in [0, 1, 0x6fff, 0x7000, 0x8000, 0xfff0, 0xffff] {
+            let (shared, id) = (AtomicU64::new(word(MS, 0)), uuid_v7(word(MS, fraction), u64::MAX));
+            advance_to(&shared, id.into());
+            let time = advance(&shared, at(MS, 0)).unwrap();
+            assert_eq!(time, word(MS + 1, 0));
+            assert!(uuid_v7(time, 0) > id);
+        }
+    }
+
+    #[test]
+    fn a_uuid_has_the_whole_time_around_version_and_variant() {
+        let uuid = |time, randomness| u128::from_be_bytes(uuid_v7(time, randomness));
+        assert_eq!(uuid(word(MS, 0), 0), u128::from(MS) << 80 | 7 << 76 | 0b10 << 62);
+        assert_eq!(uuid(0, u64::MAX), 7 << 76 | 0b10 << 62 | u128::from(RANDOM_OF_UUID_V7));
+        assert_eq!(uuid(u64::MAX, u64::MAX), !(8 << 76 | 0b01 << 62));
+        // Each bit of the time changes one bit, and in the same order.
+        let mut last = uuid(0, 0);
+        for bit in 0..64 {
+            let set = uuid(1 << bit, 0);
+            assert_eq!((set ^ uuid(0, 0)).count_ones(), 1, "{bit}");
+            assert!(set > last, "{bit}");
+            last = set;
+        }
     }
 
     #[test]

@@ -83,6 +83,19 @@ proptest! {
     }
 
     #[test]
+    fn ordered_uuids_are_of_version_7_in_the_order_of_their_times(a: u64, b: u64, randomness: [u64; 2]) {
+        let [a, b] = [a.min(b), a.max(b)];
+        let uuids = [(a, randomness[0]), (b, randomness[1])].map(|(time, randomness)| ordered::uuid_v7(time, randomness));
+        prop_assert!(a == b || uuids[0] < uuids[1]);
+        for (uuid, time) in uuids.into_iter().zip([a, b]) {
+            let uuid = uuid::Uuid::from_bytes(uuid);
+            prop_assert_eq!((uuid.get_version_num(), uuid.get_variant()), (7, uuid::Variant::RFC4122));
+            prop_assert_eq!(Ulid::from(uuid.into_bytes()).unix_ms(), time >> 16);
+            prop_assert_eq!(ordered::uuid_v7(time, uuid.as_u64_pair().1), uuid.into_bytes());
+        }
+    }
+
+    #[test]
     fn the_next_ordered_time_is_the_clock_or_one_more(last: u64, seconds in 1..281_474_976_710u64, ns in 0..1_000_000_000u32) {
         let clock = Duration::new(seconds, ns);
         let time = clock.as_nanos() * 65_536 / 1_000_000;

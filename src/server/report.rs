@@ -63,7 +63,7 @@ pub(crate) enum Fault<'call> {
     Timestamp,
     /// 22008: the same for the system clock.
     Clock,
-    /// 22008: the same for the time that the ordered ULIDs of the server have reached.
+    /// 22008: the same for the time that the ordered ids of the server have reached.
     OrderedTime,
     /// 22023: a ULID after which ordered ones shall continue is more than a day ahead of the clock.
     Ahead(Ulid),
@@ -102,7 +102,7 @@ impl Error<'_> {
     }
 }
 
-/// Warns that ordered ULIDs are ahead of the clock.
+/// Warns that ordered ids are ahead of the clock.
 ///
 /// # Safety
 /// No frame from here to PostgreSQL has anything to drop.
@@ -113,7 +113,7 @@ pub(crate) unsafe fn warn_of_clock() {
     // SAFETY: a warning returns, unless memory runs out; this frame and the caller's have nothing to drop.
     unsafe {
         if server::errstart(pgrx::PgLogLevel::WARNING as c_int, null()) {
-            Report::new(ERRCODE_WARNING, text!["ordered ulids are more than a minute ahead of the clock"])
+            Report::new(ERRCODE_WARNING, text!["ordered ids are more than a minute ahead of the clock"])
                 .detail(text!["ulid_ordered_time() is the time that they have reached."])
                 .hint(BACK_TO_THE_CLOCK)
                 .describe();
@@ -199,7 +199,7 @@ impl<'call> Fault<'call> {
             }
             Self::OrderedTime => Report::new(
                 ERRCODE_DATETIME_FIELD_OVERFLOW,
-                text!["time of ordered ulids out of range for type ulid"],
+                text!["time of ordered ids out of range for type ulid"],
             )
             .detail(text![TIMES])
             .hint(BACK_TO_THE_CLOCK),
@@ -207,9 +207,7 @@ impl<'call> Fault<'call> {
                 ERRCODE_INVALID_PARAMETER_VALUE,
                 text![format_args!("ulid \"{ulid}\" is more than a day ahead of the clock")],
             )
-            .hint(
-                c"If ordered ulids shall continue after it nevertheless, pass true as the second argument.",
-            ),
+            .hint(c"If ordered ids shall continue after it nevertheless, pass true as the second argument."),
             Self::Exhausted => Report::new(
                 ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED,
                 text!["could not generate a monotonic ulid: randomness of this millisecond is exhausted"],

@@ -1,4 +1,4 @@
-# gen_ordered_ulid: one order for all sessions, workers and databases of a server, preloaded or not, through restarts and
+# gen_ordered_ulid and gen_ordered_uuid_v7: one order for all sessions, workers and databases of a server, preloaded or not, through restarts and
 # on a standby.
 use strict;
 use warnings;
@@ -13,31 +13,31 @@ my $each = $ENV{EACH} // 100000;
 my $node = new_server('ordered');
 
 # Eight sessions hand over ten thousand times: who has seen an id makes a greater one.
-$node->safe_psql('postgres', 'CREATE TABLE handover (n bigint GENERATED ALWAYS AS IDENTITY, session int, id ulid)');
+$node->safe_psql('postgres', 'CREATE TABLE handover (n bigint GENERATED ALWAYS AS IDENTITY, session int, id ulid, uuid uuid)');
 $node->pgbench('-n -c 8 -j 2 -t 2000', 0, [qr{processed: 16000/16000}], [], 'eight sessions make ids in turn', {
     handover => <<'SQL' });
 SELECT pg_advisory_lock(1);
-INSERT INTO handover (session, id) VALUES (pg_backend_pid(), gen_ordered_ulid());
+INSERT INTO handover (session, id, uuid) VALUES (pg_backend_pid(), gen_ordered_ulid(), gen_ordered_uuid_v7());
 SELECT pg_advisory_unlock(1);
 SQL
 my ($handovers, $disorder) = split /\|/, $node->safe_psql('postgres', <<'SQL');
-SELECT count(*) FILTER (WHERE session <> before), count(*) FILTER (WHERE id <= id_before)
-FROM (SELECT *, lag(session) OVER w AS before, lag(id) OVER w AS id_before FROM handover WINDOW w AS (ORDER BY n)) AS s
+SELECT count(*) FILTER (WHERE session <> before), count(*) FILTER (WHERE id <= id_before OR uuid <= uuid_before)
+FROM (SELECT *, lag(session) OVER w AS before, lag(id) OVER w AS id_before, lag(uuid) OVER w AS uuid_before FROM handover WINDOW w AS (ORDER BY n)) AS s
 SQL
 cmp_ok($handovers, '>=', 10000, 'they hand over ten thousand times');
 is($disorder, 0, 'who has seen an id makes a greater one');
 
 # Eight sessions make many ids each at once.
 run_at_once($node, map {
-    [ 'postgres', "CREATE TABLE made_$_ AS SELECT $_ AS session, n, gen_ordered_ulid() AS id FROM generate_series(1, $each) AS n" ]
+    [ 'postgres', "CREATE TABLE made_$_ AS SELECT $_ AS session, n, gen_ordered_ulid() AS id, gen_ordered_uuid_v7() AS uuid FROM generate_series(1, $each) AS n" ]
 } 1 .. 8);
 $node->safe_psql('postgres', 'CREATE TABLE made AS ' . join ' UNION ALL ', map { "TABLE made_$_" } 1 .. 8);
-is($node->safe_psql('postgres', <<'SQL'), join('|', (8 * $each) x 3), 'no time and no random part comes twice');
-SELECT count(*), count(DISTINCT substr(id::bytea, 1, 8)), count(DISTINCT substr(id::bytea, 9)) FROM made
+is($node->safe_psql('postgres', <<'SQL'), join('|', (8 * $each) x 4), 'no time and no random part comes twice');
+SELECT count(*), count(DISTINCT substr(id::bytea, 1, 8)), count(DISTINCT substr(id::bytea, 9)), count(DISTINCT uuid) FROM made
 SQL
 is($node->safe_psql('postgres', <<'SQL'), 0, q(each session's ids increase));
 SELECT count(*) FILTER (WHERE disorder)
-FROM (SELECT id <= lag(id) OVER (PARTITION BY session ORDER BY n) AS disorder FROM made) AS s
+FROM (SELECT id <= lag(id) OVER w OR uuid <= lag(uuid) OVER w AS disorder FROM made WINDOW w AS (PARTITION BY session ORDER BY n)) AS s
 SQL
 cmp_ok($node->safe_psql('postgres', <<'SQL'), '>', 8, 'the sessions ran at the same time');
 SELECT count(*) FROM (SELECT session <> lag(session) OVER (ORDER BY id) AS changes FROM made) AS s WHERE changes
@@ -64,7 +64,7 @@ $node->safe_psql('postgres', q{SELECT ulid_advance_ordered_time(ulid_upper_bound
 my (undef, undef, $reported) = $node->psql('postgres', 'SELECT count(gen_ordered_ulid()) FROM made;' x 3);
 unlike($reported, qr/WARNING/, 'workers do not warn that ordered ids are ahead of the clock');
 (undef, undef, $reported) = $node->psql('postgres', 'SELECT count(gen_ordered_ulid()) FROM made; SELECT gen_ordered_ulid();' x 2);
-is(() = $reported =~ /WARNING:  ordered ulids are more than a minute ahead of the clock/g, 1, 'their session warns once');
+is(() = $reported =~ /WARNING:  ordered ids are more than a minute ahead of the clock/g, 1, 'their session warns once');
 $node->safe_psql('postgres', 'SELECT ulid_reset_ordered_time()');
 
 $node->safe_psql('postgres', 'CREATE DATABASE other');
@@ -93,8 +93,11 @@ for my $name (qw(lazy preloaded)) {
         # the order continues, also through a restart if the clock goes on
         my $last = race($server, "$name, before the stop in mode $mode");
         cmp_ok($server->safe_psql('postgres', 'SELECT gen_ordered_ulid()::uuid'), 'gt', $last, "$name: the order continues");
+        my $uuid = $server->safe_psql('postgres', 'SELECT gen_ordered_uuid_v7()');
         $server->stop($mode);
         $server->start;
+        cmp_ok($server->safe_psql('postgres', 'SELECT gen_ordered_uuid_v7()'), 'gt', $uuid,
+            "$name: that of the uuids continues after a stop in mode $mode");
         cmp_ok($server->safe_psql('postgres', 'SELECT gen_ordered_ulid()::uuid'), 'gt', $last,
             "$name: the order continues after a stop in mode $mode");
         is($server->safe_psql('postgres', 'SELECT gen_ordered_ulid()::timestamptz <= clock_timestamp()'), 't',
@@ -114,7 +117,7 @@ value('SELECT ulid_advance_ordered_time(max(id)) FROM kept');
 is(value('SELECT ulid_ordered_time() - now() > interval \'59 minutes\''), 't', 'another session sees the time that the order continues from');
 cmp_ok(race($operated, 'while the clock is behind'), 'gt', value('SELECT max(id)::uuid FROM kept'), 'the order continues after the table');
 my (undef, undef, $warnings) = $operated->psql('postgres', 'SELECT gen_ordered_ulid() FROM generate_series(1, 3); SELECT gen_ordered_ulid();');
-is(() = $warnings =~ /WARNING:  ordered ulids are more than a minute ahead of the clock/g, 1, 'each session is warned once');
+is(() = $warnings =~ /WARNING:  ordered ids are more than a minute ahead of the clock/g, 1, 'each session is warned once');
 value('SELECT ulid_reset_ordered_time()');
 is(value('SELECT gen_ordered_ulid()::timestamptz <= clock_timestamp()'), 't', 'after a reset the order is that of the clock');
 race($operated, 'after a reset');
@@ -125,5 +128,14 @@ $standby->init_from_backup($servers{preloaded}, 'copy', has_streaming => 1);
 $standby->start;
 is($standby->safe_psql('postgres', 'SELECT pg_is_in_recovery()'), 't', 'a hot standby runs');
 race($standby, 'on the standby, which has an order of its own');
+
+# Core reads version and time of the uuids as they are meant.
+SKIP: {
+    my $now = $servers{lazy};
+    skip('uuid_extract_version and uuid_extract_timestamp come with 18', 1) if $now->pg_version < 18;
+    is($now->safe_psql('postgres', <<'SQL'), '7|t', 'core reads version 7 and the millisecond');
+SELECT uuid_extract_version(id), uuid_extract_timestamp(id) = ulid_extract_timestamp(id) FROM (SELECT gen_ordered_uuid_v7() AS id OFFSET 0) AS s
+SQL
+}
 
 done_testing();

@@ -46,6 +46,7 @@ my %statement = (
     monotonic => sub { "INSERT INTO event (writer, id) SELECT 'monotonic', gen_monotonic_ulid() FROM generate_series(1, 3) RETURNING id;\n" },
     ordered => sub { "INSERT INTO event (writer, id) SELECT 'ordered', gen_ordered_ulid() RETURNING id;\n" },
     ordered_too => sub { "INSERT INTO event (writer, id) SELECT 'ordered_too', gen_ordered_ulid() FROM generate_series(1, 5) RETURNING id;\n" },
+    v7_ordered => sub { "INSERT INTO event (writer, id) SELECT 'v7_ordered', gen_ordered_uuid_v7() FROM generate_series(1, 5) RETURNING id;\n" },
     uuid_v7 => sub { "INSERT INTO event (writer, id) SELECT 'uuid_v7', gen_uuid_v7() RETURNING id;\n" },
     # one transaction: an older row is changed, with new entries in all indexes, and one is added
     updated => sub { "UPDATE event SET changes = changes + 1 WHERE id = (SELECT max(id) FROM event WHERE writer = 'updated') \\; "

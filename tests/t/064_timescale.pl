@@ -67,6 +67,8 @@ my ($status, undef, $error) = $node->psql('postgres', q{SELECT FROM create_hyper
 if ($status == 0) {
     $sql->('INSERT INTO as_uuid SELECT FROM generate_series(1, 10)');
     is($sql->('SELECT count(*) FROM as_uuid'), 10, 'ids of gen_uuid_v7 are a dimension as uuid');
+    $sql->('INSERT INTO as_uuid SELECT gen_ordered_uuid_v7() FROM generate_series(1, 10)');
+    is($sql->('SELECT count(*) FROM as_uuid'), 20, 'and those of gen_ordered_uuid_v7');
     refused(q{INSERT INTO as_uuid VALUES (ulid_lower_bound('2026-01-01 00:00Z'))},
         '019b76da-a800-0000-0000-000000000000 is not a version 7 UUID', 'a ulid as uuid is refused there');
     $sql->(q{

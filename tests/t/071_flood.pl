@@ -22,7 +22,7 @@ my $sql = sub { return $node->safe_psql('postgres', @_) };
 # Ids of eight sessions at once
 #
 
-for my $generator (qw(gen_ulid() gen_monotonic_ulid() gen_ordered_ulid() gen_uuid_v7())) {
+for my $generator (qw(gen_ulid() gen_monotonic_ulid() gen_ordered_ulid() gen_ordered_uuid_v7() gen_uuid_v7())) {
     my $begun = time;
     $sql->('CREATE UNLOGGED TABLE made (id ulid)');
     my $ids = "SELECT $generator AS id FROM (SELECT generate_series(1, $each)) AS s";

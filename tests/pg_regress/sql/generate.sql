@@ -51,6 +51,19 @@ FROM (SELECT substr(id::bytea, 1, 8) <= lag(substr(id::bytea, 1, 8)) OVER (ORDER
 SELECT count(*) AS bits, bool_and(ones BETWEEN 1 AND 999) AS random
 FROM (SELECT bit, count(*) FILTER (WHERE get_bit(id::bytea, bit) = 1) AS ones
       FROM (SELECT id FROM ordered LIMIT 1000) AS s, generate_series(64, 127) AS bit GROUP BY bit) AS s;
+-- as uuids of version 7 between them: one order, whose 64 bits of time stand around version and variant; 58 bits are random
+CREATE TABLE ordered_uuid AS SELECT i, gen_ordered_ulid() AS ulid, gen_ordered_uuid_v7() AS uuid FROM generate_series(1, 100000) AS i;
+SELECT count(*) AS disorder
+FROM (SELECT uuid, lag(uuid) OVER (ORDER BY i) AS before, substr(ulid::bytea, 1, 8) AS time_of_ulid,
+             lag(substr(ulid::bytea, 1, 8)) OVER (ORDER BY i) AS time_before FROM ordered_uuid) AS s
+WHERE uuid <= before OR time_of_ulid <= time_before;
+SELECT count(*) FILTER (WHERE uuid::text !~ '^.{14}7.{4}[89ab]') AS invalid,
+       count(*) FILTER (WHERE ulid_extract_unix_ms(uuid) NOT BETWEEN ulid_extract_unix_ms(ulid) AND ulid_extract_unix_ms(ulid) + 1) AS other_time
+FROM ordered_uuid;
+SELECT count(*) AS bits, bool_and(ones BETWEEN 1 AND 999) AS random
+FROM (SELECT bit, count(*) FILTER (WHERE get_bit(uuid_send(uuid), bit / 8 * 8 + 7 - bit % 8) = 1) AS ones
+      FROM (SELECT uuid FROM ordered_uuid LIMIT 1000) AS s, generate_series(70, 127) AS bit GROUP BY bit) AS s;
+DROP TABLE ordered_uuid;
 -- a rollback takes nothing back, and no other generator moves the order
 SELECT max(id) AS last FROM ordered \gset
 BEGIN;
@@ -67,6 +80,12 @@ DROP TABLE ordered;
 SELECT ulid_ordered_time() >= ulid_extract_timestamp(:'next') AS reached, ulid_ordered_time() <= clock_timestamp() AS not_ahead;
 SELECT ulid_advance_ordered_time(ulid_upper_bound(now() + interval '30 seconds')) - now() BETWEEN interval '29.9 seconds' AND interval '31 seconds' AS advanced;
 SELECT gen_ordered_ulid() > ulid_upper_bound(now() + interval '29.9 seconds') AS continued;
+-- the id may be of either kind: what follows is in a later millisecond, whatever the fraction of the id is
+SELECT kind, ulid_advance_ordered_time(id) >= time + interval '999 microseconds' AS end_of_millisecond,
+       gen_ordered_ulid() > id AND gen_ordered_uuid_v7() > id AS greater
+FROM (SELECT date_trunc('milliseconds', now()) + interval '40 seconds' AS start) AS s,
+     LATERAL (VALUES ('ulid', start, ulid_lower_bound(start)), ('greatest ulid', start + interval '10 ms', ulid_upper_bound(start + interval '10 ms')),
+                     ('uuid', start + interval '20 ms', gen_uuid_v7(start + interval '20 ms')::ulid)) AS v (kind, time, id);
 -- never backwards, and not for nothing
 SELECT ulid_advance_ordered_time('00000000000000000000000000') > now() + interval '29 seconds' AS kept;
 SELECT ulid_advance_ordered_time(NULL) IS NULL AS nothing;
@@ -80,6 +99,8 @@ SELECT ulid_advance_ordered_time('7ZZZZZZZZZZZZZZZZZZZZZZZZZ');
 SELECT ulid_advance_ordered_time('7ZZZZZZZZZZZZZZZZZZZZZZZZZ', true) AT TIME ZONE 'UTC' AS end_of_time;
 -- there the error names what has reached it
 SELECT gen_ordered_ulid();
+\echo :LAST_ERROR_SQLSTATE
+SELECT gen_ordered_uuid_v7();
 \echo :LAST_ERROR_SQLSTATE
 SELECT ulid_ordered_time() AT TIME ZONE 'UTC' AS end_of_time;
 SELECT ulid_reset_ordered_time();
