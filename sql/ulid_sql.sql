@@ -97,18 +97,16 @@ BEGIN
         fault integer := n + 1;
         expected text := 'in Crockford''s Base32 alphabet';
         ascii CONSTANT integer := octet_length(substring($1 COLLATE "C" FROM '^[\u0001-\u007f]*'));
-        uuid_form CONSTANT text := 'hhhhhhhh-hhhh-hhhh-hhhh-hhhhhhhhhhhh';
+        uuid_form CONSTANT text := '00000000-0000-0000-0000-000000000000';
+        digits CONSTANT text := '0123456789ABCDEFabcdef';
     BEGIN
         IF octet_length(b) = 26 AND n > 0 AND get_byte(v, get_byte(b, 0)) > 7 THEN
             RAISE EXCEPTION USING ERRCODE = 'numeric_value_out_of_range',
                 MESSAGE = format('value "%s" is out of range for type ulid', $1),
                 DETAIL = 'The first character of a ULID is at most 7.';
         ELSIF octet_length(b) = 36 THEN
-            fault := 1;
-            WHILE translate(substr($1, fault, 1), '0123456789ABCDEFabcdef', 'hhhhhhhhhhhhhhhhhhhhhh') COLLATE "C"
-                = substr(uuid_form, fault, 1) LOOP
-                fault := fault + 1;
-            END LOOP;
+            SELECT min(i) INTO fault FROM generate_series(1, 36) AS i
+            WHERE translate(substr($1, i, 1), digits, repeat('0', 22)) COLLATE "C" <> substr(uuid_form, i, 1);
             expected := CASE WHEN substr(uuid_form, fault, 1) = '-' THEN 'a hyphen' ELSE 'a hexadecimal digit' END;
         ELSIF octet_length(b) <> 26 AND ascii = octet_length(b) THEN
             RAISE EXCEPTION USING ERRCODE = 'invalid_text_representation',

@@ -33,6 +33,8 @@ BEGIN
     EXECUTE query INTO result USING input;
     RETURN coalesce(result, 'null');
 EXCEPTION
+    WHEN query_canceled THEN
+        RAISE EXCEPTION 'does not end: % of %', query, input;
     WHEN others THEN
         GET STACKED DIAGNOSTICS state = RETURNED_SQLSTATE, message = MESSAGE_TEXT, detail = PG_EXCEPTION_DETAIL,
             hint = PG_EXCEPTION_HINT;
@@ -66,12 +68,12 @@ sub new_database {
 }
 
 # Check that an expression of $1, an array of texts, has the same outcome in both for each row of a query, after these
-# commands.
+# commands. What does not end is canceled.
 my $compared = 0;
 sub same {
     my ($database, $name, $expression, $inputs, $prelude) = (@_, '');
     my ($status, $out, $error) = $node->psql($database, join ';',
-        $prelude,
+        "SET statement_timeout = '${PostgreSQL::Test::Utils::timeout_default}s'", $prelude,
         'SELECT test.differences(' . literal($expression) . ', ' . literal($inputs) . ')');
     my @lines = split /\n/, $out // '';
     my ($count) = (pop @lines // '') =~ /^(\d+) same$/;
@@ -208,6 +210,33 @@ sub compare_texts {
 
 new_database('utf8', "ENCODING UTF8 LOCALE 'C'");
 compare_texts('utf8', \&is_utf8);
+
+# Texts with each ASCII character at each position.
+sub every_character {
+    my $texts = join ', ', map { literal($_) } @_;
+    return "SELECT ARRAY[overlay(t PLACING chr(c) FROM p FOR 1)] FROM unnest(ARRAY[$texts]) AS t, "
+      . 'generate_series(1, length(t)) AS p, generate_series(1, 127) AS c';
+}
+
+# also with another fault at the end
+my $forms = every_character($ulid, $ulid =~ s/.$/U/r, $uuid, $uuid =~ s/.$/g/r);
+my $begun = every_character($ulid, substr($ulid, 0, 10), '0');
+my $named = every_character($typeid, $typeid =~ s/.$/u/r, substr($typeid, 5));
+my $names = every_character('user', 'a_z', 'a_');
+for (
+    ['ulid_is_valid($1[1])', $forms],
+    ['ulid_from_text($1[1])::uuid', $forms],
+    ['ulid_prefix_lower($1[1])::uuid', $begun],
+    ['ulid_prefix_upper($1[1])::uuid', $begun],
+    ["ulid_starts_with('$uuid'::uuid, \$1[1])", $begun],
+    ['ulid_from_typeid($1[1])::uuid', $named],
+    ["ulid_from_typeid(\$1[1], 'user')::uuid", $named],
+    ['typeid_prefix($1[1])', $named],
+    ["ulid_to_typeid(\$1[1], '$uuid'::uuid)", $names],
+) {
+    my ($call, $inputs) = @$_;
+    same('utf8', "$call of every character at every position", "\@.$call", $inputs);
+}
 
 #
 # Ids, times and ranges
@@ -510,6 +539,6 @@ is($node->safe_psql('restored', $content), $node->safe_psql('utf8', $content), '
 is($node->safe_psql('restored', 'SELECT length(id) FROM test.tickets
     WHERE id = (SELECT twin.ulid_to_text(id) FROM test.ticket)'), 26, 'and works');
 
-cmp_ok($compared, '>', 40_000, "$compared outcomes were compared");
+cmp_ok($compared, '>', 100_000, "$compared outcomes were compared");
 
 done_testing();
