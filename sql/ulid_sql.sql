@@ -10,7 +10,8 @@
 -- resolved when it is created. It is not STRICT, which would prevent inlining. Because an inlined body is planned again for
 -- each statement, large functions are in PL/pgSQL instead: with a search_path of their own and without calls to functions of
 -- this script, so that they work in any schema and with any search_path of the caller. The end of the script replaces that
--- search_path in three of them.
+-- search_path in those that are called for each row. Literals have no backslashes but in E'', so that the settings of the
+-- session do not matter.
 
 --
 -- Text
@@ -96,7 +97,7 @@ BEGIN
             - octet_length(ltrim(b, '0123456789ABCDEFGHIJKLMNOPQRSTVWXYZabcdefghijklmnopqrstvwxyz'));
         fault integer := n + 1;
         expected text := 'in Crockford''s Base32 alphabet';
-        ascii CONSTANT integer := octet_length(substring($1 COLLATE "C" FROM '^[\u0001-\u007f]*'));
+        ascii CONSTANT integer := octet_length(substring($1 COLLATE "C" FROM E'^[\\u0001-\\u007f]*'));
         uuid_form CONSTANT text := '00000000-0000-0000-0000-000000000000';
         digits CONSTANT text := '0123456789ABCDEFabcdef';
     BEGIN
@@ -184,12 +185,12 @@ COMMENT ON FUNCTION ulid_extract_randomness(uuid) IS 'extract the randomness fro
 
 CREATE FUNCTION ulid_lower_bound(timestamptz) RETURNS uuid
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
-    RETURN encode(ulid_sql_time($1) || '\x00000000000000000000'::bytea, 'hex')::uuid;
+    RETURN encode(ulid_sql_time($1) || E'\\x00000000000000000000'::bytea, 'hex')::uuid;
 COMMENT ON FUNCTION ulid_lower_bound(timestamptz) IS 'smallest ulid of the millisecond that the time lies in';
 
 CREATE FUNCTION ulid_upper_bound(timestamptz) RETURNS uuid
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
-    RETURN encode(ulid_sql_time($1) || '\xffffffffffffffffffff'::bytea, 'hex')::uuid;
+    RETURN encode(ulid_sql_time($1) || E'\\xffffffffffffffffffff'::bytea, 'hex')::uuid;
 COMMENT ON FUNCTION ulid_upper_bound(timestamptz) IS 'greatest ulid of the millisecond that the time lies in';
 
 --
@@ -230,8 +231,8 @@ BEGIN
         RETURN '{ffffffff-ffff-ffff-ffff-ffffffffffff, 00000000-0000-0000-0000-000000000000}';
     END IF;
     RETURN ARRAY[
-        encode(substring(int8send(first) FROM 3) || '\x00000000000000000000', 'hex')::uuid,
-        encode(substring(int8send(last) FROM 3) || '\xffffffffffffffffffff', 'hex')::uuid];
+        encode(substring(int8send(first) FROM 3) || E'\\x00000000000000000000', 'hex')::uuid,
+        encode(substring(int8send(last) FROM 3) || E'\\xffffffffffffffffffff', 'hex')::uuid];
 END $$;
 COMMENT ON FUNCTION ulid_sql_window(tstzrange) IS 'smallest and greatest ulid made within the range';
 
@@ -412,9 +413,10 @@ BEGIN
     LOOP
         EXECUTE replace(pg_get_functiondef(f.name), f.prosrc,
             regexp_replace(regexp_replace(regexp_replace(f.prosrc,
-                '\m(?!substring|overlay)([a-z_0-9]+\()', 'pg_catalog.\1', 'g'),  -- these two are syntax
-                '(?<![A-Z]) (<<|>>|<>|<=|\|\||[&|=<>~*+-]) ', ' OPERATOR(pg_catalog.\1) ', 'g'),  -- but not MESSAGE = in RAISE
-                '(\m(text|bytea|uuid)\M|"C")', 'pg_catalog.\1', 'g'));
+                E'\\m(?!substring|overlay)([a-z_0-9]+\\()', E'pg_catalog.\\1', 'g'),  -- these two are syntax
+                -- but not MESSAGE = in RAISE
+                E'(?<![A-Z]) (<<|>>|<>|<=|\\|\\||[&|=<>~*+-]) ', E' OPERATOR(pg_catalog.\\1) ', 'g'),
+                E'(\\m(text|bytea|uuid)\\M|"C")', E'pg_catalog.\\1', 'g'));
         EXECUTE format('ALTER FUNCTION %s RESET search_path', f.name);
     END LOOP;
 END $$;

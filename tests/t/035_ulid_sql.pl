@@ -456,6 +456,17 @@ for my $kind (qw(pg_proc pg_operator)) {
 $node->safe_psql('utf8', "SET search_path = twin_too, hostile;\n$script");
 unaffected("a hostile search_path before $_", "SET search_path = hostile, $_, pg_catalog") for qw(twin twin_too);
 
+# The server can be set to take a backslash in any literal as an escape; 19 cannot. Then each one is also a warning.
+SKIP: {
+    my $off = 'SET standard_conforming_strings = off';
+    skip('no standard_conforming_strings = off', 1) if ($node->psql('utf8', $off))[0] != 0;
+    $node->safe_psql('utf8', 'CREATE SCHEMA twin_off');
+    my ($status, $out, $error) = $node->psql('utf8', "$off; SET search_path = twin_off;\n$script", on_error_stop => 1);
+    is($status . $error, '0', 'the script runs without standard_conforming_strings, and without a warning');
+    unaffected("standard_conforming_strings = off, with $_,", "$off; SET search_path = $_, pg_catalog")
+      for qw(twin twin_off);
+}
+
 # Collations that are not those of bytes.
 SKIP: {
     skip('no ICU', 1) if $node->safe_psql('utf8', q{SELECT 1 FROM pg_collation WHERE collname = 'tr-x-icu'}) eq '';
@@ -526,7 +537,7 @@ like(($node->psql('utf8', 'SELECT twin.gen_ulid()', @stranger))[2], qr/permissio
 
 # by the owner
 my $dump = $node->basedir . '/ulid_sql.dump';
-$node->safe_psql('utf8', 'DROP SCHEMA hostile, twin_too CASCADE');
+$node->safe_psql('utf8', 'DROP SCHEMA hostile, twin_too CASCADE; DROP SCHEMA IF EXISTS twin_off CASCADE');
 $node->command_ok([qw(pg_dump -U owner -Fc -N native -e plpgsql -f), $dump, 'utf8'], 'dump');
 $node->safe_psql('postgres', 'CREATE DATABASE restored TEMPLATE template0 OWNER owner', @owner);
 $node->command_ok([qw(pg_restore -U owner --no-owner --exit-on-error -j2 -d restored), $dump], 'restore');
