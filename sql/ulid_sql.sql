@@ -143,9 +143,9 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION gen_ulid() IS 'generate a ulid: the time is now, the randomness 80 fresh bits';
 
--- The first 6 bytes of the ulids of a time.
-CREATE FUNCTION ulid_sql_time(timestamptz) RETURNS bytea
-    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+-- Of a time, and what follows it. It is not STRICT, because the latter is null for an infinite time, which is an error.
+CREATE FUNCTION ulid_sql_at(timestamptz, randomness bytea) RETURNS uuid
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     SET search_path = pg_catalog, pg_temp
     AS $$
 BEGIN
@@ -154,13 +154,14 @@ BEGIN
             MESSAGE = 'timestamp out of range for type ulid',
             DETAIL = 'A ULID holds times from 1970-01-01 00:00:00+00 to 10889-08-02 05:31:50.655+00.';
     END IF;
-    RETURN substring(int8send((date_part('epoch', date_bin('1 ms', $1, 'epoch')) * 1000)::bigint) FROM 3);
+    RETURN encode(substring(int8send((date_part('epoch', date_bin('1 ms', $1, 'epoch')) * 1000)::bigint) FROM 3)
+        || randomness, 'hex')::uuid;
 END $$;
-COMMENT ON FUNCTION ulid_sql_time(timestamptz) IS 'time of a ulid, 6 bytes';
+COMMENT ON FUNCTION ulid_sql_at(timestamptz, bytea) IS 'ulid of a time and 10 bytes';
 
 CREATE FUNCTION gen_ulid(timestamptz) RETURNS uuid
     LANGUAGE sql VOLATILE PARALLEL SAFE
-    RETURN encode(ulid_sql_time($1) || overlay(uuid_send(gen_random_uuid()) PLACING ''::bytea FROM 7 FOR 6), 'hex')::uuid;
+    RETURN ulid_sql_at($1, overlay(uuid_send(gen_random_uuid()) PLACING ''::bytea FROM 7 FOR 6));
 COMMENT ON FUNCTION gen_ulid(timestamptz) IS 'generate a ulid of the given time: the randomness is 80 fresh bits';
 
 --
@@ -185,12 +186,12 @@ COMMENT ON FUNCTION ulid_extract_randomness(uuid) IS 'extract the randomness fro
 
 CREATE FUNCTION ulid_lower_bound(timestamptz) RETURNS uuid
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
-    RETURN encode(ulid_sql_time($1) || E'\\x00000000000000000000'::bytea, 'hex')::uuid;
+    RETURN ulid_sql_at($1, E'\\x00000000000000000000');
 COMMENT ON FUNCTION ulid_lower_bound(timestamptz) IS 'smallest ulid of the millisecond that the time lies in';
 
 CREATE FUNCTION ulid_upper_bound(timestamptz) RETURNS uuid
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
-    RETURN encode(ulid_sql_time($1) || E'\\xffffffffffffffffffff'::bytea, 'hex')::uuid;
+    RETURN ulid_sql_at($1, E'\\xffffffffffffffffffff');
 COMMENT ON FUNCTION ulid_upper_bound(timestamptz) IS 'greatest ulid of the millisecond that the time lies in';
 
 --
@@ -255,42 +256,58 @@ COMMENT ON FUNCTION ulid_contained_by_range(uuid, tstzrange) IS 'whether the uli
 -- Search by the first characters
 --
 
--- The prefix, padded to the 26 characters of a ulid.
-CREATE FUNCTION ulid_sql_fill(prefix text, filler text) RETURNS text
+-- The prefix, padded to the 26 characters of a ulid. If no ulid can start with it: an error, or null.
+CREATE FUNCTION ulid_sql_fill(prefix text, filler text, is_required boolean) RETURNS text
     LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
     SET search_path = pg_catalog, pg_temp
     AS $$
 DECLARE
     -- the number of characters at the beginning that a ulid can contain
-    n CONSTANT integer := length(substring(prefix COLLATE "C" FROM '^[0-9A-TV-Za-tv-z]*'));
+    n integer;
 BEGIN
+    IF octet_length(prefix) = 0 THEN
+        RETURN least(filler COLLATE "C", '7') || repeat(filler, 25);
+    ELSIF octet_length(prefix) <= 26 AND prefix COLLATE "C" ~ '^[0-7ILOilo][0-9A-TV-Za-tv-z]*$' THEN
+        RETURN rpad(prefix, 26, filler);
+    ELSIF NOT is_required THEN
+        RETURN NULL;
+    END IF;
+    n := length(substring(prefix COLLATE "C" FROM '^[0-9A-TV-Za-tv-z]*'));
     IF n > 0 AND prefix COLLATE "C" !~ '^[0-7ILOilo]' THEN
         RAISE EXCEPTION USING ERRCODE = 'numeric_value_out_of_range',
             MESSAGE = format('prefix "%s" is out of range for type ulid', prefix),
             DETAIL = 'The first character of a ULID is at most 7.';
-    ELSIF octet_length(prefix) > n OR n > 26 THEN
-        RAISE EXCEPTION USING ERRCODE = 'invalid_text_representation',
-            MESSAGE = format('invalid prefix of a ulid: "%s"', prefix),
-            DETAIL = CASE WHEN n >= 26 THEN 'A ULID has 26 characters.' ELSE
-                format('Character "%s" at position %s is not in Crockford''s Base32 alphabet.', substr(prefix, n + 1, 1), n + 1) END;
     END IF;
-    RETURN CASE n WHEN 0 THEN least(filler COLLATE "C", '7') ELSE prefix END || repeat(filler, 26 - greatest(n, 1));
+    RAISE EXCEPTION USING ERRCODE = 'invalid_text_representation',
+        MESSAGE = format('invalid prefix of a ulid: "%s"', prefix),
+        DETAIL = CASE WHEN n >= 26 THEN 'A ULID has 26 characters.' ELSE format(
+            'Character "%s" at position %s is not in Crockford''s Base32 alphabet.', substr(prefix, n + 1, 1), n + 1) END;
 END $$;
-COMMENT ON FUNCTION ulid_sql_fill(text, text) IS 'first characters of a ulid, filled up';
+COMMENT ON FUNCTION ulid_sql_fill(text, text, boolean) IS 'first characters of a ulid, filled up';
 
 CREATE FUNCTION ulid_prefix_lower(prefix text) RETURNS uuid
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
-    RETURN ulid_from_text(ulid_sql_fill(prefix, '0'));
+    RETURN ulid_from_text(ulid_sql_fill(prefix, '0', true));
 COMMENT ON FUNCTION ulid_prefix_lower(text) IS 'smallest ulid whose text starts with the characters';
 
 CREATE FUNCTION ulid_prefix_upper(prefix text) RETURNS uuid
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
-    RETURN ulid_from_text(ulid_sql_fill(prefix, 'Z'));
+    RETURN ulid_from_text(ulid_sql_fill(prefix, 'Z', true));
 COMMENT ON FUNCTION ulid_prefix_upper(text) IS 'greatest ulid whose text starts with the characters';
 
+-- Because it is STRICT and does not use the id, it is not inlined.
+CREATE FUNCTION ulid_sql_refuse_prefix(prefix text, id uuid) RETURNS boolean
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    RETURN ulid_sql_fill(prefix, '0', true) IS NULL;
+COMMENT ON FUNCTION ulid_sql_refuse_prefix(text, uuid) IS 'error for an id and characters that no ulid starts with';
+
+-- The bounds are computed even if there is no id, and for a constant prefix when the query is planned. The native function
+-- raises no error then. So an invalid prefix has the bounds of all ids, and raises its error for each of them.
 CREATE FUNCTION ulid_starts_with(id uuid, prefix text) RETURNS boolean
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
-    RETURN id >= ulid_prefix_lower(prefix) AND id <= ulid_prefix_upper(prefix);
+    RETURN id >= coalesce(ulid_from_text(ulid_sql_fill(prefix, '0', false)), '00000000-0000-0000-0000-000000000000')
+        AND id <= coalesce(ulid_from_text(ulid_sql_fill(prefix, 'Z', false)), 'ffffffff-ffff-ffff-ffff-ffffffffffff')
+        AND (ulid_sql_fill(prefix, '0', false) IS NOT NULL OR ulid_sql_refuse_prefix(prefix, id));
 COMMENT ON FUNCTION ulid_starts_with(uuid, text) IS 'whether the text of the ulid starts with the characters, by an index on it';
 
 --
@@ -307,36 +324,52 @@ COMMENT ON FUNCTION ulid_to_uuid_v7(uuid) IS 'version 7 uuid of the same millise
 -- Time, version and fraction; then variant and random bits, which are at the same place in a uuid of version 4.
 CREATE FUNCTION gen_uuid_v7(timestamptz) RETURNS uuid
     LANGUAGE sql VOLATILE PARALLEL SAFE
-    RETURN encode(ulid_sql_time($1)
-        || int2send((28672 + date_part('microseconds', $1)::integer % 1000 * 4096 / 1000)::smallint)
-        || substring(uuid_send(gen_random_uuid()) FROM 9), 'hex')::uuid;
+    RETURN ulid_sql_at($1, int2send((28672 + date_part('microseconds', $1)::integer % 1000 * 4096 / 1000)::smallint)
+        || substring(uuid_send(gen_random_uuid()) FROM 9));
 COMMENT ON FUNCTION gen_uuid_v7(timestamptz) IS 'generate a version 7 uuid of the given time: 62 fresh bits of randomness';
 
 --
 -- TypeID: the same 128 bits in lower case behind a prefix
 --
 
--- The prefix with its underscore; empty if the prefix is.
+-- The prefix with its underscore; empty if the prefix is, null if it is invalid.
 CREATE FUNCTION ulid_sql_typeid_prefix(prefix text) RETURNS text
     LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
     SET search_path = pg_catalog, pg_temp
     AS $$
-DECLARE
-    n CONSTANT integer := length(substring(prefix COLLATE "C" FROM '^[a-z_]*'));
 BEGIN
-    IF prefix COLLATE "C" ~ '^([a-z]([a-z_]{0,61}[a-z])?)?$' THEN
-        RETURN CASE WHEN n > 0 THEN prefix || '_' ELSE '' END;
-    END IF;
-    RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
-        MESSAGE = format('invalid prefix of a TypeID: "%s"', prefix),
-        DETAIL = CASE
-            WHEN n < octet_length(prefix) THEN format(
-                'Character "%s" at position %s is not a lower-case letter or an underscore.', substr(prefix, n + 1, 1), n + 1)
-            WHEN n > 63 THEN format('The prefix has at most 63 characters, not %s.', n)
-            ELSE 'The prefix must not start or end with an underscore.'
-        END;
+    RETURN CASE
+        WHEN octet_length(prefix) = 0 THEN ''
+        WHEN octet_length(prefix) > 63 THEN NULL
+        WHEN prefix COLLATE "C" ~ '^[a-z]([a-z_]*[a-z])?$' THEN prefix || '_'
+    END;
 END $$;
 COMMENT ON FUNCTION ulid_sql_typeid_prefix(text) IS 'prefix of a TypeID, and the underscore after it';
+
+-- The TypeID, from what ulid_sql_typeid_prefix makes of the prefix. If that is null: the error, unless there is no suffix.
+CREATE FUNCTION ulid_sql_typeid(head text, suffix text, prefix text) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+BEGIN
+    IF head IS NULL AND suffix IS NOT NULL AND prefix IS NOT NULL THEN
+        DECLARE
+            n CONSTANT integer := length(substring(prefix COLLATE "C" FROM '^[a-z_]*'));
+        BEGIN
+            RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
+                MESSAGE = format('invalid prefix of a TypeID: "%s"', prefix),
+                DETAIL = CASE
+                    WHEN n < octet_length(prefix) THEN format(
+                        'Character "%s" at position %s is not a lower-case letter or an underscore.',
+                        substr(prefix, n + 1, 1), n + 1)
+                    WHEN n > 63 THEN format('The prefix has at most 63 characters, not %s.', n)
+                    ELSE 'The prefix must not start or end with an underscore.'
+                END;
+        END;
+    END IF;
+    RETURN head || lower(suffix COLLATE "C");
+END $$;
+COMMENT ON FUNCTION ulid_sql_typeid(text, text, text) IS 'TypeID of its parts';
 
 -- Prefix and suffix of a TypeID; if a prefix is given, the TypeID must have it.
 CREATE FUNCTION ulid_sql_typeid_parts(typeid text, prefix text, is_given boolean) RETURNS text[]
@@ -378,7 +411,7 @@ COMMENT ON FUNCTION ulid_sql_typeid_parts(text, text, boolean) IS 'prefix and su
 
 CREATE FUNCTION ulid_to_typeid(prefix text, id uuid) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
-    RETURN ulid_sql_typeid_prefix(prefix) || lower(ulid_to_text(id) COLLATE "C");
+    RETURN ulid_sql_typeid(ulid_sql_typeid_prefix(prefix), ulid_to_text(id), prefix);
 COMMENT ON FUNCTION ulid_to_typeid(text, uuid) IS 'TypeID of the prefix, which may be empty, and the ulid';
 
 CREATE FUNCTION ulid_from_typeid(typeid text) RETURNS uuid
@@ -409,7 +442,8 @@ DECLARE
     f record;
 BEGIN
     FOR f IN SELECT oid::regprocedure AS name, prosrc FROM pg_proc
-        WHERE oid = ANY ('{gen_ulid(), ulid_to_text(uuid), ulid_from_text(text)}'::regprocedure[])
+        WHERE oid = ANY ('{gen_ulid(), ulid_to_text(uuid), ulid_from_text(text),
+            "ulid_sql_typeid(text, text, text)"}'::regprocedure[])
     LOOP
         EXECUTE replace(pg_get_functiondef(f.name), f.prosrc,
             regexp_replace(regexp_replace(regexp_replace(f.prosrc,

@@ -257,6 +257,27 @@ same('utf8', $_, "\@.$_(\$1[1]::tstzrange)::uuid", $ranges) for qw(ulid_range_lo
 same('utf8', "ulid_contained_by_range of $_", "\@.ulid_contained_by_range('$_'::uuid, \$1[1]::tstzrange)", $ranges)
   for @uuids[0 .. 2];
 
+# A constant is evaluated when the query is planned, where a native function says nothing that no row asks for.
+$node->safe_psql('utf8', <<"SQL", @owner);
+CREATE TABLE test.nothing (id uuid, t text);
+CREATE TABLE test.nulls AS SELECT id, t FROM (VALUES (1)) AS v (n) LEFT JOIN test.nothing ON true;
+CREATE TABLE test.one AS SELECT '$uuid'::uuid AS id, '$typeid' AS t;
+SQL
+for my $call (
+    (map { "ulid_starts_with(id, $_)" } "'U'", "'8'", "repeat('0', 27)", 'NULL', "''", "'01A'", 't'),
+    (map { "ulid_to_typeid($_, id)" } "'A'", "'_'", "repeat('a', 64)", 'NULL', "''", "'user'", 't'),
+    (map { "ulid_from_typeid(t, $_)::uuid" } "'A'", "'_'", 'NULL', "''", "'user'"),
+    (map { "ulid_contained_by_range(id, $_)" } "'empty'", 'NULL', "'[,)'"),
+    (map { ("gen_ulid($_)", "gen_uuid_v7($_)") } "'infinity'", "'1969-12-31 00:00+00'"),
+) {
+    for my $table (qw(nothing nulls one)) {
+        same('utf8', "$call of $table",
+            "(SELECT string_agg(coalesce(\@.$call\::text, 'null'), ' ') FROM test.$table)", texts(''));
+        same('utf8', "$call as a condition of $table", "(SELECT count(*) FROM test.$table WHERE \@.$call)", texts(''))
+          if $call =~ /^ulid_(?:starts_with|contained)/;
+    }
+}
+
 #
 # The catalogue, generators and plans
 #
