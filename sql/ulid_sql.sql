@@ -92,29 +92,32 @@ BEGIN
 
     -- What remains is the error. All characters before the fault are ASCII, so bytes are counted like characters.
     DECLARE
-        -- the number of valid characters at the beginning
-        n CONSTANT integer := octet_length(b)
-            - octet_length(ltrim(b, '0123456789ABCDEFGHIJKLMNOPQRSTVWXYZabcdefghijklmnopqrstvwxyz'));
-        fault integer := n + 1;
+        fault integer;
         expected text := 'in Crockford''s Base32 alphabet';
-        ascii CONSTANT integer := octet_length(substring($1 COLLATE "C" FROM E'^[\\u0001-\\u007f]*'));
         uuid_form CONSTANT text := '00000000-0000-0000-0000-000000000000';
         digits CONSTANT text := '0123456789ABCDEFabcdef';
+        utf8 bytea;
     BEGIN
-        IF octet_length(b) = 26 AND n > 0 AND get_byte(v, get_byte(b, 0)) > 7 THEN
-            RAISE EXCEPTION USING ERRCODE = 'numeric_value_out_of_range',
-                MESSAGE = format('value "%s" is out of range for type ulid', $1),
-                DETAIL = 'The first character of a ULID is at most 7.';
+        IF octet_length(b) = 26 THEN
+            fault := 27 - octet_length(ltrim(b, '0123456789ABCDEFGHIJKLMNOPQRSTVWXYZabcdefghijklmnopqrstvwxyz'));
+            IF fault > 1 AND get_byte(v, get_byte(b, 0)) > 7 THEN
+                RAISE EXCEPTION USING ERRCODE = 'numeric_value_out_of_range',
+                    MESSAGE = format('value "%s" is out of range for type ulid', $1),
+                    DETAIL = 'The first character of a ULID is at most 7.';
+            END IF;
         ELSIF octet_length(b) = 36 THEN
             SELECT min(i) INTO fault FROM generate_series(1, 36) AS i
             WHERE translate(substr($1, i, 1), digits, repeat('0', 22)) COLLATE "C" <> substr(uuid_form, i, 1);
             expected := CASE WHEN substr(uuid_form, fault, 1) = '-' THEN 'a hyphen' ELSE 'a hexadecimal digit' END;
-        ELSIF octet_length(b) <> 26 AND ascii = octet_length(b) THEN
-            RAISE EXCEPTION USING ERRCODE = 'invalid_text_representation',
-                MESSAGE = format('invalid input syntax for type ulid: "%s"', $1),
-                DETAIL = format('A ULID has 26 characters, or 36 in the form of a UUID, not %s.', octet_length(b));
-        ELSIF octet_length(b) <> 26 THEN
-            fault := ascii + 1;
+        ELSE
+            -- Read as LATIN1, each byte that is not ASCII becomes one after c2 or c3, which are nowhere else; and at the end.
+            utf8 := convert(b, 'LATIN1', 'UTF8') || E'\\xc2c3';
+            fault := least(position(E'\\xc2' IN utf8), position(E'\\xc3' IN utf8));
+            IF fault > octet_length(b) THEN
+                RAISE EXCEPTION USING ERRCODE = 'invalid_text_representation',
+                    MESSAGE = format('invalid input syntax for type ulid: "%s"', $1),
+                    DETAIL = format('A ULID has 26 characters, or 36 in the form of a UUID, not %s.', octet_length(b));
+            END IF;
         END IF;
         RAISE EXCEPTION USING ERRCODE = 'invalid_text_representation',
             MESSAGE = format('invalid input syntax for type ulid: "%s"', $1),
@@ -124,9 +127,16 @@ END $$;
 COMMENT ON FUNCTION ulid_from_text(text) IS 'ulid of a text that ulid_is_valid accepts';
 
 CREATE FUNCTION ulid_is_valid(text) RETURNS boolean
-    LANGUAGE sql IMMUTABLE PARALLEL SAFE
-    RETURN $1 COLLATE "C"
-        ~ '^([0-7ILOilo][0-9A-TV-Za-tv-z]{25}|[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12})$';
+    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+BEGIN
+    RETURN CASE
+        WHEN octet_length($1) = 26 THEN $1 COLLATE "C" ~ '^[0-7ILOilo][0-9A-TV-Za-tv-z]*$'
+        WHEN octet_length($1) = 36 THEN $1 COLLATE "C" ~ '^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$'
+        ELSE false
+    END;
+END $$;
 COMMENT ON FUNCTION ulid_is_valid(text) IS 'whether the text can be read as a ulid';
 
 --
@@ -262,7 +272,7 @@ CREATE FUNCTION ulid_sql_fill(prefix text, filler text, is_required boolean) RET
     SET search_path = pg_catalog, pg_temp
     AS $$
 DECLARE
-    -- the number of characters at the beginning that a ulid can contain
+    -- the number of characters at the beginning that a ulid can contain, as far as it matters
     n integer;
 BEGIN
     IF octet_length(prefix) = 0 THEN
@@ -272,8 +282,8 @@ BEGIN
     ELSIF NOT is_required THEN
         RETURN NULL;
     END IF;
-    n := length(substring(prefix COLLATE "C" FROM '^[0-9A-TV-Za-tv-z]*'));
-    IF n > 0 AND prefix COLLATE "C" !~ '^[0-7ILOilo]' THEN
+    n := length(substring(left(prefix, 27) COLLATE "C" FROM '^[0-9A-TV-Za-tv-z]*'));
+    IF n > 0 AND left(prefix, 1) COLLATE "C" !~ '[0-7ILOilo]' THEN
         RAISE EXCEPTION USING ERRCODE = 'numeric_value_out_of_range',
             MESSAGE = format('prefix "%s" is out of range for type ulid', prefix),
             DETAIL = 'The first character of a ULID is at most 7.';
@@ -354,15 +364,17 @@ CREATE FUNCTION ulid_sql_typeid(head text, suffix text, prefix text) RETURNS tex
 BEGIN
     IF head IS NULL AND suffix IS NOT NULL AND prefix IS NOT NULL THEN
         DECLARE
-            n CONSTANT integer := length(substring(prefix COLLATE "C" FROM '^[a-z_]*'));
+            -- a regular expression cannot be applied to a text of 256 MB, so a fault is only sought at its beginning
+            sought CONSTANT text := left(prefix, 1000000);
+            n CONSTANT integer := length(substring(sought COLLATE "C" FROM '^[a-z_]*'));
         BEGIN
             RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
                 MESSAGE = format('invalid prefix of a TypeID: "%s"', prefix),
                 DETAIL = CASE
-                    WHEN n < octet_length(prefix) THEN format(
+                    WHEN n < length(sought) THEN format(
                         'Character "%s" at position %s is not a lower-case letter or an underscore.',
                         substr(prefix, n + 1, 1), n + 1)
-                    WHEN n > 63 THEN format('The prefix has at most 63 characters, not %s.', n)
+                    WHEN n > 63 THEN format('The prefix has at most 63 characters, not %s.', length(prefix))
                     ELSE 'The prefix must not start or end with an underscore.'
                 END;
         END;
@@ -377,21 +389,23 @@ CREATE FUNCTION ulid_sql_typeid_parts(typeid text, prefix text, is_given boolean
     SET search_path = pg_catalog, pg_temp
     AS $$
 DECLARE
-    parts CONSTANT text[] := regexp_match(typeid COLLATE "C", '^(?:(.*)(_))?([^_]*)$');
-    head CONSTANT text := coalesce(parts[1], '');
-    suffix CONSTANT text := parts[3];
-    n CONSTANT integer := length(substring(head COLLATE "C" FROM '^[a-z_]*'));
-    m CONSTANT integer := length(substring(suffix COLLATE "C" FROM '^[0-9a-hjkmnp-tv-z]*'));
+    suffix CONSTANT text := split_part(typeid COLLATE "C", '_', -1);
+    head CONSTANT text := left(typeid, -length(suffix) - 1);
     start CONSTANT integer := octet_length(typeid) - octet_length(suffix);
+    -- as above
+    sought CONSTANT text := left(head, 1000000);
+    n CONSTANT integer := length(substring(sought COLLATE "C" FROM '^[a-z_]*'));
+    m CONSTANT integer := length(substring(left(suffix, 1000000) COLLATE "C" FROM '^[0-9a-hjkmnp-tv-z]*'));
     detail CONSTANT text := CASE
-        WHEN parts[2] IS NOT NULL AND head = '' THEN 'Without a prefix there is no underscore before the suffix.'
-        WHEN n < octet_length(head) THEN format(
+        WHEN start = 1 THEN 'Without a prefix there is no underscore before the suffix.'
+        WHEN n < length(sought) THEN format(
             'Character "%s" at position %s is not a lower-case letter or an underscore.', substr(head, n + 1, 1), n + 1)
-        WHEN n > 63 THEN format('The prefix has at most 63 characters, not %s.', n)
+        WHEN n > 63 THEN format('The prefix has at most 63 characters, not %s.', length(head))
         WHEN head COLLATE "C" ~ '^_|_$' THEN 'The prefix must not start or end with an underscore.'
-        WHEN m < octet_length(suffix) THEN format('Character "%s" at position %s is not in Crockford''s Base32 alphabet in lower case.',
+        WHEN m < least(length(suffix), 1000000) THEN format(
+            'Character "%s" at position %s is not in Crockford''s Base32 alphabet in lower case.',
             substr(suffix, m + 1, 1), start + m + 1)
-        WHEN m <> 26 THEN format('The suffix has 26 characters, not %s.', m)
+        WHEN m <> 26 THEN format('The suffix has 26 characters, not %s.', length(suffix))
     END;
 BEGIN
     IF detail IS NOT NULL THEN
@@ -436,18 +450,18 @@ COMMENT ON FUNCTION typeid_prefix(text) IS 'prefix of a TypeID; empty if it has 
 -- Setting a search_path takes 0.3 to 3 microseconds for each call, the most before PostgreSQL 17. The functions that are called
 -- for each row go without: here every function, operator, type and collation in them is qualified. An operator in OPERATOR()
 -- has the precedence of <<, so others than << >> & | || need parentheses beside them. CASE with an operand and IN look
--- up = by their own; they must not occur.
+-- up = by their own; they must not occur. (The IN of position does not.)
 DO $$
 DECLARE
     f record;
 BEGIN
     FOR f IN SELECT oid::regprocedure AS name, prosrc FROM pg_proc
-        WHERE oid = ANY ('{gen_ulid(), ulid_to_text(uuid), ulid_from_text(text),
+        WHERE oid = ANY ('{gen_ulid(), ulid_to_text(uuid), ulid_from_text(text), ulid_is_valid(text),
             "ulid_sql_typeid(text, text, text)"}'::regprocedure[])
     LOOP
         EXECUTE replace(pg_get_functiondef(f.name), f.prosrc,
             regexp_replace(regexp_replace(regexp_replace(f.prosrc,
-                E'\\m(?!substring|overlay)([a-z_0-9]+\\()', E'pg_catalog.\\1', 'g'),  -- these two are syntax
+                E'\\m(?!substring|overlay|position|least)([a-z_0-9]+\\()', E'pg_catalog.\\1', 'g'),  -- these four are syntax
                 -- but not MESSAGE = in RAISE
                 E'(?<![A-Z]) (<<|>>|<>|<=|\\|\\||[&|=<>~*+-]) ', E' OPERATOR(pg_catalog.\\1) ', 'g'),
                 E'(\\m(text|bytea|uuid)\\M|"C")', E'pg_catalog.\\1', 'g'));

@@ -1,6 +1,6 @@
 # The functions of sql/ulid_sql.sql do what those of the extension do: the same results, and errors with the same
 # SQLSTATE, message and detail. Both are in one database, in two schemas. CASES (500) is how many texts and ids are made
-# at random.
+# at random; with LARGE, every function gets a text of 256 MB.
 use strict;
 use warnings;
 use PostgreSQL::Test::Cluster;
@@ -38,7 +38,7 @@ EXCEPTION
     WHEN others THEN
         GET STACKED DIAGNOSTICS state = RETURNED_SQLSTATE, message = MESSAGE_TEXT, detail = PG_EXCEPTION_DETAIL,
             hint = PG_EXCEPTION_HINT;
-        RETURN format('%s %s / %s / %s', state, message, detail, hint);
+        RETURN format('%s %s / %s / %s', state, left(message, 10000), detail, hint);
 END $$;
 
 -- The inputs for which a query, where @ stands for the schema, has different outcomes; then, how many were compared.
@@ -236,6 +236,15 @@ for (
 ) {
     my ($call, $inputs) = @$_;
     same('utf8', "$call of every character at every position", "\@.$call", $inputs);
+}
+
+# Texts that are longer than what a regular expression can be applied to.
+for my $call (
+    'ulid_is_valid(huge)',
+    $ENV{LARGE} ? ('ulid_from_text(huge)', 'ulid_prefix_lower(huge)', "ulid_starts_with('$uuid'::uuid, huge)",
+        'ulid_from_typeid(huge)', "typeid_prefix(huge || '_')", "ulid_to_typeid(huge, '$uuid'::uuid)") : (),
+) {
+    same('utf8', $call, '@.' . $call =~ s/huge/repeat('0', 268435456)/r, texts(''));
 }
 
 #
