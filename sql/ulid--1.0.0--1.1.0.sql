@@ -26,6 +26,31 @@ BEGIN
 END $$;
 
 --
+-- Comparison. The planner support lets an index on a uuid column serve a comparison with a ulid.
+--
+
+-- A session keeps the library that it has loaded, also when its file is replaced. An older one does not have the function.
+DO $$
+BEGIN
+    CREATE FUNCTION ulid_comparison_support(internal) RETURNS internal
+        LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
+        AS 'MODULE_PATHNAME', 'ulid_comparison_support';
+EXCEPTION WHEN undefined_function THEN
+    RAISE EXCEPTION USING
+        ERRCODE = 'object_not_in_prerequisite_state',
+        MESSAGE = 'the library of extension "ulid" in this session is older than version 1.1.0',
+        DETAIL = SQLERRM,
+        HINT = 'Restart the server if it preloads the library, otherwise reconnect. All sessions that have the older library must end before the update.';
+END $$;
+COMMENT ON FUNCTION ulid_comparison_support(internal) IS 'planner support for comparisons of a uuid column with a ulid';
+
+ALTER FUNCTION ulid_lt(ulid, ulid) SUPPORT ulid_comparison_support;
+ALTER FUNCTION ulid_le(ulid, ulid) SUPPORT ulid_comparison_support;
+ALTER FUNCTION ulid_eq(ulid, ulid) SUPPORT ulid_comparison_support;
+ALTER FUNCTION ulid_ge(ulid, ulid) SUPPORT ulid_comparison_support;
+ALTER FUNCTION ulid_gt(ulid, ulid) SUPPORT ulid_comparison_support;
+
+--
 -- Type
 --
 
@@ -40,21 +65,6 @@ CREATE FUNCTION ulid_from_text(text) RETURNS ulid
     LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'ulid_from_text';
 COMMENT ON FUNCTION ulid_from_text(text) IS 'ulid of a text that the input function accepts';
-
---
--- Comparison. The planner support lets an index on a uuid column serve a comparison with a ulid.
---
-
-CREATE FUNCTION ulid_comparison_support(internal) RETURNS internal
-    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
-    AS 'MODULE_PATHNAME', 'ulid_comparison_support';
-COMMENT ON FUNCTION ulid_comparison_support(internal) IS 'planner support for comparisons of a uuid column with a ulid';
-
-ALTER FUNCTION ulid_lt(ulid, ulid) SUPPORT ulid_comparison_support;
-ALTER FUNCTION ulid_le(ulid, ulid) SUPPORT ulid_comparison_support;
-ALTER FUNCTION ulid_eq(ulid, ulid) SUPPORT ulid_comparison_support;
-ALTER FUNCTION ulid_ge(ulid, ulid) SUPPORT ulid_comparison_support;
-ALTER FUNCTION ulid_gt(ulid, ulid) SUPPORT ulid_comparison_support;
 
 --
 -- Generators

@@ -1,9 +1,11 @@
 # From each released version to the newest: stored data is kept, and the objects are those of a fresh install. The
-# extension of the same name that other software installs is left alone.
+# extension of the same name that other software installs is left alone. A session that has loaded the older library does
+# not update.
 use strict;
 use warnings;
-use File::Basename 'basename';
+use File::Basename qw(basename dirname);
 use File::Glob ':bsd_glob';
+use File::Path 'make_path';
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -144,6 +146,55 @@ sub refused {
         "the update from $from to $to refuses a type $type");
     like($error, qr/^HINT:  .*docs\/migrating/m, "and names the guide to migrating from it ($from, $type)");
     return;
+}
+
+# A copy of the installed server, whose library can be replaced while it runs. The programs find the other directories
+# relative to their own.
+my $copy = PostgreSQL::Test::Utils::tempdir('copy');
+chomp(my ($bindir, $libdir, $sharedir) = `pg_config --bindir --pkglibdir --sharedir`);
+my ($common) = join("\0", $bindir, $libdir, $sharedir) =~ m{^(.+)/[^\0]+\0\1/[^\0]+\0\1/};
+my %copied = map { $_ => $copy . substr $_, length $common } $bindir, $libdir, $sharedir;
+make_path(map { dirname($_) } values %copied);
+system_or_bail('cp', '-R', $_, $copied{$_}) for $bindir, $libdir;
+symlink($sharedir, $copied{$sharedir}) or die "$copied{$sharedir}: $!";
+symlink($copied{$bindir}, "$copy/bin") or die "$copy/bin: $!" if $copied{$bindir} ne "$copy/bin";
+my ($library) = bsd_glob("$copied{$libdir}/ulid.*");
+
+# An older library: one that has the function that the planner calls for each comparison under a name that nobody asks for.
+my $newer = slurp_file($library);
+my $count = (my $older = $newer) =~ s/(?<=\0)((?:pg_finfo_)?ulid_comparison_suppor)t(?=\0)/$1_/g;
+cmp_ok($count, '>=', 2, 'the function has a symbol, and its information has one');
+for my $version (@released) {
+    unlink $library;
+    append_to_file($library, $older);
+    append_to_file("$library.newer", $newer);
+
+    my $open = new_server("open_$version" =~ tr/./_/r, extension => 0, path => $copy);
+    $open->safe_psql('postgres', "CREATE EXTENSION ulid VERSION '$version'; CREATE TABLE kept AS SELECT gen_ulid() AS id");
+    my $found = 'SELECT count(gen_ulid()) FROM kept WHERE id = (SELECT id FROM kept)';
+    my ($status, $output, $error) = $open->psql('postgres', <<"SQL", on_error_stop => 0);
+\\set VERBOSITY verbose
+$found;
+\\! mv '$library.newer' '$library'
+\\echo the library is installed
+ALTER EXTENSION ulid UPDATE;
+$found;
+\\! psql -X -q -d postgres -c 'ALTER EXTENSION ulid UPDATE'
+\\echo another session has updated
+$found;
+\\c
+$found;
+SELECT default_version = installed_version FROM pg_available_extensions WHERE name = 'ulid';
+SQL
+    is($output, "1\nthe library is installed\n1\nanother session has updated\n1\nt",
+        "$version: what works in a session that has the older library, and in a new one");
+    my ($refused, $broken, @more) = split /^(?=.*ERROR:  )/m, $error;
+    like($refused, qr/ERROR:  55000: the library of extension "ulid" in this session is older than version [\d.]+$/m,
+        "$version: such a session does not update");
+    like($refused, qr/^HINT:  .*[Rr]econnect/m, 'and says what to do');
+    like($broken, qr/ERROR:  42883: could not find function "(\w+)" in file ".*"$/m,
+        "$version: after the update by another one it has an error that is explained");
+    is(scalar @more, 0, 'and no other');
 }
 
 done_testing();
