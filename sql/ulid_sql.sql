@@ -94,6 +94,7 @@ BEGIN
     DECLARE
         fault integer;
         expected text := 'in Crockford''s Base32 alphabet';
+        c text;
         uuid_form CONSTANT text := '00000000-0000-0000-0000-000000000000';
         digits CONSTANT text := '0123456789ABCDEFabcdef';
         utf8 bytea;
@@ -119,9 +120,12 @@ BEGIN
                     DETAIL = format('A ULID has 26 characters, or 36 in the form of a UUID, not %s.', octet_length(b));
             END IF;
         END IF;
+        c := substr($1, fault, 1);
         RAISE EXCEPTION USING ERRCODE = 'invalid_text_representation',
             MESSAGE = format('invalid input syntax for type ulid: "%s"', $1),
-            DETAIL = format('Character "%s" at position %s is not %s.', substr($1, fault, 1), fault, expected);
+            -- what is a character in SQL_ASCII, the client alone knows
+            DETAIL = format('%s at position %s is not %s.', CASE WHEN getdatabaseencoding() = 'SQL_ASCII' AND ascii(c) > 127
+                THEN format('Byte 0x%s', to_hex(ascii(c))) ELSE format('Character "%s"', c) END, fault, expected);
     END;
 END $$;
 COMMENT ON FUNCTION ulid_from_text(text) IS 'ulid of a text that ulid_is_valid accepts';
@@ -274,6 +278,7 @@ CREATE FUNCTION ulid_sql_fill(prefix text, filler text, is_required boolean) RET
 DECLARE
     -- the number of characters at the beginning that a ulid can contain, as far as it matters
     n integer;
+    c text;
 BEGIN
     IF octet_length(prefix) = 0 THEN
         RETURN least(filler COLLATE "C", '7') || repeat(filler, 25);
@@ -288,10 +293,13 @@ BEGIN
             MESSAGE = format('prefix "%s" is out of range for type ulid', prefix),
             DETAIL = 'The first character of a ULID is at most 7.';
     END IF;
+    c := substr(prefix, n + 1, 1);
     RAISE EXCEPTION USING ERRCODE = 'invalid_text_representation',
         MESSAGE = format('invalid prefix of a ulid: "%s"', prefix),
         DETAIL = CASE WHEN n >= 26 THEN 'A ULID has 26 characters.' ELSE format(
-            'Character "%s" at position %s is not in Crockford''s Base32 alphabet.', substr(prefix, n + 1, 1), n + 1) END;
+            '%s at position %s is not in Crockford''s Base32 alphabet.', CASE
+                WHEN getdatabaseencoding() = 'SQL_ASCII' AND ascii(c) > 127 THEN format('Byte 0x%s', to_hex(ascii(c)))
+                ELSE format('Character "%s"', c) END, n + 1) END;
 END $$;
 COMMENT ON FUNCTION ulid_sql_fill(text, text, boolean) IS 'first characters of a ulid, filled up';
 
@@ -367,13 +375,14 @@ BEGIN
             -- a regular expression cannot be applied to a text of 256 MB, so a fault is only sought at its beginning
             sought CONSTANT text := left(prefix, 1000000);
             n CONSTANT integer := length(substring(sought COLLATE "C" FROM '^[a-z_]*'));
+            c CONSTANT text := substr(prefix, n + 1, 1);
         BEGIN
             RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
                 MESSAGE = format('invalid prefix of a TypeID: "%s"', prefix),
                 DETAIL = CASE
-                    WHEN n < length(sought) THEN format(
-                        'Character "%s" at position %s is not a lower-case letter or an underscore.',
-                        substr(prefix, n + 1, 1), n + 1)
+                    WHEN n < length(sought) THEN format('%s at position %s is not a lower-case letter or an underscore.', CASE
+                        WHEN getdatabaseencoding() = 'SQL_ASCII' AND ascii(c) > 127 THEN format('Byte 0x%s', to_hex(ascii(c)))
+                        ELSE format('Character "%s"', c) END, n + 1)
                     WHEN n > 63 THEN format('The prefix has at most 63 characters, not %s.', length(prefix))
                     ELSE 'The prefix must not start or end with an underscore.'
                 END;
@@ -396,21 +405,24 @@ DECLARE
     sought CONSTANT text := left(head, 1000000);
     n CONSTANT integer := length(substring(sought COLLATE "C" FROM '^[a-z_]*'));
     m CONSTANT integer := length(substring(left(suffix, 1000000) COLLATE "C" FROM '^[0-9a-hjkmnp-tv-z]*'));
+    c text;
     detail CONSTANT text := CASE
         WHEN start = 1 THEN 'Without a prefix there is no underscore before the suffix.'
-        WHEN n < length(sought) THEN format(
-            'Character "%s" at position %s is not a lower-case letter or an underscore.', substr(head, n + 1, 1), n + 1)
+        WHEN n < length(sought) THEN format('%%s at position %s is not a lower-case letter or an underscore.', n + 1)
         WHEN n > 63 THEN format('The prefix has at most 63 characters, not %s.', length(head))
         WHEN head COLLATE "C" ~ '^_|_$' THEN 'The prefix must not start or end with an underscore.'
         WHEN m < least(length(suffix), 1000000) THEN format(
-            'Character "%s" at position %s is not in Crockford''s Base32 alphabet in lower case.',
-            substr(suffix, m + 1, 1), start + m + 1)
+            '%%s at position %s is not in Crockford''s Base32 alphabet in lower case.', start + m + 1)
         WHEN m <> 26 THEN format('The suffix has 26 characters, not %s.', length(suffix))
     END;
 BEGIN
     IF detail IS NOT NULL THEN
+        c := CASE WHEN n < length(sought) THEN substr(head, n + 1, 1) ELSE substr(suffix, m + 1, 1) END;
         RAISE EXCEPTION USING ERRCODE = 'invalid_text_representation',
-            MESSAGE = format('invalid TypeID: "%s"', typeid), DETAIL = detail;
+            MESSAGE = format('invalid TypeID: "%s"', typeid),
+            DETAIL = format(detail, CASE
+                WHEN getdatabaseencoding() = 'SQL_ASCII' AND ascii(c) > 127 THEN format('Byte 0x%s', to_hex(ascii(c)))
+                ELSE format('Character "%s"', c) END);
     ELSIF suffix COLLATE "C" !~ '^[0-7]' THEN
         RAISE EXCEPTION USING ERRCODE = 'numeric_value_out_of_range',
             MESSAGE = format('TypeID "%s" is out of range for type ulid', typeid),

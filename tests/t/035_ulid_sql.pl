@@ -446,7 +446,7 @@ BEGIN
             AND proname = ANY ('{encode, decode, substring, substr, int8send, int4send, int2send, uuid_send, date_part,
                 date_bin, clock_timestamp, gen_random_uuid, overlay, get_byte, set_byte, to_timestamp, lower, upper,
                 repeat, length, left, rpad, split_part, position, octet_length, ltrim, format, translate, convert,
-                convert_to, isfinite, lower_inc, upper_inc, isempty, timezone}')
+                convert_to, getdatabaseencoding, ascii, to_hex, isfinite, lower_inc, upper_inc, isempty, timezone}')
             AND NOT EXISTS (SELECT FROM unnest(proargtypes) AS t JOIN pg_type ON pg_type.oid = t WHERE typtype = 'p')
     LOOP
         EXECUTE format($f$CREATE FUNCTION hostile.%I(%s) RETURNS %s LANGUAGE plpgsql
