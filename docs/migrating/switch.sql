@@ -1,0 +1,414 @@
+-- Change a key, and all columns that foreign keys connect with it, from uuid to ulid or from ulid to uuid, without building an
+-- index under a lock. Each call reads the catalogs and writes, or runs, the step that comes next, until nothing is left to
+-- do; after a failure, call it again. back.md and uuid.md explain the steps.
+--
+--   psql -X -v table=account -v to=uuid -f switch.sql               write the next step
+--   psql -X -v table=account -v to=uuid -v run=yes -f switch.sql    run it
+--
+--   column=id              the column, if the primary key does not have exactly one of these types
+--   default='gen_ulid()'   replaces a default that is a generator of ids; to uuid: gen_random_uuid()
+--   lock_timeout=500ms     how long the exchange waits for all its locks before it gives up
+--   entry_timeout=50ms     when the building of an index that shall only enter the catalogs is canceled
+\set ON_ERROR_STOP on
+\if :{?column}
+\else
+\set column ''
+\endif
+\if :{?default}
+\else
+\set default ''
+\endif
+\if :{?run}
+\else
+\set run no
+\endif
+\if :{?lock_timeout}
+\else
+\set lock_timeout 500ms
+\endif
+\if :{?entry_timeout}
+\else
+\set entry_timeout 50ms
+\endif
+
+-- One session at a time: the cast is common to all tables.
+SELECT NOT :'run'::boolean OR pg_try_advisory_lock(hashtextextended('ulid switch.sql', 0)) AS alone, :'table'::regclass::oid AS start
+\gset switch_
+\if :switch_alone
+\else
+DO 'BEGIN RAISE EXCEPTION ''another session runs a step in this database'' USING ERRCODE = ''lock_not_available''; END';
+\endif
+
+BEGIN;
+-- Names and expressions are written for this path, and the steps set the same one.
+SELECT set_config('search_path', concat_ws(', ', 'pg_catalog', quote_ident(nspname), 'pg_temp'), true) AS path
+FROM pg_extension JOIN pg_namespace ON pg_namespace.oid = extnamespace WHERE extname = 'ulid'
+\gset switch_
+
+WITH RECURSIVE
+setting AS (
+    SELECT CASE :'to' WHEN 'ulid' THEN 'uuid' WHEN 'uuid' THEN 'ulid' END::regtype AS source, :'to'::regtype AS target,
+        CASE :'to' WHEN 'ulid' THEN 'uuid' ELSE 'ulid' END AS source_name, current_setting('server_version_num')::integer AS version,
+        coalesce(nullif(:'default', ''), CASE :'to' WHEN 'ulid' THEN 'gen_ulid()' ELSE 'gen_random_uuid()' END) AS generator,
+        format('SET LOCAL search_path = %s;', :'switch_path') AS path
+),
+
+-- The columns: those that foreign keys, partitions and inheritance connect with the first.
+edge AS (
+    SELECT conrelid AS rel, att, confrelid AS other_rel, other_att
+    FROM pg_constraint, unnest(conkey, confkey) AS pair(att, other_att) WHERE contype = 'f'
+    UNION
+    SELECT inhrelid, child.attnum, inhparent, parent.attnum
+    FROM pg_inherits JOIN pg_attribute AS child ON child.attrelid = inhrelid
+    JOIN pg_attribute AS parent ON parent.attrelid = inhparent AND parent.attname = child.attname
+    JOIN pg_class ON pg_class.oid = inhrelid AND relkind NOT IN ('i', 'I')
+    WHERE child.attnum > 0
+),
+start AS (
+    SELECT attrelid AS rel, attnum AS att FROM pg_attribute, setting
+    WHERE attrelid = :switch_start AND attnum > 0 AND atttypid IN (source, target)
+    AND CASE :'column' WHEN '' THEN attnum = ANY ((SELECT conkey FROM pg_constraint WHERE conrelid = attrelid AND contype = 'p')::smallint[])
+        ELSE attname = :'column' END
+),
+reached AS (
+    SELECT rel, att FROM start
+    UNION
+    SELECT next.rel, next.att
+    FROM reached
+    JOIN pg_attribute ON attrelid = reached.rel AND attnum = reached.att
+    JOIN setting ON atttypid IN (source, target)
+    JOIN (SELECT * FROM edge UNION SELECT other_rel, other_att, rel, att FROM edge) AS step ON step.rel = reached.rel AND step.att = reached.att,
+    LATERAL (SELECT step.other_rel, step.other_att) AS next(rel, att)
+),
+member AS (
+    SELECT rel, att, attname, atttypid, attgenerated, pg_class.*, atttypid = source AS converts,
+        pg_get_expr(adbin, adrelid) AS default, coalesce(pg_get_expr(adbin, adrelid), '') ~ (
+            '^\(*("?\w+"?\.)?"?(gen_random_uuid|uuidv4|uuidv7|uuid_generate_v[147]|uuid_generate_v1mc|gen_uuid_v7|gen_ordered_uuid_v7|'
+            'gen_ulid|gen_monotonic_ulid|gen_ordered_ulid)"?\(\)\)*(::("?\w+"?\.)?(uuid|ulid)\)*)*$') AS generated
+    FROM reached JOIN pg_class ON pg_class.oid = rel JOIN pg_attribute ON attrelid = rel AND attnum = att CROSS JOIN setting
+    LEFT JOIN pg_attrdef ON adrelid = rel AND adnum = att
+),
+
+-- Their indexes: old ones, whose operator class is for the old type, and new ones, already for the new type.
+index AS (
+    SELECT pg_index.*, pg_class.*, amname, constr.oid AS con, conname, contype, conparentid, condeferrable, condeferred, inhparent,
+        nspname,
+        indexprs IS NOT NULL OR indpred IS NOT NULL AS rebuilt,
+        NOT indisvalid AND relname ~ '^switch_[0-9]+_cc(new|old)[0-9]*$' AS debris
+    FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid JOIN pg_namespace ON pg_namespace.oid = relnamespace
+    JOIN pg_am ON pg_am.oid = relam
+    LEFT JOIN pg_constraint AS constr ON conindid = indexrelid AND conrelid = indrelid AND contype IN ('p', 'u', 'x')
+    LEFT JOIN pg_inherits ON inhrelid = indexrelid
+    WHERE EXISTS (
+        SELECT FROM member WHERE converts AND rel = indrelid AND (att = ANY (indkey) OR EXISTS (
+            SELECT FROM pg_depend WHERE classid = 'pg_class'::regclass AND objid = indexrelid
+            AND refclassid = 'pg_class'::regclass AND refobjid = rel AND refobjsubid = att)))
+),
+key AS (
+    SELECT indexrelid, n, member.converts AND class.opcintype = source AS old,
+        member.converts AND new_class.oid IS NULL AND class.opcintype <> target AS unknown,
+        concat(pg_get_indexdef(indexrelid, n, false),
+            ' COLLATE ' || nullif(nullif(indcollation[n - 1], 0), col.attcollation)::regcollation,
+            format(' %I.%I', class_schema.nspname, coalesce(new_class.opcname, class.opcname)),
+            (SELECT format(' (%s)', string_agg(format('%I = %L', option_name, option_value), ', '))
+                FROM pg_options_to_table(own.attoptions) HAVING count(*) > 0),
+            CASE indoption[n - 1] WHEN 1 THEN ' DESC NULLS LAST' WHEN 2 THEN ' NULLS FIRST' WHEN 3 THEN ' DESC' END) AS definition
+    FROM setting CROSS JOIN index CROSS JOIN generate_series(1, indnkeyatts) AS n
+    JOIN pg_attribute AS own ON own.attrelid = indexrelid AND own.attnum = n
+    JOIN pg_attribute AS col ON col.attrelid = indrelid AND col.attnum = indkey[n - 1]
+    JOIN pg_opclass AS class ON class.oid = indclass[n - 1]
+    LEFT JOIN member ON converts AND rel = indrelid AND att = indkey[n - 1]
+    LEFT JOIN pg_opclass AS new_class ON member.converts AND class.opcintype = source AND new_class.opcintype = target
+        AND new_class.opcmethod = class.opcmethod AND new_class.opcname = replace(class.opcname, source_name, :'to')
+    JOIN pg_namespace AS class_schema ON class_schema.oid = coalesce(new_class.opcnamespace, class.opcnamespace)
+    WHERE NOT rebuilt
+),
+shape AS (
+    SELECT index.*, old, unknown,
+        format(' USING %I (%s)%s%s', amname, keys,
+            (SELECT format(' INCLUDE (%s)', string_agg(pg_get_indexdef(indexrelid, n, false), ', ' ORDER BY n))
+                FROM generate_series(indnkeyatts + 1, indnatts) AS n HAVING count(*) > 0),
+            CASE WHEN indnullsnotdistinct THEN ' NULLS NOT DISTINCT' END) AS definition,
+        concat((SELECT format(' WITH (%s)', string_agg(format('%I = %L', option_name, option_value), ', '))
+                FROM pg_options_to_table(reloptions) HAVING count(*) > 0),
+            (SELECT format(' TABLESPACE %I', spcname) FROM pg_tablespace WHERE oid = reltablespace)) AS storage
+    FROM index JOIN (SELECT indexrelid, bool_or(coalesce(old, false)) AS old, bool_or(coalesce(unknown, false)) AS unknown,
+            string_agg(definition, ', ' ORDER BY n) AS keys FROM key GROUP BY indexrelid) AS keys USING (indexrelid)
+),
+-- An old index is replaced by a new one with the same definition, whoever has built it.
+numbered AS (
+    SELECT *, row_number() OVER (PARTITION BY old, indrelid, indisunique, definition ORDER BY con IS NULL, indexrelid) AS number
+    FROM shape WHERE relkind = 'i' AND NOT debris AND (old OR con IS NULL AND inhparent IS NULL AND NOT indisreplident)
+),
+pair AS (
+    SELECT o.*, n.indexrelid AS new, n.relname AS new_name, n.indisvalid AS built
+    FROM numbered AS o LEFT JOIN numbered AS n ON NOT n.old AND n.indrelid = o.indrelid AND n.indisunique = o.indisunique
+        AND n.definition = o.definition AND n.number = o.number
+    WHERE o.old
+),
+
+-- The constraints to be dropped and created again.
+fkey AS (
+    SELECT pg_constraint.*, pg_get_constraintdef(oid) AS definition,
+        coalesce((to_jsonb(pg_constraint)->>'conenforced')::boolean, true) AS enforced
+    FROM pg_constraint
+    WHERE contype = 'f' AND conparentid = 0 AND EXISTS (
+        SELECT FROM member WHERE converts AND (rel = conrelid AND att = ANY (conkey) OR rel = confrelid AND att = ANY (confkey)))
+),
+checks AS (
+    SELECT pg_constraint.*, pg_get_constraintdef(oid) AS definition,
+        coalesce((to_jsonb(pg_constraint)->>'conenforced')::boolean, true) AS enforced
+    FROM pg_constraint
+    WHERE contype = 'c' AND coninhcount = 0 AND EXISTS (SELECT FROM member WHERE converts AND rel = conrelid AND att = ANY (conkey))
+),
+-- Before 18, a foreign key of a partitioned table cannot be NOT VALID. Its partitions have it then, with this comment.
+parted AS (
+    SELECT fkey.oid, relid AS leaf FROM setting, fkey JOIN pg_class ON pg_class.oid = conrelid, pg_partition_tree(conrelid)
+    WHERE version < 180000 AND relkind = 'p' AND isleaf
+),
+unparted AS (
+    SELECT pg_constraint.*, substr(obj_description(oid, 'pg_constraint'), 13) AS parent
+    FROM pg_constraint WHERE contype = 'f' AND obj_description(oid, 'pg_constraint') LIKE 'switch.sql: %'
+    AND conrelid IN (SELECT rel FROM member)
+),
+
+unchecked AS (
+    SELECT * FROM pg_constraint
+    WHERE NOT convalidated AND coalesce((to_jsonb(pg_constraint)->>'conenforced')::boolean, true)
+    AND (contype = 'f' AND conparentid = 0 OR contype = 'c' AND coninhcount = 0)
+    AND EXISTS (SELECT FROM member WHERE rel = conrelid AND att = ANY (conkey))
+),
+unanalyzed AS (
+    SELECT DISTINCT rel FROM member JOIN pg_namespace ON pg_namespace.oid = relnamespace
+    WHERE reltuples > 0 AND relkind = 'r' AND NOT EXISTS (SELECT FROM pg_stats WHERE (schemaname, tablename, pg_stats.attname) = (nspname, relname, member.attname))
+),
+cast_now AS (
+    SELECT castcontext, format(cast_sql, 'IMPLICIT') AS opened, format(cast_sql, 'ASSIGNMENT') AS closed
+    FROM pg_cast, LATERAL (SELECT format(E'BEGIN;\nALTER EXTENSION ulid DROP CAST (%1$s AS uuid);\nDROP CAST (%1$s AS uuid);\n'
+        'CREATE CAST (%1$s AS uuid) WITHOUT FUNCTION AS %%s;\nCOMMENT ON CAST (%1$s AS uuid) IS %2$L;\n'
+        'ALTER EXTENSION ulid ADD CAST (%1$s AS uuid);\nCOMMIT;', castsource::regtype, obj_description(pg_cast.oid, 'pg_cast')) AS cast_sql) AS text
+    WHERE castsource = 'ulid'::regtype AND casttarget = 'uuid'::regtype
+),
+altered AS (
+    SELECT rel, string_agg(format('ALTER COLUMN %I TYPE %s', attname, target), ', ' ORDER BY att) AS actions
+    FROM member, setting WHERE converts AND NOT relispartition GROUP BY rel
+),
+guard AS (
+    SELECT format($guard$DO %L;$guard$, format('BEGIN IF ARRAY(%1$s) <> %2$L THEN RAISE EXCEPTION ''the tables have changed since this step was written'' '
+        'USING ERRCODE = ''object_not_in_prerequisite_state'', HINT = ''Write it again.''; END IF; END', query, found)) AS sql
+    FROM (SELECT string_agg(rel::text, ', ' ORDER BY rel) AS rels FROM (SELECT DISTINCT rel FROM member) AS m) AS m,
+    LATERAL (SELECT format('SELECT indexrelid FROM pg_index WHERE indisvalid AND indrelid IN (%1$s) UNION ALL '
+        'SELECT oid FROM pg_constraint WHERE conrelid IN (%1$s) OR confrelid IN (%1$s) ORDER BY 1', rels) AS query) AS q,
+    LATERAL (SELECT array_agg(oid ORDER BY oid) AS found FROM (
+        SELECT indexrelid AS oid FROM pg_index WHERE indisvalid AND indrelid IN (SELECT rel FROM member) UNION ALL
+        SELECT oid FROM pg_constraint WHERE conrelid IN (SELECT rel FROM member) OR confrelid IN (SELECT rel FROM member)) AS f) AS f
+),
+-- What the transaction does, in this order.
+exchange(place, sql) AS (
+    SELECT 10, format('ALTER TABLE %s DROP CONSTRAINT %I;', conrelid::regclass, conname) FROM fkey
+    UNION ALL
+    SELECT 11, format('ALTER TABLE %s DROP CONSTRAINT %I;', conrelid::regclass, conname) FROM checks
+    UNION ALL
+    SELECT 12, format('ALTER TABLE %s DROP CONSTRAINT %I;', indrelid::regclass, conname) FROM shape WHERE old AND con IS NOT NULL AND conparentid = 0
+    UNION ALL
+    SELECT 13, format('DROP INDEX %s;', indexrelid::regclass) FROM shape WHERE old AND con IS NULL AND inhparent IS NULL
+    UNION ALL
+    SELECT 20, format('ALTER TABLE %s %s;', rel::regclass, actions) FROM altered
+    UNION ALL
+    SELECT 21, format('ALTER TABLE ONLY %s ALTER COLUMN %I SET DEFAULT %s;', rel::regclass, attname, generator) FROM member, setting WHERE converts AND generated
+    UNION ALL
+    SELECT 30, format('ALTER TABLE %s ADD CONSTRAINT %I %s USING INDEX %I%s;', indrelid::regclass, conname,
+        CASE contype WHEN 'p' THEN 'PRIMARY KEY' ELSE 'UNIQUE' END, new_name,
+        CASE WHEN condeferrable THEN ' DEFERRABLE' || CASE WHEN condeferred THEN ' INITIALLY DEFERRED' ELSE '' END END)
+    FROM pair WHERE con IS NOT NULL
+    UNION ALL
+    SELECT 31, format('ALTER INDEX %s RENAME TO %I;', new::regclass, relname) FROM pair WHERE con IS NULL
+    UNION ALL
+    SELECT 32, CASE WHEN con IS NULL THEN concat('CREATE ', CASE WHEN indisunique THEN 'UNIQUE ' END, format('INDEX %I ON ONLY %s', relname, indrelid::regclass), definition, storage, ';')
+        ELSE format('ALTER TABLE ONLY %s ADD CONSTRAINT %I %s;', indrelid::regclass, conname, pg_get_constraintdef(con)) END
+    FROM shape WHERE old AND relkind = 'I'
+    UNION ALL
+    SELECT 33, format('ALTER INDEX %s ATTACH PARTITION %s;', inhparent::regclass, indexrelid::regclass) FROM shape WHERE old AND inhparent IS NOT NULL
+    UNION ALL
+    SELECT 34, format('ALTER TABLE %s CLUSTER ON %I;', indrelid::regclass, relname) FROM shape WHERE old AND indisclustered
+    UNION ALL
+    SELECT 34, format('ALTER TABLE %s REPLICA IDENTITY USING INDEX %I;', indrelid::regclass, relname) FROM shape WHERE old AND indisreplident
+    UNION ALL
+    SELECT 35, format('COMMENT ON INDEX %s IS %L;', indexrelid::regclass, obj_description(indexrelid, 'pg_class')) FROM shape
+    WHERE old AND obj_description(indexrelid, 'pg_class') IS NOT NULL
+    UNION ALL
+    SELECT 40, format('ALTER TABLE %s ADD CONSTRAINT %I %s%s;', conrelid::regclass, conname, definition, CASE WHEN convalidated AND enforced THEN ' NOT VALID' END) FROM checks
+    UNION ALL
+    SELECT 41, format('ALTER TABLE %s ADD CONSTRAINT %I %s%s;', coalesce(leaf, conrelid)::regclass, conname, definition, CASE WHEN convalidated AND enforced THEN ' NOT VALID' END)
+    FROM fkey LEFT JOIN parted USING (oid)
+    UNION ALL
+    SELECT 42, format('COMMENT ON CONSTRAINT %I ON %s IS %L;', conname, conrelid::regclass, obj_description(oid, 'pg_constraint'))
+    FROM pg_constraint WHERE obj_description(oid, 'pg_constraint') IS NOT NULL AND oid IN (
+        SELECT oid FROM fkey EXCEPT SELECT oid FROM parted UNION SELECT oid FROM checks UNION SELECT con FROM shape WHERE old)
+    UNION ALL
+    SELECT 42, format('COMMENT ON CONSTRAINT %I ON %s IS %L;', conname, leaf, 'switch.sql: ' || conrelid::regclass) FROM fkey JOIN parted USING (oid)
+),
+
+-- The step that comes next.
+step(phase, title) AS (
+    SELECT phase, title FROM (
+        SELECT 'restore', 'The cast from ulid to uuid is implicit. Make it again what it was.', castcontext = 'i'
+        FROM cast_now
+        UNION ALL
+        SELECT 'enter', '1 of 4: enter the indexes into the catalogs. The cast is implicit meanwhile.', :'to' = 'uuid' AND EXISTS (SELECT FROM pair WHERE new IS NULL)
+        UNION ALL
+        SELECT 'build', CASE :'to' WHEN 'uuid' THEN '2 of 4' ELSE '1 of 3' END || ': build the indexes. Reads and writes continue.',
+            EXISTS (SELECT FROM pair WHERE built IS NOT TRUE) OR EXISTS (SELECT FROM index WHERE debris)
+        UNION ALL
+        SELECT 'exchange', CASE :'to' WHEN 'uuid' THEN '3 of 4' ELSE '2 of 3' END || ': exchange them. Reads and writes wait until this is done.',
+            EXISTS (SELECT FROM member WHERE converts)
+            UNION ALL
+        SELECT 'validate', CASE :'to' WHEN 'uuid' THEN '4 of 4' ELSE '3 of 3' END || ': validate the constraints. Reads and writes continue.',
+            EXISTS (SELECT FROM unchecked) OR EXISTS (SELECT FROM unparted) OR EXISTS (SELECT FROM unanalyzed)
+        UNION ALL
+        SELECT 'none', 'Nothing is left to do.', true
+    ) AS steps(phase, title, due) WHERE due LIMIT 1
+),
+
+-- What prevents it.
+refusal(reason) AS (
+    SELECT format('%s has no such column of type uuid or ulid, or more than one: name one, by -v column=…', :switch_start::regclass)
+    WHERE (SELECT count(*) FROM start) <> 1
+    UNION ALL
+    SELECT DISTINCT CASE
+        WHEN atttypid NOT IN (source, target) THEN format('column %I of %s has the type %s', attname, rel::regclass, format_type(atttypid, NULL))
+        WHEN NOT pg_has_role(relowner, 'USAGE') THEN format('must be owner of table %s', rel::regclass)
+        WHEN relpersistence = 't' OR relkind NOT IN ('r', 'p') OR reloftype <> 0 THEN format('%s is not an ordinary table', rel::regclass)
+        WHEN attgenerated <> '' THEN format('column %I of %s is generated', attname, rel::regclass)
+        WHEN EXISTS (SELECT FROM pg_partitioned_table WHERE partrelid = rel AND (att = ANY (partattrs) OR partexprs IS NOT NULL))
+            THEN format('column %I is in the partition key of %s, or may be', attname, rel::regclass)
+        WHEN EXISTS (SELECT FROM pg_inherits JOIN pg_class AS child ON child.oid = inhrelid
+            WHERE rel IN (inhrelid, inhparent) AND NOT child.relispartition) THEN format('%s has inheritance', rel::regclass)
+        END
+    FROM member, setting WHERE converts OR atttypid NOT IN (source, target)
+    UNION ALL
+    SELECT format('column %I of %s uses the row type of %s', pg_attribute.attname, attrelid::regclass, member.rel::regclass)
+    FROM member JOIN pg_type ON typrelid = rel JOIN pg_attribute ON pg_attribute.atttypid IN (pg_type.oid, typarray)
+    WHERE converts AND NOT pg_attribute.attisdropped
+    UNION ALL
+    SELECT DISTINCT pg_describe_object(classid, objid, objsubid) || ' uses column ' || format('%I of %s', attname, rel::regclass)
+    FROM member JOIN pg_depend ON refclassid = 'pg_class'::regclass AND refobjid = rel AND refobjsubid = att
+    WHERE converts AND NOT CASE classid
+        WHEN 'pg_class'::regclass THEN objid IN (SELECT indexrelid FROM index)
+        WHEN 'pg_constraint'::regclass THEN EXISTS (SELECT FROM pg_constraint WHERE oid = objid AND contype IN ('p', 'u', 'f', 'c', 'n'))
+        WHEN 'pg_attrdef'::regclass THEN EXISTS (SELECT FROM pg_attrdef WHERE oid = objid AND adrelid = rel AND adnum = att)
+        ELSE classid = 'pg_statistic_ext'::regclass END
+    UNION ALL
+    SELECT format('index %s is not valid: drop it, or build it again', indexrelid::regclass) FROM index
+    WHERE relkind = 'i' AND NOT indisvalid AND NOT debris AND indexrelid NOT IN (SELECT new FROM pair WHERE new IS NOT NULL)
+    UNION ALL
+    SELECT format('index %s has an operator class that has no counterpart', indexrelid::regclass) FROM shape WHERE unknown
+    UNION ALL
+    SELECT DISTINCT pg_describe_object(classid, objid, objsubid) || ' uses ' || pg_describe_object(refclassid, refobjid, 0)
+    FROM shape JOIN pg_depend ON (refclassid, refobjid) IN (('pg_class'::regclass, indexrelid), ('pg_constraint'::regclass, con))
+    WHERE old AND deptype = 'n' AND NOT (classid = 'pg_constraint'::regclass AND objid IN (SELECT oid FROM fkey)
+        OR EXISTS (SELECT FROM pg_constraint WHERE classid = 'pg_constraint'::regclass AND oid = objid AND conparentid <> 0))
+    UNION ALL
+    SELECT format('there is a relation %I.%I already', nspname, 'switch_' || indexrelid)
+    FROM pair WHERE new IS NULL AND to_regclass(format('%I.%I', nspname, 'switch_' || indexrelid)) IS NOT NULL
+    UNION ALL
+    SELECT format('foreign key %I of %s has a period', conname, conrelid::regclass) FROM fkey WHERE to_jsonb(fkey)->>'conperiod' = 'true'
+    UNION ALL
+    SELECT 'must be superuser to change a cast' FROM step
+    WHERE phase = 'enter' AND :'run'::boolean AND NOT (SELECT rolsuper FROM pg_roles WHERE rolname = current_user)
+),
+-- What deserves to be known.
+note(line) AS (
+    SELECT format('%s is rebuilt under the lock: it is partial or has expressions', indexrelid::regclass) FROM index WHERE rebuilt
+    UNION ALL
+    SELECT format('%I of %s keeps its default %s', attname, rel::regclass, "default") FROM member WHERE converts AND NOT generated AND "default" IS NOT NULL
+    UNION ALL
+    SELECT format('publication %I sends %s: does each subscriber accept %s?', pubname, string_agg(tables.relid::text, ', ' ORDER BY 1), :'to')
+    FROM pg_publication, LATERAL (SELECT DISTINCT relid::regclass FROM pg_get_publication_tables(pubname)) AS tables
+    WHERE relid IN (SELECT rel FROM member WHERE converts) GROUP BY pubname
+),
+
+statement(part, place, sql) AS (
+    SELECT 1, 0, closed FROM cast_now, step WHERE phase = 'restore'
+
+    UNION ALL -- The expressions of constraints and indexes must suit the new type: tried on an empty copy.
+    SELECT 1, 1, format('BEGIN; CREATE TEMPORARY TABLE switch_rehearsal (LIKE %s INCLUDING CONSTRAINTS INCLUDING DEFAULTS%s); '
+        'ALTER TABLE pg_temp.switch_rehearsal %s; ROLLBACK;', rel::regclass,
+        CASE WHEN :'to' = 'ulid' OR NOT EXISTS (SELECT FROM shape WHERE NOT old) THEN ' INCLUDING INDEXES' END, actions)
+    FROM step, altered WHERE EXISTS (SELECT FROM pair WHERE new IS NULL) AND phase IN ('enter', 'build')
+    UNION ALL
+    SELECT 1, 2, opened FROM cast_now, step WHERE phase = 'enter'
+    UNION ALL
+    SELECT 2, 1, format('SET deadlock_timeout = ''10ms''; SET statement_timeout = %L;', :'entry_timeout') FROM step WHERE phase = 'enter'
+    UNION ALL
+    SELECT CASE phase WHEN 'enter' THEN 2 ELSE 1 END, 5, concat('CREATE ', CASE WHEN indisunique THEN 'UNIQUE ' END, 'INDEX CONCURRENTLY switch_', indexrelid,
+        ' ON ', indrelid::regclass, definition, storage, ';')
+    FROM pair, step WHERE new IS NULL AND phase IN ('enter', 'build')
+    UNION ALL
+    SELECT 2, place, 'RESET deadlock_timeout; SET statement_timeout = 0;' FROM step, generate_series(8, 9) AS place WHERE phase = 'enter'
+    UNION ALL
+    SELECT 3, 2, closed FROM cast_now, step WHERE phase = 'enter'
+
+    UNION ALL
+    SELECT 1, 4, format('DROP INDEX CONCURRENTLY %s;', indexrelid::regclass) FROM index, step WHERE debris AND phase = 'build'
+    UNION ALL
+    SELECT 1, 6, format('REINDEX INDEX CONCURRENTLY %s;', new::regclass) FROM pair, step WHERE NOT built AND phase = 'build'
+
+    UNION ALL
+    SELECT 1, 1, concat_ws(E'\n', 'BEGIN;',
+        CASE WHEN has_parameter_privilege('deadlock_timeout', 'SET') THEN '-- Cancel autovacuum soon, and give way to others in a deadlock.' || E'\n' || 'SET LOCAL deadlock_timeout = ''10ms'';' END,
+        format('SET LOCAL statement_timeout = %L;', :'lock_timeout'),
+        format('LOCK TABLE %s IN ACCESS EXCLUSIVE MODE;', (SELECT string_agg(DISTINCT rel::regclass::text, ', ') FROM member WHERE NOT relispartition)),
+        'SET LOCAL statement_timeout = 0;',
+        guard.sql,
+        (SELECT string_agg(sql, E'\n' ORDER BY place, sql) FROM exchange),
+        'COMMIT;')
+    FROM step, guard WHERE phase = 'exchange'
+    UNION ALL
+    SELECT 3, 1, format('ANALYZE %s;', string_agg(rel::regclass::text, ', ' ORDER BY rel)) FROM altered, step WHERE phase = 'exchange' HAVING count(*) > 0
+
+    UNION ALL
+    SELECT 1, 1, format('ANALYZE %s;', string_agg(rel::regclass::text, ', ' ORDER BY rel)) FROM unanalyzed, step WHERE phase = 'validate' HAVING count(*) > 0
+    UNION ALL
+    SELECT 2, 1, format('ALTER TABLE %s VALIDATE CONSTRAINT %I;', conrelid::regclass, conname) FROM unchecked, step WHERE phase = 'validate'
+    UNION ALL
+    SELECT 3, 1, format(E'BEGIN;\nSET LOCAL lock_timeout = %L;\nALTER TABLE %s ADD CONSTRAINT %I %s;\n%s\nCOMMIT;', :'lock_timeout', parent, conname, min(pg_get_constraintdef(oid)),
+        string_agg(format('COMMENT ON CONSTRAINT %I ON %s IS NULL;', conname, conrelid::regclass), E'\n'))
+    FROM unparted, step WHERE phase = 'validate' GROUP BY parent, conname HAVING bool_and(convalidated)
+)
+SELECT ARRAY['-- ' || title] || ARRAY(SELECT '-- ' || line FROM note WHERE phase IN ('enter', 'build', 'exchange') ORDER BY line) AS title,
+    (SELECT count(*) > 0 FROM refusal WHERE reason IS NOT NULL) AS refused,
+    (SELECT string_agg(reason, E'\n' ORDER BY reason) FROM refusal) AS refusal,
+    ARRAY['SET search_path = ' || :'switch_path' || ';', 'SET statement_timeout = 0;', 'SET lock_timeout = 0;', 'SET default_tablespace = '''';',
+        'SET client_min_messages = warning;'] AS settings,
+    ARRAY(SELECT sql FROM statement WHERE part = 1 ORDER BY place, sql) AS first,
+    ARRAY(SELECT sql FROM statement WHERE part = 2 ORDER BY place, sql) AS failing,
+    ARRAY(SELECT sql FROM statement WHERE part = 3 ORDER BY place, sql) AS last
+FROM step
+\gset switch_
+COMMIT;
+
+\if :switch_refused
+SELECT format('DO %L', format('BEGIN RAISE EXCEPTION %L USING ERRCODE = ''feature_not_supported'', DETAIL = %L; END',
+    format('cannot switch %s to %s', :switch_start::regclass, :'to'), :'switch_refusal'))
+\gexec
+\endif
+SELECT unnest(:'switch_title'::text[]) \g (format=unaligned tuples_only=on)
+\if :run
+SELECT unnest(:'switch_settings'::text[]) \gexec
+SELECT unnest(:'switch_first'::text[]) \gexec
+-- Here errors are expected, or concern one constraint of several.
+\set ON_ERROR_STOP off
+SELECT unnest(:'switch_failing'::text[]) \gexec
+\set ON_ERROR_STOP on
+SELECT unnest(:'switch_last'::text[]) \gexec
+RESET search_path;
+RESET statement_timeout;
+RESET lock_timeout;
+RESET default_tablespace;
+RESET client_min_messages;
+SELECT pg_advisory_unlock(hashtextextended('ulid switch.sql', 0)) AS switch_unlocked \gset
+\else
+SELECT unnest(:'switch_settings'::text[] || :'switch_first'::text[] || '\set ON_ERROR_STOP off'::text || :'switch_failing'::text[]
+    || '\set ON_ERROR_STOP on'::text || :'switch_last'::text[]) \g (format=unaligned tuples_only=on)
+\endif
