@@ -6,7 +6,7 @@
 --   psql -X -v table=account -v to=uuid -v run=yes -f switch.sql    run it
 --
 --   column=id              the column, if the primary key does not have exactly one of these types
---   default='gen_ulid()'   replaces a default that is a generator of ids; to uuid: gen_random_uuid()
+--   default='gen_ulid()'   replaces a default that is a generator of ids; to uuid: gen_uuid_v7()
 --   lock_timeout=500ms     how long the exchange waits for all its locks before it gives up
 --   entry_timeout=50ms     when the building of an index that shall only enter the catalogs is canceled
 \set ON_ERROR_STOP on
@@ -49,7 +49,7 @@ WITH RECURSIVE
 setting AS (
     SELECT CASE :'to' WHEN 'ulid' THEN 'uuid' WHEN 'uuid' THEN 'ulid' END::regtype AS source, :'to'::regtype AS target,
         CASE :'to' WHEN 'ulid' THEN 'uuid' ELSE 'ulid' END AS source_name, current_setting('server_version_num')::integer AS version,
-        coalesce(nullif(:'default', ''), CASE :'to' WHEN 'ulid' THEN 'gen_ulid()' ELSE 'gen_random_uuid()' END) AS generator,
+        coalesce(nullif(:'default', ''), CASE :'to' WHEN 'ulid' THEN 'gen_ulid()' ELSE 'gen_uuid_v7()' END) AS generator,
         format('SET LOCAL search_path = %s;', :'switch_path') AS path
 ),
 
@@ -93,7 +93,7 @@ member AS (
 index AS (
     SELECT pg_index.*, pg_class.*, amname, constr.oid AS con, conname, contype, conparentid, condeferrable, condeferred, inhparent,
         nspname,
-        indexprs IS NOT NULL OR indpred IS NOT NULL AS rebuilt,
+        indexprs IS NOT NULL OR indpred IS NOT NULL OR amname = 'brin' AS rebuilt,
         NOT indisvalid AND relname ~ '^switch_[0-9]+_cc(new|old)[0-9]*$' AS debris
     FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid JOIN pg_namespace ON pg_namespace.oid = relnamespace
     JOIN pg_am ON pg_am.oid = relam
@@ -190,8 +190,8 @@ cast_now AS (
     WHERE castsource = 'ulid'::regtype AND casttarget = 'uuid'::regtype
 ),
 altered AS (
-    SELECT rel, string_agg(format('ALTER COLUMN %I TYPE %s', attname, target), ', ' ORDER BY att) AS actions
-    FROM member, setting WHERE converts AND NOT relispartition GROUP BY rel
+    SELECT rel, format('%I.%I', nspname, relname) AS qualified, string_agg(format('ALTER COLUMN %I TYPE %s', attname, target), ', ' ORDER BY att) AS actions
+    FROM setting, member JOIN pg_namespace ON pg_namespace.oid = relnamespace WHERE converts AND NOT relispartition GROUP BY rel, 2
 ),
 guard AS (
     SELECT format($guard$DO %L;$guard$, format('BEGIN IF ARRAY(%1$s) <> %2$L THEN RAISE EXCEPTION ''the tables have changed since this step was written'' '
@@ -319,7 +319,7 @@ refusal(reason) AS (
 ),
 -- What deserves to be known.
 note(line) AS (
-    SELECT format('%s is rebuilt under the lock: it is partial or has expressions', indexrelid::regclass) FROM index WHERE rebuilt
+    SELECT format('%s is rebuilt under the lock, because it is partial, has expressions or is of the type brin', indexrelid::regclass) FROM index WHERE rebuilt
     UNION ALL
     SELECT format('%I of %s keeps its default %s', attname, rel::regclass, "default") FROM member WHERE converts AND NOT generated AND "default" IS NOT NULL
     UNION ALL
@@ -331,10 +331,11 @@ note(line) AS (
 statement(part, place, sql) AS (
     SELECT 1, 0, closed FROM cast_now, step WHERE phase = 'restore'
 
-    UNION ALL -- The expressions of constraints and indexes must suit the new type: tried on an empty copy.
-    SELECT 1, 1, format('BEGIN; CREATE TEMPORARY TABLE switch_rehearsal (LIKE %s INCLUDING CONSTRAINTS INCLUDING DEFAULTS%s); '
-        'ALTER TABLE pg_temp.switch_rehearsal %s; ROLLBACK;', rel::regclass,
-        CASE WHEN :'to' = 'ulid' OR NOT EXISTS (SELECT FROM shape WHERE NOT old) THEN ' INCLUDING INDEXES' END, actions)
+    UNION ALL -- Do the expressions of constraints and indexes suit the new type? An empty copy tells.
+    SELECT 1, 1, concat_ws(E'\n', 'BEGIN;', format('CREATE TEMPORARY TABLE switch_rehearsal (LIKE %s INCLUDING CONSTRAINTS INCLUDING DEFAULTS);', rel::regclass),
+        (SELECT string_agg(replace(pg_get_indexdef(indexrelid), format(' ON %s USING ', qualified), ' ON pg_temp.switch_rehearsal USING ') || ';', E'\n')
+            FROM index WHERE indrelid = rel AND rebuilt AND relkind = 'i'),
+        format('ALTER TABLE pg_temp.switch_rehearsal %s;', actions), 'ROLLBACK;')
     FROM step, altered WHERE EXISTS (SELECT FROM pair WHERE new IS NULL) AND phase IN ('enter', 'build')
     UNION ALL
     SELECT 1, 2, opened FROM cast_now, step WHERE phase = 'enter'
@@ -409,6 +410,7 @@ RESET default_tablespace;
 RESET client_min_messages;
 SELECT pg_advisory_unlock(hashtextextended('ulid switch.sql', 0)) AS switch_unlocked \gset
 \else
-SELECT unnest(:'switch_settings'::text[] || :'switch_first'::text[] || '\set ON_ERROR_STOP off'::text || :'switch_failing'::text[]
-    || '\set ON_ERROR_STOP on'::text || :'switch_last'::text[]) \g (format=unaligned tuples_only=on)
+SELECT unnest(:'switch_settings'::text[] || :'switch_first'::text[]
+    || CASE WHEN :'switch_failing' <> '{}' THEN '\set ON_ERROR_STOP off'::text || :'switch_failing'::text[] || '\set ON_ERROR_STOP on'::text END
+    || :'switch_last'::text[]) \g (format=unaligned tuples_only=on)
 \endif
