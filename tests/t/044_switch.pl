@@ -1,7 +1,7 @@
 # docs/migrating/switch.sql, in both directions: an account with more than ten referencing tables, with partitions and every
 # kind of index and constraint that can be exchanged, while clients of pgbench read and write. The schema must be what plain
 # ALTER TABLE makes of it, and in the end what it was; no table is rewritten, and no index in the exchange. What switch.sql
-# cannot do it refuses by name. Sessions die between the steps. The table has ROWS (10,000) rows.
+# cannot do it refuses by name. Sessions die between the steps. The table has ROWS (100,000) rows.
 use strict;
 use warnings;
 use IPC::Run;
@@ -11,7 +11,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 use ULID;
 
-my $rows = $ENV{ROWS} || 10_000;
+my $rows = $ENV{ROWS} || 100_000;
 my $node = new_server('switch', allows_streaming => 'logical', conf => ['max_worker_processes = 20', 'log_lock_waits = on'], extension => 0);
 $node->safe_psql('postgres', 'CREATE DATABASE app; CREATE DATABASE plain; CREATE DATABASE subscriber; CREATE DATABASE odd');
 $node->safe_psql('postgres', "ALTER DATABASE $_ SET search_path = public, types") for qw(app plain odd);
