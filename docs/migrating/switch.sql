@@ -7,7 +7,7 @@
 --
 --   column=id              the column, if the primary key does not have exactly one of these types
 --   default='gen_ulid()'   replaces a default that is a generator of ids; to uuid: gen_uuid_v7()
---   lock_timeout=500ms     how long the exchange waits for all its locks before it gives up
+--   lock_timeout=100ms     how long the exchange waits for each lock, in each of 20 attempts
 --   entry_timeout=50ms     when the building of an index that shall only enter the catalogs is canceled
 \set ON_ERROR_STOP on
 \if :{?column}
@@ -24,7 +24,7 @@
 \endif
 \if :{?lock_timeout}
 \else
-\set lock_timeout 500ms
+\set lock_timeout 100ms
 \endif
 \if :{?entry_timeout}
 \else
@@ -193,6 +193,12 @@ altered AS (
     SELECT rel, format('%I.%I', nspname, relname) AS qualified, string_agg(format('ALTER COLUMN %I TYPE %s', attname, target), ', ' ORDER BY att) AS actions
     FROM setting, member JOIN pg_namespace ON pg_namespace.oid = relnamespace WHERE converts AND NOT relispartition GROUP BY rel, 2
 ),
+-- Keys before those that reference them: writers take them in this order.
+locked AS (
+    SELECT string_agg(rel::regclass::text, ', ' ORDER BY reference, rel) AS tables
+    FROM (SELECT DISTINCT rel, CASE WHEN NOT EXISTS (SELECT FROM fkey WHERE conrelid = rel AND confrelid <> rel) THEN 1
+        WHEN EXISTS (SELECT FROM fkey WHERE confrelid = rel) THEN 2 ELSE 3 END AS reference FROM member WHERE NOT relispartition) AS tables
+),
 guard AS (
     SELECT format($guard$DO %L;$guard$, format('BEGIN IF ARRAY(%1$s) <> %2$L THEN RAISE EXCEPTION ''the tables have changed since this step was written'' '
         'USING ERRCODE = ''object_not_in_prerequisite_state'', HINT = ''Write it again.''; END IF; END', query, found)) AS sql
@@ -357,14 +363,18 @@ statement(part, place, sql) AS (
 
     UNION ALL
     SELECT 1, 1, concat_ws(E'\n', 'BEGIN;',
-        CASE WHEN has_parameter_privilege('deadlock_timeout', 'SET') THEN '-- Cancel autovacuum soon, and give way to others in a deadlock.' || E'\n' || 'SET LOCAL deadlock_timeout = ''10ms'';' END,
-        format('SET LOCAL statement_timeout = %L;', :'lock_timeout'),
-        format('LOCK TABLE %s IN ACCESS EXCLUSIVE MODE;', (SELECT string_agg(DISTINCT rel::regclass::text, ', ') FROM member WHERE NOT relispartition)),
-        'SET LOCAL statement_timeout = 0;',
+        CASE WHEN has_parameter_privilege('deadlock_timeout', 'SET') THEN
+            E'-- Cancel autovacuum soon, and be the one that gives way in a deadlock.\nSET LOCAL deadlock_timeout = ''10ms'';' END,
+        format('SET LOCAL lock_timeout = %L;', :'lock_timeout'),
+        '-- First wait for those who write, while others can still read and check foreign keys.',
+        format(E'DO %L;', format(E'BEGIN FOR attempt IN 1..20 LOOP BEGIN LOCK TABLE %1$s IN SHARE MODE; LOCK TABLE %1$s IN ACCESS EXCLUSIVE MODE; RETURN; '
+            'EXCEPTION WHEN lock_not_available OR deadlock_detected THEN PERFORM pg_sleep(attempt / 20.0); END; END LOOP; '
+            'RAISE EXCEPTION ''the tables are in use'' USING ERRCODE = ''lock_not_available'', HINT = ''Nothing has been changed. Try again.''; END', locked.tables)),
+        'SET LOCAL lock_timeout = 0;',
         guard.sql,
         (SELECT string_agg(sql, E'\n' ORDER BY place, sql) FROM exchange),
         'COMMIT;')
-    FROM step, guard WHERE phase = 'exchange'
+    FROM step, guard, locked WHERE phase = 'exchange'
     UNION ALL
     SELECT 3, 1, format('ANALYZE %s;', string_agg(rel::regclass::text, ', ' ORDER BY rel)) FROM altered, step WHERE phase = 'exchange' HAVING count(*) > 0
 
