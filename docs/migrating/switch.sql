@@ -32,7 +32,8 @@
 \endif
 
 -- One session at a time: the cast is common to all tables.
-SELECT NOT :'run'::boolean OR pg_try_advisory_lock(hashtextextended('ulid switch.sql', 0)) AS alone, :'table'::regclass::oid AS start
+SELECT NOT :'run'::boolean OR pg_try_advisory_lock(hashtextextended('ulid switch.sql', 0)) AS alone,
+    :'table'::regclass::oid AS start
 \gset switch_
 \if :switch_alone
 \else
@@ -48,7 +49,8 @@ FROM pg_extension JOIN pg_namespace ON pg_namespace.oid = extnamespace WHERE ext
 WITH RECURSIVE
 setting AS (
     SELECT CASE :'to' WHEN 'ulid' THEN 'uuid' WHEN 'uuid' THEN 'ulid' END::regtype AS source, :'to'::regtype AS target,
-        CASE :'to' WHEN 'ulid' THEN 'uuid' ELSE 'ulid' END AS source_name, current_setting('server_version_num')::integer AS version,
+        CASE :'to' WHEN 'ulid' THEN 'uuid' ELSE 'ulid' END AS source_name,
+        current_setting('server_version_num')::integer AS version,
         coalesce(nullif(:'default', ''), CASE :'to' WHEN 'ulid' THEN 'gen_ulid()' ELSE 'gen_uuid_v7()' END) AS generator,
         format('SET LOCAL search_path = %s;', :'switch_path') AS path
 ),
@@ -77,7 +79,8 @@ reached AS (
     FROM reached
     JOIN pg_attribute ON attrelid = reached.rel AND attnum = reached.att
     JOIN setting ON atttypid IN (source, target)
-    JOIN (SELECT * FROM edge UNION SELECT other_rel, other_att, rel, att FROM edge) AS step ON step.rel = reached.rel AND step.att = reached.att,
+    JOIN (SELECT * FROM edge UNION SELECT other_rel, other_att, rel, att FROM edge) AS step
+        ON step.rel = reached.rel AND step.att = reached.att,
     LATERAL (SELECT step.other_rel, step.other_att) AS next(rel, att)
 ),
 member AS (
@@ -167,9 +170,10 @@ parted AS (
     WHERE version < 180000 AND relkind = 'p' AND isleaf
 ),
 unparted AS (
-    SELECT pg_constraint.*, substr(obj_description(oid, 'pg_constraint'), 13) AS parent
-    FROM pg_constraint WHERE contype = 'f' AND obj_description(oid, 'pg_constraint') LIKE 'switch.sql: %'
-    AND conrelid IN (SELECT rel FROM member)
+    SELECT pg_constraint.*, relid::regclass AS parent
+    FROM pg_constraint, pg_partition_ancestors(conrelid)
+    WHERE contype = 'f' AND conrelid IN (SELECT rel FROM member)
+    AND obj_description(oid, 'pg_constraint') = 'switch.sql: ' || relid::regclass
 ),
 
 unchecked AS (
@@ -180,27 +184,32 @@ unchecked AS (
 ),
 unanalyzed AS (
     SELECT DISTINCT rel FROM member JOIN pg_namespace ON pg_namespace.oid = relnamespace
-    WHERE reltuples > 0 AND relkind = 'r' AND NOT EXISTS (SELECT FROM pg_stats WHERE (schemaname, tablename, pg_stats.attname) = (nspname, relname, member.attname))
+    WHERE reltuples > 0 AND relkind = 'r' AND NOT EXISTS (
+        SELECT FROM pg_stats WHERE (schemaname, tablename, pg_stats.attname) = (nspname, relname, member.attname))
 ),
 cast_now AS (
     SELECT castcontext, format(cast_sql, 'IMPLICIT') AS opened, format(cast_sql, 'ASSIGNMENT') AS closed
     FROM pg_cast, LATERAL (SELECT format(E'BEGIN;\nALTER EXTENSION ulid DROP CAST (%1$s AS uuid);\nDROP CAST (%1$s AS uuid);\n'
         'CREATE CAST (%1$s AS uuid) WITHOUT FUNCTION AS %%s;\nCOMMENT ON CAST (%1$s AS uuid) IS %2$L;\n'
-        'ALTER EXTENSION ulid ADD CAST (%1$s AS uuid);\nCOMMIT;', castsource::regtype, obj_description(pg_cast.oid, 'pg_cast')) AS cast_sql) AS text
+        'ALTER EXTENSION ulid ADD CAST (%1$s AS uuid);\nCOMMIT;',
+        castsource::regtype, obj_description(pg_cast.oid, 'pg_cast')) AS cast_sql) AS text
     WHERE castsource = 'ulid'::regtype AND casttarget = 'uuid'::regtype
 ),
 altered AS (
-    SELECT rel, format('%I.%I', nspname, relname) AS qualified, string_agg(format('ALTER COLUMN %I TYPE %s', attname, target), ', ' ORDER BY att) AS actions
+    SELECT rel, format('%I.%I', nspname, relname) AS qualified,
+        string_agg(format('ALTER COLUMN %I TYPE %s', attname, target), ', ' ORDER BY att) AS actions
     FROM setting, member JOIN pg_namespace ON pg_namespace.oid = relnamespace WHERE converts AND NOT relispartition GROUP BY rel, 2
 ),
 -- Keys before those that reference them: writers take them in this order.
 locked AS (
     SELECT string_agg(rel::regclass::text, ', ' ORDER BY reference, rel) AS tables
     FROM (SELECT DISTINCT rel, CASE WHEN NOT EXISTS (SELECT FROM fkey WHERE conrelid = rel AND confrelid <> rel) THEN 1
-        WHEN EXISTS (SELECT FROM fkey WHERE confrelid = rel) THEN 2 ELSE 3 END AS reference FROM member WHERE NOT relispartition) AS tables
+        WHEN EXISTS (SELECT FROM fkey WHERE confrelid = rel) THEN 2 ELSE 3 END AS reference
+        FROM member WHERE NOT relispartition) AS tables
 ),
 guard AS (
-    SELECT format($guard$DO %L;$guard$, format('BEGIN IF ARRAY(%1$s) <> %2$L THEN RAISE EXCEPTION ''the tables have changed since this step was written'' '
+    SELECT format($guard$DO %L;$guard$, format(
+        'BEGIN IF ARRAY(%1$s) <> %2$L THEN RAISE EXCEPTION ''the tables have changed since this step was written'' '
         'USING ERRCODE = ''object_not_in_prerequisite_state'', HINT = ''Write it again.''; END IF; END', query, found)) AS sql
     FROM (SELECT string_agg(rel::text, ', ' ORDER BY rel) AS rels FROM (SELECT DISTINCT rel FROM member) AS m) AS m,
     LATERAL (SELECT format('SELECT indexrelid FROM pg_index WHERE indisvalid AND indrelid IN (%1$s) UNION ALL '
@@ -215,13 +224,15 @@ exchange(place, sql) AS (
     UNION ALL
     SELECT 11, format('ALTER TABLE %s DROP CONSTRAINT %I;', conrelid::regclass, conname) FROM checks
     UNION ALL
-    SELECT 12, format('ALTER TABLE %s DROP CONSTRAINT %I;', indrelid::regclass, conname) FROM shape WHERE old AND con IS NOT NULL AND conparentid = 0
+    SELECT 12, format('ALTER TABLE %s DROP CONSTRAINT %I;', indrelid::regclass, conname)
+    FROM shape WHERE old AND con IS NOT NULL AND conparentid = 0
     UNION ALL
     SELECT 13, format('DROP INDEX %s;', indexrelid::regclass) FROM shape WHERE old AND con IS NULL AND inhparent IS NULL
     UNION ALL
     SELECT 20, format('ALTER TABLE %s %s;', rel::regclass, actions) FROM altered
     UNION ALL
-    SELECT 21, format('ALTER TABLE ONLY %s ALTER COLUMN %I SET DEFAULT %s;', rel::regclass, attname, generator) FROM member, setting WHERE converts AND generated
+    SELECT 21, format('ALTER TABLE ONLY %s ALTER COLUMN %I SET DEFAULT %s;', rel::regclass, attname, generator)
+    FROM member, setting WHERE converts AND generated
     UNION ALL
     SELECT 30, format('ALTER TABLE %s ADD CONSTRAINT %I %s USING INDEX %I%s;', indrelid::regclass, conname,
         CASE contype WHEN 'p' THEN 'PRIMARY KEY' ELSE 'UNIQUE' END, new_name,
@@ -230,29 +241,35 @@ exchange(place, sql) AS (
     UNION ALL
     SELECT 31, format('ALTER INDEX %s RENAME TO %I;', new::regclass, relname) FROM pair WHERE con IS NULL
     UNION ALL
-    SELECT 32, CASE WHEN con IS NULL THEN concat('CREATE ', CASE WHEN indisunique THEN 'UNIQUE ' END, format('INDEX %I ON ONLY %s', relname, indrelid::regclass), definition, storage, ';')
+    SELECT 32, CASE WHEN con IS NULL THEN concat('CREATE ', CASE WHEN indisunique THEN 'UNIQUE ' END,
+            format('INDEX %I ON ONLY %s', relname, indrelid::regclass), definition, storage, ';')
         ELSE format('ALTER TABLE ONLY %s ADD CONSTRAINT %I %s;', indrelid::regclass, conname, pg_get_constraintdef(con)) END
     FROM shape WHERE old AND relkind = 'I'
     UNION ALL
-    SELECT 33, format('ALTER INDEX %s ATTACH PARTITION %s;', inhparent::regclass, indexrelid::regclass) FROM shape WHERE old AND inhparent IS NOT NULL
+    SELECT 33, format('ALTER INDEX %s ATTACH PARTITION %s;', inhparent::regclass, indexrelid::regclass)
+    FROM shape WHERE old AND inhparent IS NOT NULL
     UNION ALL
     SELECT 34, format('ALTER TABLE %s CLUSTER ON %I;', indrelid::regclass, relname) FROM shape WHERE old AND indisclustered
     UNION ALL
-    SELECT 34, format('ALTER TABLE %s REPLICA IDENTITY USING INDEX %I;', indrelid::regclass, relname) FROM shape WHERE old AND indisreplident
+    SELECT 34, format('ALTER TABLE %s REPLICA IDENTITY USING INDEX %I;', indrelid::regclass, relname)
+    FROM shape WHERE old AND indisreplident
     UNION ALL
     SELECT 35, format('COMMENT ON INDEX %s IS %L;', indexrelid::regclass, obj_description(indexrelid, 'pg_class')) FROM shape
     WHERE old AND obj_description(indexrelid, 'pg_class') IS NOT NULL
     UNION ALL
-    SELECT 40, format('ALTER TABLE %s ADD CONSTRAINT %I %s%s;', conrelid::regclass, conname, definition, CASE WHEN convalidated AND enforced THEN ' NOT VALID' END) FROM checks
+    SELECT 40, format('ALTER TABLE %s ADD CONSTRAINT %I %s%s;', conrelid::regclass, conname, definition,
+        CASE WHEN convalidated AND enforced THEN ' NOT VALID' END) FROM checks
     UNION ALL
-    SELECT 41, format('ALTER TABLE %s ADD CONSTRAINT %I %s%s;', coalesce(leaf, conrelid)::regclass, conname, definition, CASE WHEN convalidated AND enforced THEN ' NOT VALID' END)
+    SELECT 41, format('ALTER TABLE %s ADD CONSTRAINT %I %s%s;', coalesce(leaf, conrelid)::regclass, conname, definition,
+        CASE WHEN convalidated AND enforced THEN ' NOT VALID' END)
     FROM fkey LEFT JOIN parted USING (oid)
     UNION ALL
     SELECT 42, format('COMMENT ON CONSTRAINT %I ON %s IS %L;', conname, conrelid::regclass, obj_description(oid, 'pg_constraint'))
     FROM pg_constraint WHERE obj_description(oid, 'pg_constraint') IS NOT NULL AND oid IN (
         SELECT oid FROM fkey EXCEPT SELECT oid FROM parted UNION SELECT oid FROM checks UNION SELECT con FROM shape WHERE old)
     UNION ALL
-    SELECT 42, format('COMMENT ON CONSTRAINT %I ON %s IS %L;', conname, leaf, 'switch.sql: ' || conrelid::regclass) FROM fkey JOIN parted USING (oid)
+    SELECT 42, format('COMMENT ON CONSTRAINT %I ON %s IS %L;', conname, leaf, 'switch.sql: ' || conrelid::regclass)
+    FROM fkey JOIN parted USING (oid)
 ),
 
 -- The step that comes next.
@@ -261,15 +278,18 @@ step(phase, title) AS (
         SELECT 'restore', 'The cast from ulid to uuid is implicit. Make it again what it was.', castcontext = 'i'
         FROM cast_now
         UNION ALL
-        SELECT 'enter', '1 of 4: enter the indexes into the catalogs. The cast is implicit meanwhile.', :'to' = 'uuid' AND EXISTS (SELECT FROM pair WHERE new IS NULL)
+        SELECT 'enter', '1 of 4: enter the indexes into the catalogs. The cast is implicit meanwhile.',
+            :'to' = 'uuid' AND EXISTS (SELECT FROM pair WHERE new IS NULL)
         UNION ALL
         SELECT 'build', CASE :'to' WHEN 'uuid' THEN '2 of 4' ELSE '1 of 3' END || ': build the indexes. Reads and writes continue.',
             EXISTS (SELECT FROM pair WHERE built IS NOT TRUE) OR EXISTS (SELECT FROM index WHERE debris)
         UNION ALL
-        SELECT 'exchange', CASE :'to' WHEN 'uuid' THEN '3 of 4' ELSE '2 of 3' END || ': exchange them. Reads and writes wait until this is done.',
+        SELECT 'exchange', CASE :'to' WHEN 'uuid' THEN '3 of 4' ELSE '2 of 3' END
+            || ': exchange them. Reads and writes wait until this is done.',
             EXISTS (SELECT FROM member WHERE converts)
             UNION ALL
-        SELECT 'validate', CASE :'to' WHEN 'uuid' THEN '4 of 4' ELSE '3 of 3' END || ': validate the constraints. Reads and writes continue.',
+        SELECT 'validate', CASE :'to' WHEN 'uuid' THEN '4 of 4' ELSE '3 of 3' END
+            || ': validate the constraints. Reads and writes continue.',
             EXISTS (SELECT FROM unchecked) OR EXISTS (SELECT FROM unparted) OR EXISTS (SELECT FROM unanalyzed)
         UNION ALL
         SELECT 'none', 'Nothing is left to do.', true
@@ -282,9 +302,11 @@ refusal(reason) AS (
     WHERE (SELECT count(*) FROM start) <> 1
     UNION ALL
     SELECT DISTINCT CASE
-        WHEN atttypid NOT IN (source, target) THEN format('column %I of %s has the type %s', attname, rel::regclass, format_type(atttypid, NULL))
+        WHEN atttypid NOT IN (source, target) THEN
+            format('column %I of %s has the type %s', attname, rel::regclass, format_type(atttypid, NULL))
         WHEN NOT pg_has_role(relowner, 'USAGE') THEN format('must be owner of table %s', rel::regclass)
-        WHEN relpersistence = 't' OR relkind NOT IN ('r', 'p') OR reloftype <> 0 THEN format('%s is not an ordinary table', rel::regclass)
+        WHEN relpersistence = 't' OR relkind NOT IN ('r', 'p') OR reloftype <> 0 THEN
+            format('%s is not an ordinary table', rel::regclass)
         WHEN attgenerated <> '' THEN format('column %I of %s is generated', attname, rel::regclass)
         WHEN EXISTS (SELECT FROM pg_partitioned_table WHERE partrelid = rel AND (att = ANY (partattrs) OR partexprs IS NOT NULL))
             THEN format('column %I is in the partition key of %s, or may be', attname, rel::regclass)
@@ -301,7 +323,8 @@ refusal(reason) AS (
     FROM member JOIN pg_depend ON refclassid = 'pg_class'::regclass AND refobjid = rel AND refobjsubid = att
     WHERE converts AND NOT CASE classid
         WHEN 'pg_class'::regclass THEN objid IN (SELECT indexrelid FROM index)
-        WHEN 'pg_constraint'::regclass THEN EXISTS (SELECT FROM pg_constraint WHERE oid = objid AND contype IN ('p', 'u', 'f', 'c', 'n'))
+        WHEN 'pg_constraint'::regclass THEN EXISTS (
+            SELECT FROM pg_constraint WHERE oid = objid AND contype IN ('p', 'u', 'f', 'c', 'n'))
         WHEN 'pg_attrdef'::regclass THEN EXISTS (SELECT FROM pg_attrdef WHERE oid = objid AND adrelid = rel AND adnum = att)
         ELSE classid = 'pg_statistic_ext'::regclass END
     UNION ALL
@@ -318,7 +341,8 @@ refusal(reason) AS (
     SELECT format('there is a relation %I.%I already', nspname, 'switch_' || indexrelid)
     FROM pair WHERE new IS NULL AND to_regclass(format('%I.%I', nspname, 'switch_' || indexrelid)) IS NOT NULL
     UNION ALL
-    SELECT format('foreign key %I of %s has a period', conname, conrelid::regclass) FROM fkey WHERE to_jsonb(fkey)->>'conperiod' = 'true'
+    SELECT format('foreign key %I of %s has a period', conname, conrelid::regclass)
+    FROM fkey WHERE to_jsonb(fkey)->>'conperiod' = 'true'
     UNION ALL
     SELECT 'must be superuser to change a cast' FROM step
     WHERE phase = 'enter' AND :'run'::boolean AND NOT (SELECT rolsuper FROM pg_roles WHERE rolname = current_user)
@@ -327,7 +351,8 @@ refusal(reason) AS (
 note(line) AS (
     SELECT format('%s is rebuilt under the lock, because it is partial, has expressions or is of the type brin', indexrelid::regclass) FROM index WHERE rebuilt
     UNION ALL
-    SELECT format('%I of %s keeps its default %s', attname, rel::regclass, "default") FROM member WHERE converts AND NOT generated AND "default" IS NOT NULL
+    SELECT format('%I of %s keeps its default %s', attname, rel::regclass, "default")
+    FROM member WHERE converts AND NOT generated AND "default" IS NOT NULL
     UNION ALL
     SELECT format('publication %I sends %s: does each subscriber accept %s?', pubname, string_agg(tables.relid::text, ', ' ORDER BY 1), :'to')
     FROM pg_publication, LATERAL (SELECT DISTINCT relid::regclass FROM pg_get_publication_tables(pubname)) AS tables
@@ -338,7 +363,8 @@ statement(part, place, sql) AS (
     SELECT 1, 0, closed FROM cast_now, step WHERE phase = 'restore'
 
     UNION ALL -- Do the expressions of constraints and indexes suit the new type? An empty copy tells.
-    SELECT 1, 1, concat_ws(E'\n', 'BEGIN;', format('CREATE TEMPORARY TABLE switch_rehearsal (LIKE %s INCLUDING CONSTRAINTS INCLUDING DEFAULTS);', rel::regclass),
+    SELECT 1, 1, concat_ws(E'\n', 'BEGIN;',
+        format('CREATE TEMPORARY TABLE switch_rehearsal (LIKE %s INCLUDING CONSTRAINTS INCLUDING DEFAULTS);', rel::regclass),
         (SELECT string_agg(replace(pg_get_indexdef(indexrelid), format(' ON %s USING ', qualified), ' ON pg_temp.switch_rehearsal USING ') || ';', E'\n')
             FROM index WHERE indrelid = rel AND rebuilt AND relkind = 'i'),
         format('ALTER TABLE pg_temp.switch_rehearsal %s;', actions), 'ROLLBACK;')
@@ -346,13 +372,16 @@ statement(part, place, sql) AS (
     UNION ALL
     SELECT 1, 2, opened FROM cast_now, step WHERE phase = 'enter'
     UNION ALL
-    SELECT 2, 1, format('SET deadlock_timeout = ''10ms''; SET statement_timeout = %L;', :'entry_timeout') FROM step WHERE phase = 'enter'
+    SELECT 2, 1, format('SET deadlock_timeout = ''10ms''; SET statement_timeout = %L;', :'entry_timeout')
+    FROM step WHERE phase = 'enter'
     UNION ALL
-    SELECT CASE phase WHEN 'enter' THEN 2 ELSE 1 END, 5, concat('CREATE ', CASE WHEN indisunique THEN 'UNIQUE ' END, 'INDEX CONCURRENTLY switch_', indexrelid,
+    SELECT CASE phase WHEN 'enter' THEN 2 ELSE 1 END, 5, concat('CREATE ', CASE WHEN indisunique THEN 'UNIQUE ' END, 'INDEX CONCURRENTLY switch_',
+        indexrelid,
         ' ON ', indrelid::regclass, definition, storage, ';')
     FROM pair, step WHERE new IS NULL AND phase IN ('enter', 'build')
     UNION ALL
-    SELECT 2, place, 'RESET deadlock_timeout; SET statement_timeout = 0;' FROM step, generate_series(8, 9) AS place WHERE phase = 'enter'
+    SELECT 2, place, 'RESET deadlock_timeout; SET statement_timeout = 0;'
+    FROM step, generate_series(8, 9) AS place WHERE phase = 'enter'
     UNION ALL
     SELECT 3, 2, closed FROM cast_now, step WHERE phase = 'enter'
 
@@ -367,7 +396,8 @@ statement(part, place, sql) AS (
             E'-- Cancel autovacuum soon, and be the one that gives way in a deadlock.\nSET LOCAL deadlock_timeout = ''10ms'';' END,
         format('SET LOCAL lock_timeout = %L;', :'lock_timeout'),
         '-- First wait for those who write, while others can still read and check foreign keys.',
-        format(E'DO %L;', format(E'BEGIN FOR attempt IN 1..20 LOOP BEGIN LOCK TABLE %1$s IN SHARE MODE; LOCK TABLE %1$s IN ACCESS EXCLUSIVE MODE; RETURN; '
+        format(E'DO %L;', format(E'BEGIN FOR attempt IN 1..20 LOOP BEGIN LOCK TABLE %1$s IN SHARE MODE; '
+            'LOCK TABLE %1$s IN ACCESS EXCLUSIVE MODE; RETURN; '
             'EXCEPTION WHEN lock_not_available OR deadlock_detected THEN PERFORM pg_sleep(attempt / 20.0); END; END LOOP; '
             'RAISE EXCEPTION ''the tables are in use'' USING ERRCODE = ''lock_not_available'', HINT = ''Nothing has been changed. Try again.''; END', locked.tables)),
         'SET LOCAL lock_timeout = 0;',
@@ -376,18 +406,22 @@ statement(part, place, sql) AS (
         'COMMIT;')
     FROM step, guard, locked WHERE phase = 'exchange'
     UNION ALL
-    SELECT 3, 1, format('ANALYZE %s;', string_agg(rel::regclass::text, ', ' ORDER BY rel)) FROM altered, step WHERE phase = 'exchange' HAVING count(*) > 0
+    SELECT 3, 1, format('ANALYZE %s;', string_agg(rel::regclass::text, ', ' ORDER BY rel))
+    FROM altered, step WHERE phase = 'exchange' HAVING count(*) > 0
 
     UNION ALL
-    SELECT 1, 1, format('ANALYZE %s;', string_agg(rel::regclass::text, ', ' ORDER BY rel)) FROM unanalyzed, step WHERE phase = 'validate' HAVING count(*) > 0
+    SELECT 1, 1, format('ANALYZE %s;', string_agg(rel::regclass::text, ', ' ORDER BY rel))
+    FROM unanalyzed, step WHERE phase = 'validate' HAVING count(*) > 0
     UNION ALL
-    SELECT 2, 1, format('ALTER TABLE %s VALIDATE CONSTRAINT %I;', conrelid::regclass, conname) FROM unchecked, step WHERE phase = 'validate'
+    SELECT 2, 1, format('ALTER TABLE %s VALIDATE CONSTRAINT %I;', conrelid::regclass, conname)
+    FROM unchecked, step WHERE phase = 'validate'
     UNION ALL
-    SELECT 3, 1, format(E'BEGIN;\nSET LOCAL lock_timeout = %L;\nALTER TABLE %s ADD CONSTRAINT %I %s;\n%s\nCOMMIT;', :'lock_timeout', parent, conname, min(pg_get_constraintdef(oid)),
+    SELECT 3, 1, format(E'BEGIN;\nSET LOCAL lock_timeout = %L;\nALTER TABLE %s ADD CONSTRAINT %I %s;\n%s\nCOMMIT;',
+        :'lock_timeout', parent, conname, min(pg_get_constraintdef(oid)),
         string_agg(format('COMMENT ON CONSTRAINT %I ON %s IS NULL;', conname, conrelid::regclass), E'\n'))
     FROM unparted, step WHERE phase = 'validate' GROUP BY parent, conname HAVING bool_and(convalidated)
 )
-SELECT ARRAY['-- ' || title] || ARRAY(SELECT '-- ' || line FROM note WHERE phase IN ('enter', 'build', 'exchange') ORDER BY line) AS title,
+SELECT ARRAY['-- ' || title] || ARRAY(SELECT '-- ' || translate(line, E'\n\r', '  ') FROM note WHERE phase IN ('enter', 'build', 'exchange') ORDER BY line) AS title,
     (SELECT count(*) > 0 FROM refusal WHERE reason IS NOT NULL) AS refused,
     (SELECT string_agg(reason, E'\n' ORDER BY reason) FROM refusal) AS refusal,
     ARRAY['SET search_path = ' || :'switch_path' || ';', 'SET statement_timeout = 0;', 'SET lock_timeout = 0;', 'SET default_tablespace = '''';',

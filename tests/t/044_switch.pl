@@ -317,8 +317,15 @@ $odd->('DROP INDEX r_later');
 $node->safe_psql('odd', $written, extra_params => ['-U', 'owner']);
 is($odd->('SELECT pg_typeof(id) FROM t LIMIT 1'), 'ulid', 'one that was not is executed as it was written');
 is((step(to => 'ulid', user => 'owner'))[0], 'validate', 'an owner validates');
-my $state = q{SELECT castcontext, castmethod, obj_description(pg_cast.oid, 'pg_cast'), deptype, refobjid::regclass FROM pg_cast LEFT JOIN pg_depend ON classid = 'pg_cast'::regclass AND objid = pg_cast.oid AND refclassid = 'pg_extension'::regclass
-    WHERE castsource = 'types.ulid'::regtype AND casttarget = 'uuid'::regtype} =~ s/refobjid::regclass/refobjid/r;
+# Names and comments are the owner's: nothing of them is executed by who runs the steps.
+$odd->(q{COMMENT ON CONSTRAINT r_t_fkey ON r IS 'switch.sql: r; CREATE TABLE injected (); --'; CREATE INDEX "a
+CREATE TABLE injected (); --" ON t ((id::text))});
+is((step(to => 'ulid'))[0], 'Nothing', 'a comment of somebody else is not taken for one of ours');
+like((call('odd', table => 't', to => 'uuid'))[0], qr/\A(?:-- .*\n){2}SET search_path/, 'a name cannot end a comment');
+$odd->(q{DROP INDEX "a
+CREATE TABLE injected (); --"; COMMENT ON CONSTRAINT r_t_fkey ON r IS NULL});
+my $state = q{SELECT castcontext, castmethod, obj_description(pg_cast.oid, 'pg_cast'), deptype, refobjid FROM pg_cast LEFT JOIN pg_depend ON classid = 'pg_cast'::regclass AND objid = pg_cast.oid AND refclassid = 'pg_extension'::regclass
+    WHERE castsource = 'types.ulid'::regtype AND casttarget = 'uuid'::regtype};
 my $cast = $odd->($state);
 like((step(to => 'uuid', user => 'owner'))[1], qr/must be superuser to change a cast/, 'an owner cannot change the cast');
 is($odd->($state), $cast, 'and has not');
