@@ -37,22 +37,17 @@ pub(super) fn monotonic<'call>() -> Result<u128, Error<'call>> {
     })?)
 }
 
-pub(super) fn ordered<'call>(shared: &AtomicU64) -> Result<Ordered<u128>, Error<'call>> {
-    let (time, ahead) = next_ordered_time(shared)?;
-    Ok(Ordered { id: generator()?.at_ordered_time(time), ahead })
+pub(super) fn ordered<'call>(shared: &AtomicU64) -> Result<Ordered<Ulid>, Error<'call>> {
+    let now = since_epoch().and_then(ordered::clock).map_err(clock)?;
+    let id = generator()?.ordered(now, shared).map_err(|_| Fault::OrderedTime)?;
+    Ok(Ordered { id, ahead: ordered::time_of(id) - now })
 }
 
 pub(super) fn ordered_uuid_v7<'call>(shared: &AtomicU64) -> Result<Ordered<Uuid>, Error<'call>> {
-    let (time, ahead) = next_ordered_time(shared)?;
-    Ok(Ordered { id: Uuid(generator()?.uuid_v7_at_ordered_time(time)), ahead })
-}
-
-/// The time of the next ordered id, and how far ahead of the clock it is.
-#[inline(always)]
-fn next_ordered_time<'call>(shared: &AtomicU64) -> Result<(u64, u64), Error<'call>> {
     let now = since_epoch().and_then(ordered::clock).map_err(clock)?;
-    let time = ordered::advance_at(shared, now).map_err(|_| Fault::OrderedTime)?;
-    Ok((time, time - now))
+    let id = generator()?.ordered_uuid_v7(now, shared).map_err(|_| Fault::OrderedTime)?;
+    // The time is known to the millisecond, which may be that of the clock.
+    Ok(Ordered { id: Uuid(id), ahead: ordered::time_of(id.into()).saturating_sub(now) })
 }
 
 pub(super) fn uuid_v7<'call>() -> Result<Uuid, Error<'call>> {
@@ -65,9 +60,7 @@ pub(super) fn uuid_v7_at<'call>(timestamp: TimestampTz) -> Result<Uuid, Error<'c
     Ok(Uuid(generator()?.uuid_v7_at(since_epoch).map_err(|_| Fault::Timestamp)?))
 }
 
-/// Times are counted in 65536ths of a millisecond.
-const MINUTE: u64 = 60_000 << 16;
-const DAY: u64 = 24 * 60 * MINUTE;
+const DAY: u64 = 24 * 60 * ordered::MINUTE;
 
 /// An ordered id, and how far ahead of the clock it is.
 pub(super) struct Ordered<T> {
@@ -79,7 +72,7 @@ impl<T: Returned> Returned for Ordered<T> {
     const SQL: &'static str = T::SQL;
 
     fn into_datum(self) -> Datum {
-        if self.ahead > MINUTE {
+        if self.ahead > ordered::MINUTE {
             warn_once();
         }
         self.id.into_datum()

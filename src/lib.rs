@@ -47,7 +47,7 @@ frame::export! {
         gen_ulid() -> u128 = generate::random;
         gen_ulid_at(TimestampTz) -> Ulid = generate::random_at;
         gen_monotonic_ulid() -> u128 = generate::monotonic;
-        gen_ordered_ulid() -> Ordered<u128> = generate::ordered, using shared::time;
+        gen_ordered_ulid() -> Ordered<Ulid> = generate::ordered, using shared::time;
         gen_ordered_uuid_v7() -> Ordered<Uuid> = generate::ordered_uuid_v7, using shared::time;
         ulid_ordered_time() -> Option<TimestampTz> = generate::ordered_time, using shared::time;
         ulid_advance_ordered_time(&Ulid, bool) -> TimestampTz = generate::advance_ordered_time, using shared::time;

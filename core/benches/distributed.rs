@@ -75,7 +75,7 @@ fn ids(kind: Kind, servers: usize, rate: f64, skew: f64, seed: u64) -> Result<Ve
             Kind::Random => generator.random(unix_ms)?,
             Kind::Monotonic => generator.monotonic(unix_ms)?,
             Kind::UuidV7 => Ulid::from_bytes(generator.uuid_v7(clock)?),
-            Kind::Ordered => generator.ordered(clock, last)?,
+            Kind::Ordered => generator.ordered(ulid::ordered::clock(clock)?, last)?,
         });
     }
     Ok(ids)

@@ -115,34 +115,25 @@ impl<R: CryptoRng> Generator<R> {
     }
 
     /// A ULID greater than all that this method of any generator returned before with the same `shared` word, by the
-    /// rule of [`ordered::advance`] for a clock that reads `since_epoch`, with 64 fresh bits of randomness.
+    /// rule of [`ordered::advance`] for a clock that reads `clock` ([`ordered::clock`]), with 64 fresh bits of randomness.
     ///
     /// # Errors
     /// Those of [`ordered::advance`].
-    pub fn ordered(&mut self, since_epoch: Duration, shared: &AtomicU64) -> Result<Ulid, Error> {
-        Ok(self.at_ordered_time(ordered::advance(shared, since_epoch)?).into())
+    pub fn ordered(&mut self, clock: u64, shared: &AtomicU64) -> Result<Ulid, Error> {
+        let time = ordered::advance(shared, clock)?;
+        Ok((u128::from(time) << 64 | u128::from(self.rng.next_u64())).into())
     }
 
-    /// A version 7 UUID greater than all that this method of any generator returned before with the same `shared` word,
-    /// by the rule of [`ordered::advance`] for a clock that reads `since_epoch`, with 58 fresh bits of randomness.
+    /// The same as a version 7 UUID, by [`ordered::uuid_v7`], with 58 fresh bits of randomness.
     ///
     /// # Errors
     /// Those of [`ordered::advance`].
-    pub fn ordered_uuid_v7(&mut self, since_epoch: Duration, shared: &AtomicU64) -> Result<[u8; 16], Error> {
-        Ok(self.uuid_v7_at_ordered_time(ordered::advance(shared, since_epoch)?))
+    pub fn ordered_uuid_v7(&mut self, clock: u64, shared: &AtomicU64) -> Result<[u8; 16], Error> {
+        let time = ordered::advance(shared, clock)?;
+        Ok(ordered::uuid_v7(time, self.rng.next_u64()))
     }
 
-    /// A ULID of this time, in 65536ths of a millisecond, with 64 fresh bits of randomness.
-    pub fn at_ordered_time(&mut self, time: u64) -> u128 {
-        u128::from(time) << 64 | u128::from(self.rng.next_u64())
-    }
-
-    /// A version 7 UUID of this time, in 65536ths of a millisecond, with 58 fresh bits of randomness.
-    pub fn uuid_v7_at_ordered_time(&mut self, time: u64) -> [u8; 16] {
-        ordered::uuid_v7(time, self.rng.next_u64())
-    }
-
-    /// Continues as if this were the last monotonic value.
+    /// Lets the monotonic sequence continue after this ULID, such as the last one of an earlier generator.
     pub fn set_last(&mut self, last: Ulid) {
         self.last = last;
     }
@@ -241,13 +232,21 @@ mod tests {
     }
 
     #[test]
+    fn a_sequence_continues_after_an_id_of_another() {
+        let mut generator = seeded();
+        let last = Ulid::from_parts(MS, 41).unwrap();
+        generator.set_last(last);
+        assert_eq!(generator.monotonic(MS), Ok(Ulid::from_parts(MS, 42).unwrap()));
+    }
+
+    #[test]
     fn ordered_ids_are_the_shared_time_and_64_random_bits() {
         let shared = AtomicU64::new(0);
         let (mut a, mut b) = (seeded(), Generator::new(StdRng::from_seed([8; 32])));
         let (mut last, mut ones, mut zeros) = (Ulid::NIL, 0, 0);
         for step in 0..1000 {
             let generator = if step % 3 == 0 { &mut a } else { &mut b };
-            let id = generator.ordered(Duration::from_millis(MS + step % 7), &shared).unwrap();
+            let id = generator.ordered((MS + step % 7) << 16, &shared).unwrap();
             assert!(id > last);
             assert_eq!((u128::from(id) >> 64) as u64, shared.load(Ordering::Relaxed));
             last = id;
@@ -256,7 +255,7 @@ mod tests {
         }
         assert_eq!((ones, zeros), (u64::MAX, u64::MAX));
         shared.store(u64::MAX, Ordering::Relaxed);
-        assert_eq!(a.ordered(Duration::from_millis(MS), &shared), Err(Error(ErrorKind::Range)));
+        assert_eq!(a.ordered(MS << 16, &shared), Err(Error(ErrorKind::Range)));
         assert_eq!(shared.into_inner(), u64::MAX);
     }
 
@@ -266,7 +265,7 @@ mod tests {
         let mut generator = seeded();
         let (mut last, mut ones, mut zeros) = ([0; 16], 0, 0);
         for step in 0..1000 {
-            let now = Duration::from_millis(MS + step % 7);
+            let now = (MS + step % 7) << 16;
             let id = generator.ordered(now, &shared).unwrap();
             let uuid = generator.ordered_uuid_v7(now, &shared).unwrap();
             assert_eq!(
@@ -281,10 +280,7 @@ mod tests {
         let random = (1 << 58) - 1;
         assert_eq!((ones & random, zeros & random), (random, random));
         shared.store(u64::MAX, Ordering::Relaxed);
-        assert_eq!(
-            generator.ordered_uuid_v7(Duration::from_millis(MS), &shared),
-            Err(Error(ErrorKind::Range))
-        );
+        assert_eq!(generator.ordered_uuid_v7(MS << 16, &shared), Err(Error(ErrorKind::Range)));
     }
 
     #[test]

@@ -8,17 +8,18 @@
 //!
 //! ```
 //! use std::sync::atomic::AtomicU64;
-//! use ulid::{Generator, since_epoch};
+//! use ulid::{Generator, ordered, since_epoch};
 //!
 //! static LAST: AtomicU64 = AtomicU64::new(0);
 //!
 //! // Two generators, as two threads would have them.
 //! let (mut a, mut b) = (Generator::from_os()?, Generator::from_os()?);
-//! let first = a.ordered(since_epoch()?, &LAST)?;
-//! let second = b.ordered(since_epoch()?, &LAST)?;
+//! let clock = || ordered::clock(since_epoch()?);
+//! let first = a.ordered(clock()?, &LAST)?;
+//! let second = b.ordered(clock()?, &LAST)?;
 //! assert!(first < second);
-//! assert!(second < a.ordered(since_epoch()?, &LAST)?);
-//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! assert!(second < a.ordered(clock()?, &LAST)?);
+//! # Ok::<(), ulid::Error>(())
 //! ```
 
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -36,31 +37,34 @@ const NS_PER_MS: u64 = 1_000_000;
 /// The bits of a version 7 UUID that are random: those after the variant and the last 4 bits of the time.
 const RANDOM_OF_UUID_V7: u64 = (1 << 58) - 1;
 
-/// The time that follows `last` when the clock reads `since_epoch`, counted from the Unix epoch.
+/// A minute in 65536ths of a millisecond.
+pub const MINUTE: u64 = 60_000 << FRACTION_BITS;
+
+/// The time that follows `last` when the clock reads `clock`, both in 65536ths of a millisecond since the Unix epoch.
 ///
-/// - A clock later than `last`: the time of the clock, rounded down to a 65536th of a millisecond.
+/// - A clock later than `last`: the time of the clock.
 /// - The same time, or a clock behind it: `last + 1`.
 ///
 /// So the result is always greater than `last`. Zero stands for "none yet". The rule gives 65,536 times per millisecond
 /// before it runs ahead of the clock.
 ///
 /// # Errors
-/// [`ErrorKind::Range`] if the milliseconds do not fit 48 bits, those of the clock or those after `last`.
+/// [`ErrorKind::Range`] after the last time.
 ///
 /// ```
 /// use std::time::Duration;
 /// use ulid::ordered;
 ///
 /// // Half a millisecond after a millisecond.
-/// let now = Duration::from_nanos(1_469_918_176_385_500_000);
+/// let now = ordered::clock(Duration::from_nanos(1_469_918_176_385_500_000))?;
 /// let first = ordered::next(0, now)?;
 /// assert_eq!(first, 1_469_918_176_385 << 16 | 0x8000);
 /// assert_eq!(ordered::next(first, now)?, first + 1);
-/// assert_eq!(ordered::next(first, now - Duration::from_secs(60))?, first + 1);
+/// assert_eq!(ordered::next(first, now - ordered::MINUTE)?, first + 1);
 /// # Ok::<(), ulid::Error>(())
 /// ```
-pub fn next(last: u64, since_epoch: Duration) -> Result<u64, Error> {
-    Ok(clock(since_epoch)?.max(last.checked_add(1).ok_or(Error(ErrorKind::Range))?))
+pub fn next(last: u64, clock: u64) -> Result<u64, Error> {
+    Ok(clock.max(last.checked_add(1).ok_or(Error(ErrorKind::Range))?))
 }
 
 /// The time in 65536ths of a millisecond since the Unix epoch, rounded down.
@@ -83,36 +87,15 @@ pub fn clock(since_epoch: Duration) -> Result<u64, Error> {
 ///
 /// # Errors
 /// Those of [`next`].
-pub fn advance(shared: &AtomicU64, since_epoch: Duration) -> Result<u64, Error> {
-    advance_at(shared, clock(since_epoch)?)
-}
-
-/// The same for a clock that reads this time, in 65536ths of a millisecond.
-///
-/// # Errors
-/// [`ErrorKind::Range`] after the last time.
-pub fn advance_at(shared: &AtomicU64, clock: u64) -> Result<u64, Error> {
-    /// Near the end of time one more could be too much: more than all processes of a server could add at once.
-    const NEAR_THE_END: u64 = u64::MAX - u32::MAX as u64;
-
+pub fn advance(shared: &AtomicU64, clock: u64) -> Result<u64, Error> {
     // All changes of one word have one order, and it agrees with any other way in which one thread learns of another.
     // Only the word is shared, so nothing else has to be ordered with it.
     let mut last = shared.load(Ordering::Relaxed);
     loop {
-        if clock <= last && last < NEAR_THE_END {
-            // The word only grows, so the clock is behind it whatever it is by now, and this cannot fail.
-            let time = shared.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
-            if time > clock {
-                return Ok(time);
-            }
-            // But somebody has taken it back.
-            last = time;
-        } else {
-            let time = clock.max(last.checked_add(1).ok_or(Error(ErrorKind::Range))?);
-            match shared.compare_exchange_weak(last, time, Ordering::Relaxed, Ordering::Relaxed) {
-                Ok(_) => return Ok(time),
-                Err(changed) => last = changed,
-            }
+        let time = next(last, clock)?;
+        match shared.compare_exchange_weak(last, time, Ordering::Relaxed, Ordering::Relaxed) {
+            Ok(_) => return Ok(time),
+            Err(changed) => last = changed,
         }
     }
 }
@@ -142,13 +125,14 @@ pub const fn uuid_v7(time: u64, randomness: u64) -> [u8; 16] {
 /// The id may be a ULID or the bytes of a version 7 UUID, which has the version where a ULID has the fraction of the
 /// millisecond. So the word advances to the end of the millisecond.
 pub fn advance_to(shared: &AtomicU64, id: Ulid) -> u64 {
-    let time = time_of(id);
+    let time = time_of(id) | ((1 << FRACTION_BITS) - 1);
     shared.fetch_max(time, Ordering::Relaxed).max(time)
 }
 
-/// The last time of the millisecond of an id, in 65536ths of a millisecond since the Unix epoch.
+/// The time of a ULID in 65536ths of a millisecond since the Unix epoch: its first half. Of a version 7 UUID, it is a time
+/// in the same millisecond.
 pub fn time_of(id: Ulid) -> u64 {
-    (id.unix_ms() << FRACTION_BITS) | ((1 << FRACTION_BITS) - 1)
+    (u128::from(id) >> 64) as u64
 }
 
 #[cfg(test)]
@@ -156,6 +140,15 @@ mod tests {
     use super::*;
 
     const MS: u64 = 1_469_918_176_385;
+
+    /// The rule for a clock that reads a time.
+    fn next(last: u64, since_epoch: Duration) -> Result<u64, Error> {
+        super::next(last, clock(since_epoch)?)
+    }
+
+    fn advance(shared: &AtomicU64, since_epoch: Duration) -> Result<u64, Error> {
+        super::advance(shared, clock(since_epoch)?)
+    }
 
     fn at(unix_ms: u64, ns: u64) -> Duration {
         Duration::from_millis(unix_ms) + Duration::from_nanos(ns)

@@ -119,7 +119,7 @@ fn the_rules_hold_through_a_day_of_steps_leaps_and_slews() {
             assert_eq!(monotonic.unix_ms(), latest_ms[session], "{}", context());
 
             // One order for both sessions.
-            let ordered = generator.ordered(now, &shared).unwrap();
+            let ordered = generator.ordered(ulid::ordered::clock(now).unwrap(), &shared).unwrap();
             let clock_time = in_parts(now, 65_536);
             let time = u128::from(ordered) >> 64;
             assert!(ordered > last_ordered, "{}", context());
