@@ -32,7 +32,10 @@ pub fn check(input: &[u8]) -> bool {
                 let uuid = ordered::uuid_v7(time, numbers.u64());
                 assert!(uuid > ordered::uuid_v7(last, numbers.u64()));
                 // The next id after either kind is greater than both.
-                let next = ordered::uuid_v7(ordered::advance_to(&AtomicU64::new(0), uuid.into()).saturating_add(1), 0);
+                let next = ordered::uuid_v7(
+                    ordered::advance_to(&AtomicU64::new(0), uuid.into()).saturating_add(1),
+                    0,
+                );
                 assert!(next > uuid || time >> 16 == ulid::Ulid::MAX_UNIX_MS);
             }
             Err(_) => accepted = false,
