@@ -7,10 +7,10 @@ prepare_rust
 prepare_cargo_tool mdbook 0.5.4 --no-default-features --features search
 source=target/book/src
 rm -rf target/book
-mkdir -p "$source/core" "$source/tests"
+mkdir -p "$source/tests"
 # the links between these are relative, so they stay as they are
 cp -a README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md LICENSE docs "$source"
-cp core/README.md "$source/core"
+cp --parents core/README.md clients/*/README.md "$source"
 # what docs/try.md runs
 command -v npm > /dev/null || prepare_tools npm
 npm install --silent --no-audit --no-fund --prefix target/pglite @electric-sql/pglite@0.5.16
@@ -36,7 +36,10 @@ language = "en"
 [output.html]
 smart-punctuation = false
 no-section-label = true
+additional-css = ["tables.css"]
 EOF
+# tables of eight columns fit beside the table of contents
+echo ':root { --content-max-width: 980px } table { font-size: 0.75em } table td, table th { padding: 3px 6px }' > target/book/tables.css
 mdbook build target/book
 mv target/book/book target/book/html
 echo "target/book/html/index.html"
