@@ -89,8 +89,10 @@ configure() {
   ./configure --quiet --prefix="$root" --without-icu --without-readline --without-zlib "$@"
 }
 
-# With assertions, and so that valgrind sees what PostgreSQL allocates.
+# With assertions, and so that valgrind sees what PostgreSQL allocates. Its makefiles generate headers only if no make calls
+# them, but one may have called this script.
 build_with_assertions() {
+  unset MAKELEVEL MAKEFLAGS
   configure --enable-cassert --enable-debug CFLAGS='-O1 -g' CPPFLAGS=-DUSE_VALGRIND
   make -s -j "$(nproc)" world-bin
   make -s install-world-bin
