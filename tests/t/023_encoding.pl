@@ -18,12 +18,11 @@ for my $encoding (sort keys %character) {
     $node->safe_psql(lc $encoding, 'CREATE TABLE kept (id ulid)');
 }
 
-# Run SQL, in bytes, in the database of an encoding, from a client with another one or the same; returns output and errors,
-# in bytes.
+# Run SQL, in bytes, in the database of an encoding, from a client with the same; returns output and errors, in bytes.
 sub run_in {
-    my ($encoding, $sql, $client) = @_;
-    local $ENV{PGCLIENTENCODING} = $client // $encoding;
-    my ($status, $output, $error) = $node->psql(lc $encoding, $sql, on_error_stop => 0);
+    my ($encoding, $sql, %params) = @_;
+    local $ENV{PGCLIENTENCODING} = $encoding;
+    my ($status, $output, $error) = $node->psql(lc $encoding, $sql, on_error_stop => 0, %params);
     return ($output, $error);
 }
 
@@ -68,7 +67,8 @@ refused('EUC_JP', "user_01h455vb4pex5vsknk084sn02\xa4\xa2",
 # with 22P02 and the text, or, where core cannot convert or verify it, with core's own error.
 sub reported {
     my ($server, $sql, $client) = @_;
-    my (undef, $error) = run_in($server, "\\set VERBOSITY verbose\n$sql;\n", $client);
+    # not by the environment: where core has no conversion, there would be no session
+    my (undef, $error) = run_in($server, "\\set VERBOSITY verbose\nSET client_encoding = '$client';\n$sql;\n", on_error_stop => 1);
     my ($sqlstate) = $error =~ /ERROR:  (\w{5}): /;
     return ($sqlstate // 'none', $error);
 }
