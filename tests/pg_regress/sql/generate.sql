@@ -58,7 +58,7 @@ FROM (SELECT uuid, lag(uuid) OVER (ORDER BY i) AS before, substr(ulid::bytea, 1,
              lag(substr(ulid::bytea, 1, 8)) OVER (ORDER BY i) AS time_before FROM ordered_uuid) AS s
 WHERE uuid <= before OR time_of_ulid <= time_before;
 SELECT count(*) FILTER (WHERE uuid::text !~ '^.{14}7.{4}[89ab]') AS invalid,
-       count(*) FILTER (WHERE ulid_extract_unix_ms(uuid) NOT BETWEEN ulid_extract_unix_ms(ulid) AND ulid_extract_unix_ms(ulid) + 1) AS other_time
+       count(*) FILTER (WHERE ulid_extract_timestamp(uuid) NOT BETWEEN ulid_extract_timestamp(ulid) AND clock_timestamp()) AS other_time
 FROM ordered_uuid;
 SELECT count(*) AS bits, bool_and(ones BETWEEN 1 AND 999) AS random
 FROM (SELECT bit, count(*) FILTER (WHERE get_bit(uuid_send(uuid), bit / 8 * 8 + 7 - bit % 8) = 1) AS ones
