@@ -248,6 +248,6 @@ pub(super) unsafe fn elements<'list>(list: *const List) -> &'list [ListCell] {
     if list.is_null() {
         return &[];
     }
-    // SAFETY: promised by the caller.
+    // SAFETY: a list that is not null has as many elements as its length says.
     unsafe { std::slice::from_raw_parts((*list).elements, (*list).length as usize) }
 }

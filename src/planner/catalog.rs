@@ -128,7 +128,7 @@ pub(super) fn sibling(function: Oid, name: &CStr, argument: Oid, result: Oid) ->
 /// The tuple is of this cache, and the number is one of the `Anum_` constants of its catalogue.
 pub(super) unsafe fn attribute(cache: c_int, tuple: HeapTuple, number: u32) -> Option<Datum> {
     let mut is_null = false;
-    // SAFETY: promised by the caller.
+    // SAFETY: the cache knows the attributes of its catalogue.
     let datum = unsafe { server::SysCacheGetAttr(cache, tuple, number as i16, &mut is_null) };
     (!is_null).then_some(datum)
 }

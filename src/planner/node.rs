@@ -190,7 +190,7 @@ pub(super) fn list<const N: usize>(expressions: [Expr; N]) -> *mut List {
 /// # Safety
 /// The list is one of expressions in the request of a hook.
 pub(super) unsafe fn pair(list: *const List) -> Option<[Expr; 2]> {
-    // SAFETY: promised by the caller.
+    // SAFETY: each element of a list of expressions points to one.
     unsafe {
         let &[first, second] = server::elements(list) else { return None };
         Some([Expr::of(first.ptr_value)?, Expr::of(second.ptr_value)?])

@@ -89,7 +89,7 @@ unsafe fn of_window(variable: &mut VariableStatData, function: Oid, window: Wind
     if window.is_empty() {
         return Some(0.0);
     }
-    // SAFETY: promised by the caller; the tuple is one of pg_statistic.
+    // SAFETY: get_restriction_variable has filled the variable in; its tuple is one of pg_statistic.
     unsafe {
         if variable.statsTuple.is_null() {
             return None;
@@ -137,7 +137,7 @@ unsafe fn with_slot<T>(
 ) -> Option<T> {
     let mut slot = AttStatsSlot::default();
     let flags = (pg_sys::ATTSTATSSLOT_VALUES | flags) as c_int;
-    // SAFETY: promised by the caller; the slot has as many values and numbers as it says.
+    // SAFETY: the tuple is one of pg_statistic; the slot has as many values and numbers as it says.
     unsafe {
         if !server::get_attstatsslot(&mut slot, tuple, kind as c_int, Oid::INVALID, flags) {
             return None;
@@ -153,7 +153,7 @@ unsafe fn with_slot<T>(
 /// There are that many elements; where there are none, the pointer may be null.
 unsafe fn slice<'a, T>(elements: *const T, n: c_int) -> &'a [T] {
     match usize::try_from(n) {
-        // SAFETY: promised by the caller.
+        // SAFETY: the slot that they are of counts them.
         Ok(n) if n > 0 => unsafe { std::slice::from_raw_parts(elements, n) },
         _ => &[],
     }
@@ -162,6 +162,6 @@ unsafe fn slice<'a, T>(elements: *const T, n: c_int) -> &'a [T] {
 /// # Safety
 /// The datum is of a type of 16 bytes, passed by reference.
 unsafe fn read(value: &Datum) -> Ulid {
-    // SAFETY: promised by the caller.
+    // SAFETY: with_slot has checked the type; 16 bytes of any alignment are a ulid.
     unsafe { *value.cast_mut_ptr::<Ulid>() }
 }

@@ -95,7 +95,7 @@ unsafe extern "C-unwind" fn is_other(node: *mut Node, context: *mut c_void) -> b
         T_RelabelType, T_SQLValueFunction, T_Var,
     };
 
-    // SAFETY: promised by the caller; each node says of what kind it is.
+    // SAFETY: core's walker passes valid nodes or null; each node says of what kind it is.
     unsafe {
         if node.is_null() {
             return false;
@@ -183,7 +183,7 @@ impl Column {
     /// # Safety
     /// The tuple is one of `pg_partitioned_table`, from this cache.
     unsafe fn class(&self, cache: c_int, tuple: HeapTuple) -> Option<Oid> {
-        // SAFETY: promised by the caller; the vectors have one element for each column of the key.
+        // SAFETY: these are attributes of this catalogue, which are never null; the vectors have one element for each column of the key.
         unsafe {
             let columns = attribute(cache, tuple, pg_sys::Anum_pg_partitioned_table_partattrs)?;
             let columns = &*columns.cast_mut_ptr::<pg_sys::int2vector>();
@@ -232,7 +232,7 @@ fn is_called_by_indexes_or_statistics(table: Oid, function: Oid) -> bool {
 /// # Safety
 /// The tuple is of this cache, and the attribute a `pg_node_tree`.
 unsafe fn expressions(cache: c_int, tuple: HeapTuple, number: u32) -> *mut Node {
-    // SAFETY: promised by the caller. Without a root, no support function of ours is asked to simplify.
+    // SAFETY: what a catalogue keeps as pg_node_tree is the text of a node. Without a root, no support function of ours is asked to simplify.
     unsafe {
         let Some(tree) = attribute(cache, tuple, number) else { return null_mut() };
         let node = server::stringToNode(server::text_to_cstring(tree.cast_mut_ptr()));
@@ -250,7 +250,7 @@ fn context_of(function: &Oid) -> *mut c_void {
 /// # Safety
 /// The node is a valid one, or null, and the context that of [`context_of`].
 unsafe extern "C-unwind" fn calls(node: *mut Node, context: *mut c_void) -> bool {
-    // SAFETY: promised by the caller.
+    // SAFETY: core's walker passes valid nodes or null, and the context on as it is.
     unsafe {
         !node.is_null()
             && (server::check_functions_in_node(node, Some(is_function), context)
@@ -261,6 +261,6 @@ unsafe extern "C-unwind" fn calls(node: *mut Node, context: *mut c_void) -> bool
 /// # Safety
 /// The context is that of [`context_of`].
 unsafe extern "C-unwind" fn is_function(function: Oid, context: *mut c_void) -> bool {
-    // SAFETY: promised by the caller.
+    // SAFETY: core's checker passes the context on as it is.
     function == unsafe { *context.cast::<Oid>() }
 }

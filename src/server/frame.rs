@@ -111,7 +111,8 @@ impl<'call> Frame<'call> {
     /// # Safety
     /// The frame has an argument there, it is not null, and its SQL type is the one of `A`.
     pub(crate) unsafe fn argument<A: Argument<'call>>(self, index: usize) -> A {
-        // SAFETY: promised by the caller.
+        // SAFETY: the export list gives each function arguments of its own SQL types, which a test compares with SQL, and all
+        // functions are STRICT.
         unsafe { A::from_frame(self, index) }
     }
 
@@ -120,7 +121,7 @@ impl<'call> Frame<'call> {
     /// # Safety
     /// The frame has an argument there.
     pub(crate) unsafe fn datum(self, index: usize) -> Datum {
-        // SAFETY: promised by the caller.
+        // SAFETY: a frame has as many arguments behind it as the function takes.
         unsafe { (*self.fcinfo).args.as_slice(index + 1)[index].value }
     }
 
@@ -182,7 +183,7 @@ function!(A, B, C);
 /// `fcinfo` is the frame of the present call, and no frame from here to PostgreSQL has anything to drop.
 #[cold]
 unsafe fn report(error: Error<'_>, fcinfo: FunctionCallInfo) -> Datum {
-    // SAFETY: promised by the caller.
+    // SAFETY: the context is that of this frame; this function and its callers hold nothing but plain values.
     unsafe { error.report((*fcinfo).context) };
     Datum::null()
 }
@@ -193,7 +194,7 @@ unsafe fn report(error: Error<'_>, fcinfo: FunctionCallInfo) -> Datum {
 /// No frame from here to PostgreSQL has anything to drop.
 #[cold]
 unsafe fn report_panic(panic: Box<dyn Any + Send>) -> Datum {
-    // SAFETY: promised by the caller, and called on PostgreSQL's only thread.
+    // SAFETY: the guard raises an ERROR from frames that hold nothing but plain values, on PostgreSQL's only thread.
     unsafe { pgrx::pg_sys::panic::pgrx_extern_c_guard(|| resume_unwind(panic)) }
 }
 
@@ -213,7 +214,7 @@ pub(crate) trait Argument<'call>: Sized {
     /// As for `from_datum`, of the argument at this index.
     #[inline(always)]
     unsafe fn from_frame(frame: Frame<'call>, index: usize) -> Self {
-        // SAFETY: promised by the caller.
+        // SAFETY: the datum is the argument that this type is read from.
         unsafe { Self::from_datum(frame.datum(index)) }
     }
 }

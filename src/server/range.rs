@@ -18,7 +18,7 @@ impl<'call> Argument<'call> for TstzRange {
     const SQL: &'static str = "tstzrange";
 
     unsafe fn from_datum(datum: Datum) -> Self {
-        // SAFETY: it is a tstzrange; promised by the caller.
+        // SAFETY: the argument has this SQL type, so the datum is a tstzrange, and arguments are read before there is anything to drop.
         Self(unsafe { range_window(datum) })
     }
 }
@@ -30,14 +30,14 @@ impl<'call> Argument<'call> for UlidWindow {
     const SQL: &'static str = "ulid_window";
 
     unsafe fn from_datum(datum: Datum) -> Self {
-        // SAFETY: it is a tstzrange; promised by the caller.
+        // SAFETY: the argument has this SQL type, so the datum is a tstzrange, and arguments are read before there is anything to drop.
         Self(unsafe { range_window(datum) })
     }
 
     #[inline(always)]
     unsafe fn from_frame(frame: Frame<'call>, index: usize) -> Self {
         let function = frame.function();
-        // SAFETY: promised by the caller. Nobody but this function uses `fn_extra` of the functions that take a window,
+        // SAFETY: the frame is that of the present call. Nobody but this function uses `fn_extra` of the functions that take a window,
         // so what is there was put there by `remember`.
         unsafe {
             let datum = frame.datum(index);
@@ -70,7 +70,7 @@ struct Known {
 /// The datum is the argument at this index, a tstzrange, of a present call of the function.
 #[cold]
 unsafe fn remember(function: *mut FmgrInfo, index: usize, datum: Datum) -> *mut Known {
-    // SAFETY: promised by the caller; the memory lives as long as `function` and is aligned for any type.
+    // SAFETY: `fn_mcxt` is the memory that lives as long as `function`, aligned for any type; the datum is read in this call.
     unsafe {
         let range_type = range_type();
         let window = is_constant((*function).fn_expr.cast(), index).then(|| deserialize(datum, range_type));
@@ -87,7 +87,7 @@ unsafe fn remember(function: *mut FmgrInfo, index: usize, datum: Datum) -> *mut 
 /// # Safety
 /// The node is the expression that PostgreSQL keeps with a function, or null.
 unsafe fn is_constant(call: *mut Node, index: usize) -> bool {
-    // SAFETY: promised by the caller; each node says of what kind it is.
+    // SAFETY: PostgreSQL keeps the expression as long as the function; each node says of what kind it is.
     unsafe {
         if call.is_null() {
             return false;
@@ -107,14 +107,14 @@ unsafe fn is_constant(call: *mut Node, index: usize) -> bool {
 /// # Safety
 /// The datum is a tstzrange, not null. The caller's frames have nothing to drop.
 pub(crate) unsafe fn range_window(datum: Datum) -> Window {
-    // SAFETY: promised by the caller.
+    // SAFETY: the entry is that of the datum's type.
     unsafe { deserialize(datum, range_type()) }
 }
 
 /// # Safety
 /// Called within a transaction. The caller's frames have nothing to drop.
 unsafe fn range_type() -> *mut TypeCacheEntry {
-    // SAFETY: promised by the caller. An entry is never freed.
+    // SAFETY: an entry of this cache is never freed, and the type is one of core's.
     unsafe { server::lookup_type_cache(pg_sys::TSTZRANGEOID, pg_sys::TYPECACHE_RANGE_INFO as c_int) }
 }
 
@@ -123,7 +123,7 @@ unsafe fn range_type() -> *mut TypeCacheEntry {
 unsafe fn deserialize(datum: Datum, range_type: *mut TypeCacheEntry) -> Window {
     let [mut lower, mut upper] = [RangeBound::default(); 2];
     let mut is_empty = false;
-    // SAFETY: promised by the caller.
+    // SAFETY: detoasted, a tstzrange is a RangeType of the type that the entry describes.
     unsafe {
         let range = server::pg_detoast_datum(datum.cast_mut_ptr()).cast();
         server::range_deserialize(range_type, range, &mut lower, &mut upper, &mut is_empty);

@@ -64,7 +64,7 @@ fn attach(name: &CStr) -> *mut u64 {
         word: *mut c_void,
         #[cfg(feature = "pg19")] _argument: *mut c_void,
     ) {
-        // SAFETY: promised by the caller.
+        // SAFETY: the registry of segments calls this once, under its lock, with the memory that it has just made.
         unsafe { word.cast::<u64>().write(0) };
     }
     let (name, size, mut found) = (name.as_ptr(), size_of::<u64>(), false);
