@@ -861,11 +861,14 @@ sub query_grouped_by_tests {
         $_ = $let->($_) for @operands;
         @tests = map { tested($_, @operands) } (shuffle @WINDOW_FORMS)[0, 1];
     }
-    # core simplifies NOT and IS TRUE, so that they may not be found again as what a query before 18 groups by
-    for my $key (map { $let->($_) } @tests) {
-        my ($wrapped, $truth) = @{ one_of((['%s', '%s']) x 6, ['(%s)::int', '%s = 1'], ['coalesce(%s, false)', '%s'],
+    # core simplifies NOT and IS TRUE, and turns NOT around a comparison into the opposite one, so that they may not be found
+    # again as what a query before 18 groups by
+    for my $test (@tests) {
+        my $is_comparison = !grep { $_ eq $test->[1] } @WINDOW_FORMS, qw(any prefix);
+        my $plain = ['%s', $is_comparison && $version < 18 ? '(%s)::int = 1' : '%s'];
+        my ($wrapped, $truth) = @{ one_of(($plain) x 6, ['(%s)::int', '%s = 1'], ['coalesce(%s, false)', '%s'],
             ['CASE WHEN %s THEN 1 ELSE 2 END', '%s = 2']) };
-        push @keys, $let->(filled($wrapped, $key));
+        push @keys, $let->(filled($wrapped, $let->($test)));
         push @truths, filled($truth, $keys[-1]);
     }
     my $column = offered({ %$in, around => [] }, one_of('number', 'id', 'truth'));
