@@ -31,66 +31,66 @@ pgrx::extension_sql_file!("../sql/ulid.sql", name = "ulid", bootstrap);
 // for ever. All of them are STRICT.
 frame::export! {
     functions {
-        ulid_in(&CStr) -> u128 = functions::input;
-        ulid_out(&Ulid) -> Cstring = functions::output;
-        ulid_to_text(&Ulid) -> ShortText = functions::to_text;
-        ulid_from_text(TextString) -> u128 = functions::from_text;
-        ulid_is_valid(TextArg) -> bool = functions::is_valid;
+        ulid_in(text: &CStr) -> u128 = functions::input;
+        ulid_out(ulid: &Ulid) -> Cstring = functions::output;
+        ulid_to_text(ulid: &Ulid) -> ShortText = functions::to_text;
+        ulid_from_text(text: TextString) -> u128 = functions::from_text;
+        ulid_is_valid(text: TextArg) -> bool = functions::is_valid;
 
-        ulid_smaller(&Ulid, &Ulid) -> &Ulid = functions::smaller;
-        ulid_larger(&Ulid, &Ulid) -> &Ulid = functions::larger;
+        ulid_smaller(a: &Ulid, b: &Ulid) -> &Ulid = functions::smaller;
+        ulid_larger(a: &Ulid, b: &Ulid) -> &Ulid = functions::larger;
 
-        bytea_to_ulid(ByteaArg) -> Ulid = functions::from_bytea;
-        timestamp_to_ulid(Timestamp) -> Ulid = functions::from_timestamp;
-        ulid_to_timestamp(&Ulid) -> Timestamp = functions::to_timestamp;
+        bytea_to_ulid(bytes: ByteaArg) -> Ulid = functions::from_bytea;
+        timestamp_to_ulid(timestamp: Timestamp) -> Ulid = functions::from_timestamp;
+        ulid_to_timestamp(ulid: &Ulid) -> Timestamp = functions::to_timestamp;
 
         gen_ulid() -> u128 = generate::random;
-        gen_ulid_at(TimestampTz) -> Ulid = generate::random_at;
+        gen_ulid_at(timestamp: TimestampTz) -> Ulid = generate::random_at;
         gen_monotonic_ulid() -> u128 = generate::monotonic;
-        gen_ordered_ulid() -> Ordered<Ulid> = generate::ordered, using shared::time;
-        gen_ordered_uuid_v7() -> Ordered<Uuid> = generate::ordered_uuid_v7, using shared::time;
-        ulid_ordered_time() -> Option<TimestampTz> = generate::ordered_time, using shared::time;
-        ulid_advance_ordered_time(&Ulid, bool) -> TimestampTz = generate::advance_ordered_time, using shared::time;
-        ulid_reset_ordered_time() -> () = generate::reset_ordered_time, using shared::time;
+        gen_ordered_ulid() -> Ordered<Ulid> = generate::ordered, using time: shared::time;
+        gen_ordered_uuid_v7() -> Ordered<Uuid> = generate::ordered_uuid_v7, using time: shared::time;
+        ulid_ordered_time() -> Option<TimestampTz> = generate::ordered_time, using time: shared::time;
+        ulid_advance_ordered_time(id: &Ulid, force: bool) -> TimestampTz = generate::advance_ordered_time, using time: shared::time;
+        ulid_reset_ordered_time() -> () = generate::reset_ordered_time, using time: shared::time;
         gen_uuid_v7() -> Uuid = generate::uuid_v7;
-        gen_uuid_v7_at(TimestampTz) -> Uuid = generate::uuid_v7_at;
+        gen_uuid_v7_at(timestamp: TimestampTz) -> Uuid = generate::uuid_v7_at;
 
-        ulid_extract_timestamp(&Ulid) -> TimestampTz = functions::extract_timestamp;
-        ulid_extract_unix_ms(&Ulid) -> i64 = functions::extract_unix_ms;
-        ulid_extract_randomness(&Ulid) -> Bytea = functions::extract_randomness;
-        ulid_lower_bound(TimestampTz) -> Ulid = functions::lower_bound;
-        ulid_upper_bound(TimestampTz) -> Ulid = functions::upper_bound;
+        ulid_extract_timestamp(ulid: &Ulid) -> TimestampTz = functions::extract_timestamp;
+        ulid_extract_unix_ms(ulid: &Ulid) -> i64 = functions::extract_unix_ms;
+        ulid_extract_randomness(ulid: &Ulid) -> Bytea = functions::extract_randomness;
+        ulid_lower_bound(timestamp: TimestampTz) -> Ulid = functions::lower_bound;
+        ulid_upper_bound(timestamp: TimestampTz) -> Ulid = functions::upper_bound;
 
-        ulid_range_lower(TstzRange) -> Ulid = functions::range_lower;
-        ulid_range_upper(TstzRange) -> Ulid = functions::range_upper;
-        ulid_contained_by_range(&Ulid, UlidWindow) -> bool = functions::contained_by_range;
-        range_contains_ulid(UlidWindow, &Ulid) -> bool = functions::range_contains;
+        ulid_range_lower(range: TstzRange) -> Ulid = functions::range_lower;
+        ulid_range_upper(range: TstzRange) -> Ulid = functions::range_upper;
+        ulid_contained_by_range(ulid: &Ulid, window: UlidWindow) -> bool = functions::contained_by_range;
+        range_contains_ulid(window: UlidWindow, ulid: &Ulid) -> bool = functions::range_contains;
 
-        ulid_prefix_lower(TextArg) -> Ulid = functions::prefix_lower;
-        ulid_prefix_upper(TextArg) -> Ulid = functions::prefix_upper;
-        ulid_starts_with(&Ulid, TextArg) -> bool = functions::starts_with;
+        ulid_prefix_lower(prefix: TextArg) -> Ulid = functions::prefix_lower;
+        ulid_prefix_upper(prefix: TextArg) -> Ulid = functions::prefix_upper;
+        ulid_starts_with(ulid: &Ulid, prefix: TextArg) -> bool = functions::starts_with;
 
-        ulid_to_typeid(TextArg, &Ulid) -> ShortText = functions::to_typeid;
-        ulid_from_typeid(TextArg) -> Ulid = functions::from_typeid;
-        ulid_from_typeid_of(TextArg, TextArg) -> Ulid = functions::from_typeid_of;
-        typeid_prefix(TextArg) -> ShortText = functions::typeid_prefix;
+        ulid_to_typeid(prefix: TextArg, ulid: &Ulid) -> ShortText = functions::to_typeid;
+        ulid_from_typeid(typeid: TextArg) -> Ulid = functions::from_typeid;
+        ulid_from_typeid_of(typeid: TextArg, prefix: TextArg) -> Ulid = functions::from_typeid_of;
+        typeid_prefix(typeid: TextArg) -> ShortText = functions::typeid_prefix;
 
-        ulid_from_uuid_v1(Uuid) -> Ulid = functions::from_uuid_v1;
-        ulid_to_uuid_v1(&Ulid) -> Uuid = functions::to_uuid_v1;
-        ulid_from_uuid_v6(Uuid) -> Ulid = functions::from_uuid_v6;
-        ulid_to_uuid_v6(&Ulid) -> Uuid = functions::to_uuid_v6;
-        ulid_to_uuid_v7(&Ulid) -> Uuid = functions::to_uuid_v7;
-        ulid_from_snowflake(i64, TimestampTz) -> Ulid = functions::from_snowflake;
-        ulid_to_snowflake(&Ulid, TimestampTz) -> i64 = functions::to_snowflake;
-        ulid_snowflake_parts(&Ulid) -> SnowflakeParts = functions::snowflake_parts;
-        ulid_from_key(TimestampTz, i64) -> Ulid = functions::from_key;
-        ulid_to_key(&Ulid) -> i64 = functions::to_key;
-        ulid_from_bytes(TimestampTz, ByteaArg) -> Ulid = functions::from_bytes;
+        ulid_from_uuid_v1(uuid: Uuid) -> Ulid = functions::from_uuid_v1;
+        ulid_to_uuid_v1(ulid: &Ulid) -> Uuid = functions::to_uuid_v1;
+        ulid_from_uuid_v6(uuid: Uuid) -> Ulid = functions::from_uuid_v6;
+        ulid_to_uuid_v6(ulid: &Ulid) -> Uuid = functions::to_uuid_v6;
+        ulid_to_uuid_v7(ulid: &Ulid) -> Uuid = functions::to_uuid_v7;
+        ulid_from_snowflake(id: i64, epoch: TimestampTz) -> Ulid = functions::from_snowflake;
+        ulid_to_snowflake(ulid: &Ulid, epoch: TimestampTz) -> i64 = functions::to_snowflake;
+        ulid_snowflake_parts(ulid: &Ulid) -> SnowflakeParts = functions::snowflake_parts;
+        ulid_from_key(created_at: TimestampTz, key: i64) -> Ulid = functions::from_key;
+        ulid_to_key(ulid: &Ulid) -> i64 = functions::to_key;
+        ulid_from_bytes(created_at: TimestampTz, bytes: ByteaArg) -> Ulid = functions::from_bytes;
     }
     hooks {
-        ulid_range_support(Internal) -> Internal = planner::window_support;
-        ulid_range_sel(Internal, Oid, Internal, i32) -> f64 = planner::window_selectivity;
-        ulid_starts_with_support(Internal) -> Internal = planner::starts_with_support;
-        ulid_comparison_support(Internal) -> Internal = planner::comparison_support;
+        ulid_range_support(request: Internal) -> Internal = planner::window_support;
+        ulid_range_sel(root: Internal, operator: Oid, arguments: Internal, relation: i32) -> f64 = planner::window_selectivity;
+        ulid_starts_with_support(request: Internal) -> Internal = planner::starts_with_support;
+        ulid_comparison_support(request: Internal) -> Internal = planner::comparison_support;
     }
 }

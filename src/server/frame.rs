@@ -20,7 +20,7 @@ use pgrx::pg_sys::{Datum, FmgrInfo, FunctionCallInfo};
 
 use super::report::Error;
 
-/// Exports functions with the version-1 calling convention: `symbol(argument types) -> result type = function;`.
+/// Exports functions with the version-1 calling convention: `symbol(argument: type, …) -> result type = function;`.
 ///
 /// A function computes: it is safe, does not call the server, and returns the result or an [`Error`]. What it needs of
 /// the server besides its arguments, it is given by the function behind `using`, as its last argument. A hook calls the
@@ -30,26 +30,21 @@ use super::report::Error;
 macro_rules! export {
     (
         functions {
-            $($symbol:ident($($argument:ty),*) -> $result:ty = $function:path $(, using $context:path)?;)*
+            $($symbol:ident($($argument:ident: $type:ty),*) -> $result:ty = $function:path
+              $(, using $context:ident: $of_server:path)?;)*
         }
         hooks {
-            $($hook:ident($($hook_argument:ty),*) -> $hook_result:ty = $hook_function:path;)*
+            $($hook:ident($($hook_argument:ident: $hook_type:ty),*) -> $hook_result:ty = $hook_function:path;)*
         }
     ) => {
-        $(frame::export! { $symbol, _frame, {
-            let mut _index = 0;
-            let arguments = ($({
-                _index += 1;
-                _frame.argument::<$argument>(_index - 1)
-            },)* $($context(),)?);
-            frame::compute::<_, $result, _>(_frame, || frame::Function::call($function, arguments))
+        $(frame::export! { $symbol, _arguments, {
+            $(let $argument = _arguments.next::<$type>();)*
+            $(let $context = $of_server();)?
+            frame::compute::<_, $result, _>(_arguments.frame(), || $function($($argument,)* $($context)?))
         } })*
-        $(frame::export! { $hook, _frame, {
-            let mut _index = 0;
-            let result: $hook_result = $hook_function($({
-                _index += 1;
-                _frame.argument::<$hook_argument>(_index - 1)
-            }),*);
+        $(frame::export! { $hook, _arguments, {
+            $(let $hook_argument = _arguments.next::<$hook_type>();)*
+            let result: $hook_result = $hook_function($($hook_argument),*);
             frame::Returned::into_datum(result)
         } })*
 
@@ -58,24 +53,25 @@ macro_rules! export {
         const SIGNATURES: &[(&str, &[&str], &str)] = &[
             $((
                 stringify!($symbol),
-                &[$(<$argument as frame::Argument>::SQL),*],
+                &[$(<$type as frame::Argument>::SQL),*],
                 <$result as frame::Returned>::SQL,
             ),)*
             $((
                 stringify!($hook),
-                &[$(<$hook_argument as frame::Argument>::SQL),*],
+                &[$(<$hook_type as frame::Argument>::SQL),*],
                 <$hook_result as frame::Returned>::SQL,
             ),)*
         ];
     };
-    ($symbol:ident, $frame:ident, $body:block) => {
+    ($symbol:ident, $arguments:ident, $body:block) => {
         #[unsafe(no_mangle)]
         #[allow(unsafe_code)]
         unsafe extern "C-unwind" fn $symbol(fcinfo: pgrx::pg_sys::FunctionCallInfo) -> pgrx::pg_sys::Datum {
             // SAFETY: PostgreSQL calls this with a valid frame that holds the arguments of the SQL function.
             // That those are of the types named here, and never null, is tested against the catalogue.
             unsafe {
-                let $frame = frame::Frame::of(fcinfo);
+                #[allow(unused_mut, reason = "a function may have none")]
+                let mut $arguments = frame::Arguments::of(frame::Frame::of(fcinfo));
                 $body
             }
         }
@@ -106,16 +102,6 @@ impl<'call> Frame<'call> {
         Self { fcinfo, call: PhantomData }
     }
 
-    /// The argument at this index, from 0.
-    ///
-    /// # Safety
-    /// The frame has an argument there, it is not null, and its SQL type is the one of `A`.
-    pub(crate) unsafe fn argument<A: Argument<'call>>(self, index: usize) -> A {
-        // SAFETY: the export list gives each function arguments of its own SQL types, which a test compares with SQL, and all
-        // functions are STRICT.
-        unsafe { A::from_frame(self, index) }
-    }
-
     /// The datum of the argument at this index, from 0.
     ///
     /// # Safety
@@ -129,6 +115,36 @@ impl<'call> Frame<'call> {
     pub(crate) fn function(self) -> *mut FmgrInfo {
         // SAFETY: the frame is that of the present call.
         unsafe { (*self.fcinfo).flinfo }
+    }
+}
+
+/// The arguments of a call, read in their order.
+pub(crate) struct Arguments<'call> {
+    frame: Frame<'call>,
+    next: usize,
+}
+
+impl<'call> Arguments<'call> {
+    #[inline(always)]
+    pub(crate) fn of(frame: Frame<'call>) -> Self {
+        Self { frame, next: 0 }
+    }
+
+    pub(crate) fn frame(&self) -> Frame<'call> {
+        self.frame
+    }
+
+    /// The next argument.
+    ///
+    /// # Safety
+    /// The frame has an argument there, it is not null, and its SQL type is the one of `A`.
+    #[inline(always)]
+    pub(crate) unsafe fn next<A: Argument<'call>>(&mut self) -> A {
+        let index = self.next;
+        self.next += 1;
+        // SAFETY: the export list gives each function arguments of its own SQL types, which a test compares with SQL, and all
+        // functions are STRICT.
+        unsafe { A::from_frame(self.frame, index) }
     }
 }
 
@@ -156,28 +172,6 @@ where
         Err(panic) => unsafe { report_panic(panic) },
     }
 }
-
-/// A function that can be called with its arguments in a tuple.
-pub(crate) trait Function<Arguments, Result> {
-    fn call(self, arguments: Arguments) -> Result;
-}
-
-macro_rules! function {
-    ($($argument:ident),*) => {
-        impl<Result, F: FnOnce($($argument),*) -> Result, $($argument),*> Function<($($argument,)*), Result> for F {
-            #[inline(always)]
-            #[allow(non_snake_case, reason = "a type and its value have one name")]
-            fn call(self, ($($argument,)*): ($($argument,)*)) -> Result {
-                self($($argument),*)
-            }
-        }
-    };
-}
-
-function!();
-function!(A);
-function!(A, B);
-function!(A, B, C);
 
 /// # Safety
 /// `fcinfo` is the frame of the present call, and no frame from here to PostgreSQL has anything to drop.
