@@ -1646,9 +1646,10 @@ CREATE FUNCTION volatile_window(int) RETURNS tstzrange LANGUAGE plpgsql VOLATILE
 CREATE FUNCTION inlined_window(int) RETURNS tstzrange LANGUAGE sql STABLE PARALLEL SAFE
     AS $$ SELECT tstzrange('2025-01-01Z'::timestamptz + $1 * interval '3 days',
         '2025-01-06Z'::timestamptz + $1 * interval '3 days') $$;
+-- also in an index, whose expressions a session of postgres_fdw may have to expand without these schemas
 CREATE FUNCTION inlined_around(ulid) RETURNS tstzrange LANGUAGE sql IMMUTABLE PARALLEL SAFE
-    AS $$ SELECT tstzrange(ulid_extract_timestamp($1) - interval '2 days',
-        ulid_extract_timestamp($1) + interval '2 days') $$;
+    AS $$ SELECT tstzrange(public.ulid_extract_timestamp($1) - interval '2 days',
+        public.ulid_extract_timestamp($1) + interval '2 days') $$;
 CREATE FUNCTION truths(boolean) RETURNS TABLE (b boolean) LANGUAGE sql IMMUTABLE PARALLEL SAFE
     AS $$ SELECT $1 UNION ALL SELECT NOT $1 $$;
 CREATE FUNCTION counted_window() RETURNS tstzrange LANGUAGE plpgsql VOLATILE AS $$
