@@ -196,22 +196,21 @@ sub ratio {
     return $value < 100 ? sprintf '%.2f', $value : digits($value);
 }
 
-# Prints a table: a line for each of the results, which are by kind and round, and a column for each kind that has
-# results.
+# Prints a table: a line for each kind that has results, and a column for each of the results, which are by kind and round.
 sub table {
-    my ($heading, @lines) = @_;
-    @lines = grep { keys %{ $_->[1] } } @lines or return;
-    my @present = grep { my $name = $_; grep { $_->[1]{$name} } @lines } @names;
-    print "\n### $heading\n\n| |", (map { " $title{$_} |" } @present), "\n|---|", '---:|' x @present, "\n";
-    for my $line (@lines) {
-        my ($label, $results) = @$line;
-        print "| $label |";
-        for my $kind (@present) {
+    my ($heading, @columns) = @_;
+    @columns = grep { keys %{ $_->[1] } } @columns or return;
+    my @present = grep { my $name = $_; grep { $_->[1]{$name} } @columns } @names;
+    print "\n### $heading\n\n| |", (map { " $_->[0] |" } @columns), "\n|---|", '---:|' x @columns, "\n";
+    for my $kind (@present) {
+        print "| $title{$kind} |";
+        for my $column (@columns) {
+            my $results = $column->[1];
             my %of = %{ $results->{$kind} // {} };
             my ($half, $median) = ((quantile(0.75, values %of) // 0) - (quantile(0.25, values %of) // 0), quantile(0.5, values %of));
             my @ratios = map { $results->{ulid}{$_} ? $of{$_} / $results->{ulid}{$_} : () } keys %of;
-            # a time is the difference of two scans, so one of nothing can be below zero
-            if (($median // 0) < 0) { print ' – |'; next }
+            # a time is the difference of two scans, so one of nothing is lost in the spread, or below zero
+            if (%of && ($median < 0 || $half > 2 * $median)) { print ' – |'; next }
             print ' ', join(' ', (%of ? digits($median) : ''), (keys %of > 1 && $median ? sprintf '±%.0f %%', 50 * $half / $median : ()),
                 (@ratios && $kind ne 'ulid' ? '(' . ratio(quantile(0.5, @ratios)) . ')' : ())), ' |';
         }
@@ -230,20 +229,19 @@ sub report {
     }
     my $only = sub { (values %{ $of{ $_[0] } // {} })[0] // {} };
     print "Medians over the rounds, ± half the interquartile range, (ratio to `gen_ulid` within a round).\n";
-    table('CPU time of generating an id, ns', ['generate', $only->('generate')]);
-    table('CPU time per row, ns', map { [$_->[1], $only->($_->[0])] } (
-        [text_out => 'text output'], [text_in => 'text input'],
+    my $of_one = $of{sessions_ns};
+    table('Generating an id, ns', ['CPU time', $only->('generate')],
+        map { ["$_ session" . ($_ > 1 ? 's' : ''), $of_one->{$_}] } sort { $a <=> $b } keys %{ $of_one // {} });
+    my $cpu = sub { return map { [$_->[1], $only->($_->[0])] } @_ };
+    table('Text and binary, ns of CPU time per row', $cpu->([text_out => 'output'], [text_in => 'input'],
         [copy_text_out => 'COPY to text'], [copy_text_in => 'COPY from text'],
-        [copy_binary_out => 'COPY to binary'], [copy_binary_in => 'COPY from binary'], [compare => 'compare'],
-        [filter => 'filter by `<@` a range; of bigint, a `timestamptz` beside it'],
-        [sort => 'sort'], [hash_join => 'hash join'], [index_build => 'build an index'], [lookup => 'look up by key'],
-    ));
-    table('Queries and single-row inserts', ['count the rows of one day out of 30, µs', scaled(1000, $only->('window'))],
-        ['INSERT of one row, 8 clients: rows per second', $only->('insert_one_tps')],
-        ['WAL bytes per row', $only->('insert_one_wal_bytes')],
-        ['index bytes per row', $only->('insert_one_index_bytes')]);
-    table('Generating ids in several sessions on two cores, wall-clock ns per id',
-        map { ["$_ session" . ($_ > 1 ? 's' : ''), $of{sessions_ns}{$_}] } sort { $a <=> $b } keys %{ $of{sessions_ns} // {} });
+        [copy_binary_out => 'COPY to binary'], [copy_binary_in => 'COPY from binary']));
+    table('Comparing and finding, ns of CPU time per row', $cpu->([compare => 'compare'], [sort => 'sort'],
+        [hash_join => 'hash join'], [index_build => 'build an index'], [lookup => 'look up by key']));
+    table('Rows of a period', ['filter by `<@`, ns per row', $only->('filter')],
+        ['count one day of 30, µs', scaled(1000, $only->('window'))]);
+    table('INSERT of one row by 8 clients', ['rows per second', $only->('insert_one_tps')],
+        ['WAL bytes per row', $only->('insert_one_wal_bytes')], ['index bytes per row', $only->('insert_one_index_bytes')]);
 
     # The batches of one insert belong together.
     for my $insert (qw(insert_bulk insert_large)) {
@@ -261,7 +259,6 @@ sub report {
             ['ns per row',           scaled($rows / 1e6, $total->('ms'))],
             ['WAL bytes per row', scaled($rows, $total->('wal_bytes'))],
             ['blocks read',            $total->('blocks_read')],
-            ['index, MB',            scaled(1 << 20, $of{"${insert}_index_bytes"}{$rows})],
             ['index bytes per row', scaled($rows, $of{"${insert}_index_bytes"}{$rows})],
             ['leaf fill, %',  $only->("${insert}_density")]);
     }
@@ -271,7 +268,7 @@ sub report {
             ['index bytes per row', scaled($rows, $of{insert_clients_index_bytes}{$rows})],
             ['leaf fill, %', $of{insert_clients_density}{$rows} // {}]);
     }
-    table('Look up 20,000 of these rows by key, with an index larger than `shared_buffers`',
+    table('Look up 20,000 of these rows by key',
         ['newest 1 %: µs per row', scaled(20, $only->('lookup_newest_ms'))],
         ['blocks read per row', scaled(20_000, $only->('lookup_newest_blocks_read'))],
         ['all: µs per row', scaled(20, $only->('lookup_sample_ms'))],
