@@ -38,8 +38,18 @@ smart-punctuation = false
 no-section-label = true
 additional-css = ["tables.css"]
 EOF
-# tables of eight columns fit beside the table of contents
-echo ':root { --content-max-width: 980px } table { font-size: 0.75em } table td, table th { padding: 3px 6px }' > target/book/tables.css
+# a table has the width of the page, even of a telephone, where what is code breaks
+cat > target/book/tables.css << 'END'
+:root { --content-max-width: 980px }
+table { font-size: 0.75em }
+table td, table thead th { padding: 3px 6px }
+@media (max-width: 600px) {
+  table { font-size: 0.65em }
+  table td, table thead th { padding: 2px 3px }
+  table code { padding: 0; overflow-wrap: anywhere; white-space: pre-wrap }
+  table:has(th:nth-child(7)) { font-size: 0.55em; overflow-wrap: anywhere }
+}
+END
 mdbook build target/book
 mv target/book/book target/book/html
 echo "target/book/html/index.html"
