@@ -277,22 +277,20 @@ stage_book() {
   check diff tests/docs/book.out target/book/seen
 }
 
-# Drivers and ORMs, or those that CLIENTS names ("python node#prisma"); "quick" stands for those that take seconds. A language
-# with a package has its tests in clients/LANGUAGE/run-tests; what stands behind "#", or "quick", is its argument. For the
-# others, the programs of docs/clients are run. Tools that cannot be installed are skipped, and named at the end.
+# Drivers and ORMs: clients/LANGUAGE/run-tests of every language, or of those that CLIENTS names ("python node#prisma"); what
+# stands behind "#" is its argument. For a language without a package, the programs of its page in docs/clients are run.
+# "quick" stands for what takes seconds, and installs no packages for it. Otherwise, a language whose debian-packages names
+# some is tested in Debian testing too. What is skipped is named at the end.
 stage_clients() {
-  local name runners=() pages=() port password newer="" status
-  CLIENTS=${CLIENTS:-all}
-  case $CLIENTS in
-    all) CLIENTS="$(packages) $(without_package rust jvm go ruby php others)" ;;
-    quick) newer=quick CLIENTS="$(packages "#quick") $(without_package ruby#pg php#pdo others)" ;;
+  local name names=${CLIENTS:-all} packages=() port password
+  case $names in
+    all) names="$(languages) $(without_package rust jvm go ruby php others)" ;;
+    quick) names="$(languages "#quick") $(without_package ruby#pg php#pdo others)" ;;
   esac
-  for name in $CLIENTS; do
-    if [ -d "clients/${name%%#*}" ]; then runners+=("$name"); else pages+=("docs/clients/${name%%#*}.md${name#"${name%%#*}"}"); fi
-  done
+  # shellcheck disable=SC2086
+  [ "${CLIENTS:-}" = quick ] || mapfile -t packages < <(client_packages $names)
   install_extension
-  if [ "$newer" = quick ]; then prepare_clients; else prepare_clients "${pages[@]%%#*}"; fi
-  [ -n "$newer" ] || [ ${#pages[@]} = 0 ] || prepare_newer_clients "${pages[@]%%#*}"
+  prepare_clients "${packages[@]}"
 
   # Not every driver can use a Unix socket. A password prevents other users of the machine from connecting through loopback.
   # It is not a number, because EclipseLink would try to decrypt that.
@@ -305,33 +303,17 @@ stage_clients() {
   start_server clients "listen_addresses = '127.0.0.1'" "port = $port"
   # "prisma generate" looks for its engine, which is not on npm, but does not run it
   export PGHOST=127.0.0.1 PGPORT=$port PGPASSWORD=$password PRISMA_SCHEMA_ENGINE_BINARY=/bin/true
-  for name in "${runners[@]}"; do
-    say "clients/${name%%#*}"
-    status=0
-    case $name in
-      *#*) "clients/${name%%#*}/run-tests" "${name#*#}" ;;
-      *) "clients/$name/run-tests" ;;
-    esac || status=$?
-    [ "$status" = 0 ] || [ "$status" = 77 ] || failed=1
-  done
-  [ ${#pages[@]} != 0 ] || return 0
-  status=0
-  perl scripts/test-clients.pl "${pages[@]}" || status=$?
-  [ "$status" = 0 ] || [ "$status" = 77 ] || failed=1
-  if [ -n "$newer" ]; then
-    [ "$newer" = quick ] || echo "left out: the packages of Debian testing: $newer"
-    return
+  mkdir -p target/clients
+  : > target/clients/skipped
+  for name in $names; do test_client "$name"; done
+  if [ ${#packages[@]} != 0 ] && make_newer_debian "${packages[@]}"; then
+    for name in $names; do [ -z "$(client_packages "$name")" ] || test_client "$name" in_newer_debian; done
   fi
-  say "the drivers of Debian's packages, in Debian testing"
-  status=0
-  . tests/packages/lib/bare.sh
-  PATH=/usr/sbin:/usr/bin:/sbin:/bin in_debian "$NEWER" env -u TMPDIR HOME=/root ROOT=/ulid \
-    sh -c 'cd /ulid && exec perl scripts/test-clients.pl --packaged "$@"' sh "${pages[@]}" || status=$?
-  [ "$status" = 0 ] || [ "$status" = 77 ] || failed=1
+  [ ! -s target/clients/skipped ] || sed 's/^/skipped: /' target/clients/skipped
 }
 
 # Print the languages that have a package, each followed by $1.
-packages() {
+languages() {
   local name
   for name in clients/*/; do [ ! -d "$name" ] || echo "$(basename "$name")${1:-}"; done
 }
@@ -339,42 +321,58 @@ packages() {
 # Print those of the pages or tools whose language has no package yet.
 without_package() {
   local name
-  for name; do
-    [ -d "clients/${name%%#*}" ] || echo "$name"
-  done
+  for name; do [ -d "clients/${name%%#*}" ] || echo "$name"; done
 }
 
-# Create a bare Debian testing in the directory NEWER, which is kept, with the packages of some pages. If that fails, set
-# newer to the reason.
-prepare_newer_clients() {
-  local wanted
-  NEWER=$ROOT/target/clients/forky newer=""
-  if [ ! -e "$NEWER/made" ]; then
-    rm -rf "$NEWER"
-    mkdir -p target/clients
-    if ! newer=$(. packaging/common.sh && . tests/packages/lib/bare.sh && make_debian "$NEWER" forky); then
-      newer=${newer##*$'\n'}
-      newer=${newer:-its system cannot be made}
-      return
-    fi
-    newer=""
-    touch "$NEWER/made"
-  fi
-  rm -rf "$NEWER"/ulid/{docs,tests,scripts}  # what Go has compiled stays
-  mkdir -p "$NEWER/ulid/docs" "$NEWER/ulid/tests" "$NEWER/ulid/scripts"
-  cp -R docs/clients "$NEWER/ulid/docs"
-  cp -R tests/clients "$NEWER/ulid/tests"
-  cp scripts/test-clients.pl "$NEWER/ulid/scripts"
-  # of Rust, which is not Debian's, the page names a library
-  wanted=$(sed -n 's/^apt-get install //p' "$@")
-  say "install in Debian testing what the pages name (1 GB, some minutes the first time)"
-  # shellcheck disable=SC2016,SC2086,SC1091
-  (. tests/packages/lib/bare.sh
-    PATH=/usr/sbin:/usr/bin:/sbin:/bin in_debian "$NEWER" sh -c '
-      export DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8
-      { apt-get -qq update && apt-get -qq -y --no-install-recommends install "$@" && apt-get clean; } > /ulid/log 2>&1 ||
-        { cat /ulid/log; exit 1; }' sh perl postgresql-client $wanted) || newer="its packages cannot be installed"
+# Print the packages of Debian that some languages name.
+client_packages() {
+  local name
+  for name in "${@%%#*}"; do
+    if [ -d "clients/$name" ]; then cat "clients/$name/debian-packages" 2> /dev/null || true
+    else sed -n '/^<!-- needs /,/^```$/d; s/^apt-get install //p' "docs/clients/$name.md" | tr ' ' '\n'; fi
+  done | sort -u
 }
+
+# Run the tests of a language by the command $2, if there is one.
+test_client() {
+  local language=${1%%#*} argument="" command status=0 log=target/clients/log
+  [ "$language" = "$1" ] || argument=${1#*#}
+  command=("clients/$language/run-tests" ${argument:+"$argument"})
+  [ -d "clients/$language" ] ||
+    command=(perl scripts/test-clients.pl ${2:+--packaged} "docs/clients/$language.md${argument:+#$argument}")
+  say "$1${2:+ in Debian testing}"
+  ${2:-} "${command[@]}" 2>&1 | tee "$log" || status=$?
+  [ "$status" = 0 ] || [ "$status" = 77 ] || failed=1
+  sed -n "s/^skipped:* /$1${2:+ in Debian testing}: /p" "$log" >> target/clients/skipped
+}
+
+# Make target/clients/forky a bare Debian testing, which is kept, with the clients in /ulid and those of some packages that it
+# has.
+make_newer_debian() {
+  local tree=$ROOT/target/clients/forky reason
+  if [ ! -e "$tree/made" ]; then
+    rm -rf "$tree"
+    if ! reason=$(. packaging/common.sh && . tests/packages/lib/bare.sh && make_debian "$tree" forky); then
+      echo "Debian testing: ${reason##*$'\n'}" >> target/clients/skipped
+      return 1
+    fi
+    touch "$tree/made"
+  fi
+  rm -rf "$tree"/ulid/{clients,docs,scripts,tests}  # what was compiled stays, in target
+  mkdir -p "$tree/ulid"
+  cp -R --parents clients docs/clients scripts/test-clients.pl tests/clients "$tree/ulid"
+  say "install in Debian testing what its clients need (1 GB, some minutes the first time)"
+  quiet in_newer_debian sh -c 'export DEBIAN_FRONTEND=noninteractive; apt-get -qq update || exit
+    apt-get -qq -y --no-install-recommends install $(apt-cache show "$@" 2> /dev/null | sed -n "s/^Package: //p" | sort -u) &&
+    apt-get clean' sh perl postgresql-client "$@" || { failed=1; return 1; }
+}
+
+# Run a command in /ulid of that system.
+in_newer_debian() (
+  . tests/packages/lib/bare.sh
+  PATH=/usr/sbin:/usr/bin:/sbin:/bin in_debian "$ROOT/target/clients/forky" env LC_ALL=C.UTF-8 HOME=/root \
+    sh -c 'cd /ulid && exec "$@"' sh "$@"
+)
 
 # Packages: built as they are published, then installed and used on a bare system.
 stage_dist() { check_package dist; }

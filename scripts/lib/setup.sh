@@ -211,17 +211,14 @@ offer_packages() {
   fi
 }
 
-# Install the tools that install drivers, and the packages that pages of docs/clients name, as far as possible without asking.
+# Install the tools that install drivers, and those of some packages that apt has, as far as possible without asking.
 prepare_clients() {
-  local package missing=()
-  python3 -m pip --version > /dev/null 2>&1 || missing+=(python3-pip)
-  python3 -c 'import ensurepip' 2> /dev/null || missing+=(python3-venv)
-  command -v npm > /dev/null || missing+=(npm)
-  # shellcheck disable=SC2013
-  for package in $([ $# = 0 ] || sed -n '/^<!-- needs /,/^```$/d; s/^apt-get install //p' "$@"); do
-    dpkg -s "$package" 2> /dev/null | grep -q '^Status: .* installed' || missing+=("$package")
-  done
-  [ ${#missing[@]} = 0 ] || offer_packages "${missing[@]}"
+  local packages=()
+  python3 -m pip --version > /dev/null 2>&1 || packages+=(python3-pip)
+  python3 -c 'import ensurepip' 2> /dev/null || packages+=(python3-venv)
+  command -v npm > /dev/null || packages+=(npm)
+  [ $# = 0 ] || mapfile -t -O ${#packages[@]} packages < <(available_packages "$@")
+  [ ${#packages[@]} = 0 ] || offer_packages "${packages[@]}"
 }
 
 # Print the packages that are missing for building, and for running PostgreSQL $1 if that is the machine's own.
@@ -338,8 +335,13 @@ prepare_extra_packages() {
 # Print the other packages that tests and examples use with PostgreSQL $1, as far as the machine's apt has them.
 extra_packages() {
   local names=(decoderbufs hypopg partman pglogical plproxy repack timescaledb wal2json)
+  available_packages "${names[@]/#/postgresql-$1-}" pgbouncer
+}
+
+# Print those of some packages that the machine's apt has.
+available_packages() {
   command -v apt-cache > /dev/null || return 0
-  { apt-cache show "${names[@]/#/postgresql-$1-}" pgbouncer 2> /dev/null || true; } | sed -n 's/^Package: //p' | sort -u
+  { apt-cache show "$@" 2> /dev/null || true; } | sed -n 's/^Package: //p' | sort -u
 }
 
 # Unpack packages of the machine's apt, with the libraries that they need, into the copy of PostgreSQL in $1. Nothing is
