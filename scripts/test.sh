@@ -23,6 +23,7 @@ stage_rust() {
   if is_pinned_rust; then
     check cargo fmt --check --all
     check cargo fmt --check --manifest-path core/fuzz/Cargo.toml
+    check cargo fmt --check --manifest-path clients/rust/Cargo.toml
   else
     echo "skipped: cargo fmt --check, as another $(rustfmt --version) may format otherwise"
   fi
@@ -343,7 +344,8 @@ test_client() {
   say "$1${2:+ in Debian testing}"
   ${2:-} "${command[@]}" 2>&1 | tee "$log" || status=$?
   [ "$status" = 0 ] || [ "$status" = 77 ] || failed=1
-  sed -n "s/^skipped:* /$1${2:+ in Debian testing}: /p" "$log" >> target/clients/skipped
+  # of a runner, or of a test in prove
+  sed -n "s/^skipped:* /$1${2:+ in Debian testing}: /p; s/^\([^ ]*\) \.* skipped: /$1${2:+ in Debian testing}: \1: /p" "$log" >> target/clients/skipped
 }
 
 # Make target/clients/forky a bare Debian testing, which is kept, with the clients in /ulid and those of some packages that it
@@ -405,7 +407,7 @@ stage_lint() {
     echo "left out: shellcheck, which is not installed"
   fi
 
-  mapfile -t files < <(find benches packaging scripts tests -name '*.p[lm]' | sort)
+  mapfile -t files < <(find benches clients/others packaging scripts tests -name '*.p[lm]' | sort)
   say "perl -c, ${#files[@]} files"
   if ! (prepare_prove) > "$log" 2>&1; then
     echo "left out: tests/t, whose framework is not here"
