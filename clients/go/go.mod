@@ -1,3 +1,4 @@
+// The name is a placeholder until the first release: see docs/releasing.md, also about go.sum.
 module REPOSITORY/clients/go
 
 go 1.25.0
