@@ -66,7 +66,7 @@ final class OrmTest extends DatabaseTestCase
     public function testWithSymfonyUlid(): void
     {
         $this->connect(SymfonyUlidType::class);
-        $this->store();
+        $this->assertInstanceOf(Ulid::class, $this->store()->id);
         [$id] = $ids = array_column($this->manager->getRepository(OrmOrder::class)->findBy([], ["note" => "ASC"]), "id");
         $this->assertInstanceOf(Ulid::class, $id);
         $this->manager->clear();
@@ -84,7 +84,7 @@ final class OrmTest extends DatabaseTestCase
         $this->assertSame([$order->id], $order->related);
     }
 
-    private function store(): void
+    private function store(): OrmCustomer
     {
         $ada = new OrmCustomer();
         $ada->name = "Ada";
@@ -102,6 +102,7 @@ final class OrmTest extends DatabaseTestCase
         $this->assertEquals($ada->id, $found->id);
         $this->assertCount(2, $found->orders);
         $this->assertSame(2, $this->one("SELECT count(*) FROM orders WHERE id <@ tstzrange(?, ?)", self::window()));
+        return $ada;
     }
 
     public function testMalformedIds(): void
