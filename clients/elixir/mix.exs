@@ -7,7 +7,7 @@ defmodule PgUlid.MixProject do
       version: "1.1.0",
       elixir: "~> 1.14",
       description: "The type ulid of the PostgreSQL extension ulid for Postgrex and Ecto",
-      deps: deps(System.get_env("PG_ULID_DEPS")),
+      deps: deps(System.get_env("ULID_DEPS")),
       package: [
         licenses: ["MIT"],
         links: for(address <- List.wrap(System.get_env("REPOSITORY")), into: %{}, do: {"Repository", address}),
