@@ -15,7 +15,7 @@ export ARCH
 # without their numbers; empty: all.
 TESTS ?=
 export TESTS
-# The languages, or pages and tools of docs/clients, that `make test-clients` runs; empty: all.
+# The languages, or parts of their tests, that `make test-clients` runs; empty: all.
 CLIENTS ?=
 export CLIENTS
 # If this is not empty, `make bench` measures everything.
@@ -150,7 +150,7 @@ test-docs: ## the SQL examples of README.md and docs/, with large tables (ROWS=1
 test-book: ## the site: links and anchors; search, a table and a picture in a headless Chromium
 	scripts/test.sh book
 
-test-clients: ## drivers and ORMs: clients, and the pages of docs/clients (CLIENTS="python node#prisma")
+test-clients: ## drivers and ORMs, a language each (CLIENTS="python node#prisma")
 	scripts/test.sh clients
 
 test-upgrade: ## pg_upgrade, dump and restore, logical replication, from each PostgreSQL to each newer one (PG=19)

@@ -279,14 +279,13 @@ stage_book() {
 }
 
 # Drivers and ORMs: clients/LANGUAGE/run-tests of every language, or of those that CLIENTS names ("python node#prisma"); what
-# stands behind "#" is its argument. For a language without a package, the programs of its page in docs/clients are run.
-# "quick" stands for what takes seconds, and installs no packages for it. Otherwise, a language whose debian-packages names
-# some is tested in Debian testing too. What is skipped is named at the end.
+# stands behind "#" is its argument. "quick" stands for what takes seconds, and installs no packages for it. Otherwise, a
+# language whose debian-packages names some is tested in Debian testing too. What is skipped is named at the end.
 stage_clients() {
   local name names=${CLIENTS:-all} packages=() port password
   case $names in
-    all) names="$(languages) $(without_package rust jvm go ruby php others)" ;;
-    quick) names="$(languages "#quick") $(without_package ruby#pg php#pdo others)" ;;
+    all) names=$(languages) ;;
+    quick) names=$(languages "#quick") ;;
   esac
   # shellcheck disable=SC2086
   [ "${CLIENTS:-}" = quick ] || mapfile -t packages < <(client_packages $names)
@@ -313,39 +312,27 @@ stage_clients() {
   [ ! -s target/clients/skipped ] || sed 's/^/skipped: /' target/clients/skipped
 }
 
-# Print the languages that have a package, each followed by $1.
+# Print the languages, each followed by $1.
 languages() {
   local name
-  for name in clients/*/; do [ ! -d "$name" ] || echo "$(basename "$name")${1:-}"; done
-}
-
-# Print those of the pages or tools whose language has no package yet.
-without_package() {
-  local name
-  for name; do [ -d "clients/${name%%#*}" ] || echo "$name"; done
+  for name in clients/*/; do echo "$(basename "$name")${1:-}"; done
 }
 
 # Print the packages of Debian that some languages name.
 client_packages() {
   local name
-  for name in "${@%%#*}"; do
-    if [ -d "clients/$name" ]; then cat "clients/$name/debian-packages" 2> /dev/null || true
-    else sed -n '/^<!-- needs /,/^```$/d; s/^apt-get install //p' "docs/clients/$name.md" | tr ' ' '\n'; fi
-  done | sort -u
+  for name in "${@%%#*}"; do [ ! -e "clients/$name/debian-packages" ] || cat "clients/$name/debian-packages"; done | sort -u
 }
 
 # Run the tests of a language by the command $2, if there is one.
 test_client() {
-  local language=${1%%#*} argument="" command status=0 log=target/clients/log
+  local language=${1%%#*} argument="" title="$1${2:+ in Debian testing}" status=0 log=target/clients/log
   [ "$language" = "$1" ] || argument=${1#*#}
-  command=("clients/$language/run-tests" ${argument:+"$argument"})
-  [ -d "clients/$language" ] ||
-    command=(perl scripts/test-clients.pl ${2:+--packaged} "docs/clients/$language.md${argument:+#$argument}")
-  say "$1${2:+ in Debian testing}"
-  ${2:-} "${command[@]}" 2>&1 | tee "$log" || status=$?
+  say "$title"
+  ${2:-} "clients/$language/run-tests" ${argument:+"$argument"} 2>&1 | tee "$log" || status=$?
   [ "$status" = 0 ] || [ "$status" = 77 ] || failed=1
   # of a runner, or of a test in prove
-  sed -n "s/^skipped:* /$1${2:+ in Debian testing}: /p; s/^\([^ ]*\) \.* skipped: /$1${2:+ in Debian testing}: \1: /p" "$log" >> target/clients/skipped
+  sed -n "s/^skipped: /$title: /p; s/^\([^ ]*\) \.* skipped: /$title: \1: /p" "$log" >> target/clients/skipped
 }
 
 # Make target/clients/forky a bare Debian testing, which is kept, with the clients in /ulid and those of some packages that it
@@ -360,9 +347,9 @@ make_newer_debian() {
     fi
     touch "$tree/made"
   fi
-  rm -rf "$tree"/ulid/{clients,docs,scripts,tests}  # what was compiled stays, in target
+  rm -rf "$tree"/ulid/{clients,docs,tests}  # what was compiled stays, in target
   mkdir -p "$tree/ulid"
-  cp -R --parents clients docs/clients scripts/test-clients.pl tests/clients "$tree/ulid"
+  cp -R --parents clients docs/clients tests/clients "$tree/ulid"
   say "install in Debian testing what its clients need (1 GB, some minutes the first time)"
   quiet in_newer_debian sh -c 'export DEBIAN_FRONTEND=noninteractive; apt-get -qq update || exit
     apt-get -qq -y --no-install-recommends install $(apt-cache show "$@" 2> /dev/null | sed -n "s/^Package: //p" | sort -u) &&

@@ -1,7 +1,7 @@
--- What comes in from outside, for the tests of clients and the pages' sections "Malformed ids". Each inserts all of these into
--- orders, as the id, with this note; the last one, which is null, as customer_id. What is refused it leaves out. Then it
--- calls sample.compare(), which raises an error unless the table has what the server itself makes of these texts. All of this
--- works with ulid_sql and columns of the type uuid too.
+-- What comes in from outside, for the tests of clients. Each inserts all of these into orders, as the id, with this note; the
+-- last one, which is null, as customer_id. What is refused it leaves out. Then it calls sample.compare(), which raises an error
+-- unless the table has what the server itself makes of these texts. All of this works with ulid_sql and columns of the type
+-- uuid too.
 CREATE SCHEMA sample;
 CREATE TABLE sample.given (note text, given text, verdict text);
 INSERT INTO sample.given
