@@ -1,8 +1,9 @@
 //! Checks of the pure Rust part for any input: each compares the library with the same rule written in the simplest
 //! way, or with another crate, and panics if they differ.
 //!
-//! A check takes bytes, so two drivers run the same checks: libFuzzer, guided by coverage (`fuzz_targets/`), and
-//! `examples/random.rs`, which makes millions of inputs a second on any compiler. `make fuzz` runs both.
+//! A check takes bytes, so three drivers run the same checks: `cargo test`, with inputs of a fixed seed; libFuzzer,
+//! guided by coverage (`core/fuzz/fuzz_targets`); and `core/fuzz/examples/random.rs`, which makes millions of inputs a
+//! second on any compiler. `make fuzz` runs these two.
 
 pub mod input;
 pub mod monotonic;
@@ -16,6 +17,7 @@ pub mod uuid_v7;
 pub mod value;
 pub mod window;
 
+use rand::SeedableRng;
 use rand::rngs::SmallRng;
 
 /// One check, and where its inputs come from.
@@ -41,3 +43,14 @@ pub const TARGETS: [Target; 10] = [
     Target { name: "ordered", check: ordered::check, shape: input::bytes::<64> },
     Target { name: "monotonic", check: monotonic::check, shape: input::bytes::<80> },
 ];
+
+impl Target {
+    /// Checks inputs of this seed.
+    pub fn run(&self, seed: u64, inputs: usize) {
+        let (mut rng, mut input) = (SmallRng::seed_from_u64(seed), Vec::new());
+        for _ in 0..inputs {
+            (self.shape)(&mut rng, &mut input);
+            (self.check)(&input);
+        }
+    }
+}

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use ulid::{Error, ErrorKind, Ulid, uuid_v7};
 
-use crate::input::{Numbers, advance};
+use super::input::{Numbers, advance};
 
 /// Milliseconds and fraction of a UUID as one number.
 fn time(uuid: [u8; 16]) -> u128 {

@@ -2,8 +2,8 @@
 
 use ulid::{ErrorKind, Expected, ForeignId, Ulid};
 
-use crate::input::Numbers;
-use crate::parse::plain_text;
+use super::input::Numbers;
+use super::parse::plain_text;
 
 /// What a value consists of, that it comes back from each of its forms, and that all forms have one order.
 pub fn check(input: &[u8]) -> bool {

@@ -2,7 +2,7 @@
 
 use ulid::{Error, ErrorKind, Ulid, monotonic};
 
-use crate::input::{Numbers, advance};
+use super::input::{Numbers, advance};
 
 /// The rule on two numbers, time and randomness.
 fn plain(last: (u64, u128), unix_ms: u64, randomness: u128) -> Result<(u64, u128), Error> {

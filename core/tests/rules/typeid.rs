@@ -4,8 +4,8 @@ use rand::Rng;
 use rand::rngs::SmallRng;
 use ulid::{Error, ErrorKind, Expected, TypeId, Ulid};
 
-use crate::input::{append, below, mutate};
-use crate::parse::{digit, plain_text};
+use super::input::{append, below, mutate};
+use super::parse::{digit, plain_text};
 
 /// What [`TypeId::new`] says of a prefix, after the specification.
 fn plain_prefix(prefix: &[u8]) -> Result<(), Error> {
@@ -82,6 +82,14 @@ pub fn check(text: &[u8]) -> bool {
     assert_eq!(written.as_bytes(), text);
     let suffix = plain_text(typeid.ulid().into()).map(|byte| byte.to_ascii_lowercase());
     assert!(text.ends_with(&suffix));
+
+    let shorter = &text[..typeid.prefix().len().saturating_sub(1)];
+    let value = u128::from(typeid.ulid());
+    for (prefix, value) in [(shorter, value), (shorter, !value), (typeid.prefix().as_bytes(), value ^ 1)] {
+        if let Ok(other) = TypeId::new(prefix, value.into()) {
+            assert_eq!(typeid.cmp(&other), written.cmp(&other.to_string()));
+        }
+    }
     true
 }
 

@@ -5,7 +5,7 @@ use std::ops::RangeBounds;
 
 use ulid::{Ulid, Window};
 
-use crate::input::Numbers;
+use super::input::Numbers;
 
 const MAX: i128 = Ulid::MAX_UNIX_MS as i128;
 

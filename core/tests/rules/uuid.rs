@@ -3,7 +3,7 @@
 use ulid::{Error, ErrorKind, ForeignId, Ulid};
 use uuid::{Builder, Uuid, Variant};
 
-use crate::input::Numbers;
+use super::input::Numbers;
 
 /// The Unix epoch in 100 ns since 1582-10-15.
 const UNIX_EPOCH: u64 = 0x01b2_1dd2_1381_4000;
@@ -22,7 +22,7 @@ fn plain(uuid: [u8; 16], version: u8) -> Result<Ulid, Error> {
         return Err(ErrorKind::Version { expected: version, version: found, variant }.into());
     }
     let (Some(timestamp), Some(node)) = (witness.get_timestamp(), witness.get_node_id()) else {
-        panic!("a uuid of version {version} has a time and a node");
+        unreachable!("a uuid of version {version} has a time and a node");
     };
     let (ticks, clock_seq) = timestamp.to_gregorian();
     if ticks < UNIX_EPOCH {
@@ -100,6 +100,10 @@ pub fn check(input: &[u8]) -> bool {
     }
     if let Ok(ulid) = v6 {
         assert_eq!(ulid.to_uuid_v6(), Ok(uuid));
+        let other = any_uuid(&mut numbers);
+        if let Ok(of_other) = Ulid::from_uuid_v6(other) {
+            assert_eq!(ulid.cmp(&of_other), uuid.cmp(&other));
+        }
     }
 
     let ulid = any_ulid(&mut numbers);

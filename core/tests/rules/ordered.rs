@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use ulid::{Error, ErrorKind, ordered};
 
-use crate::input::Numbers;
+use super::input::Numbers;
 
 /// In numbers that cannot overflow.
 fn plain(last: u64, clock: Duration) -> Result<u64, Error> {
@@ -30,6 +30,10 @@ pub fn check(input: &[u8]) -> bool {
             Ok(time) => {
                 assert!(time > last);
                 let uuid = ordered::uuid_v7(time, numbers.u64());
+                let witness = uuid::Uuid::from_bytes(uuid);
+                assert_eq!((witness.get_version_num(), witness.get_variant()), (7, uuid::Variant::RFC4122));
+                assert_eq!(ulid::Ulid::from(uuid).unix_ms(), time >> 16);
+                assert_eq!(ordered::uuid_v7(time, witness.as_u64_pair().1), uuid);
                 assert!(uuid > ordered::uuid_v7(last, numbers.u64()));
                 // The next id after either kind is greater than both.
                 let next = ordered::uuid_v7(

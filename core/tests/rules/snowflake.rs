@@ -2,7 +2,7 @@
 
 use ulid::{Error, ErrorKind, ForeignId, SnowflakeParts, TWITTER_EPOCH_MS, Ulid};
 
-use crate::input::Numbers;
+use super::input::Numbers;
 
 /// In numbers that cannot overflow.
 fn plain(id: i64, epoch_ms: i64) -> Result<Ulid, Error> {
@@ -38,6 +38,10 @@ pub fn check(input: &[u8]) -> bool {
     assert_eq!(ulid, plain(id, epoch_ms));
     if let Ok(ulid) = ulid {
         assert_eq!(ulid.to_snowflake(epoch_ms), Ok(id));
+        let other = id ^ 1 << (numbers.byte() % 63);
+        if let Ok(of_other) = Ulid::from_snowflake(other, epoch_ms) {
+            assert_eq!(ulid.cmp(&of_other), id.cmp(&other));
+        }
     }
     parts(&mut numbers, kind, epoch_ms);
     ulid.is_ok()

@@ -3,8 +3,8 @@
 use rand::rngs::SmallRng;
 use ulid::{Error, ErrorKind, Expected, Ulid, Window};
 
-use crate::input::{append, below, mutate};
-use crate::parse::{READ, digit, plain_text};
+use super::input::{append, below, mutate};
+use super::parse::{READ, digit, plain_text};
 
 /// The first and the last ULID, from the digits and what may follow them.
 fn plain(prefix: &[u8]) -> Result<(u128, u128), Error> {

@@ -4,7 +4,7 @@ use rand::Rng;
 use rand::rngs::SmallRng;
 use ulid::{Error, ErrorKind, Expected, Ulid};
 
-use crate::input::{append, below, bytes, mutate};
+use super::input::{append, below, bytes, mutate};
 
 pub(crate) const ALPHABET: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
