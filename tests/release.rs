@@ -36,8 +36,13 @@ fn control_file_has_the_version() {
 #[test]
 fn packages_of_clients_have_the_version() {
     for (manifest, version) in [
+        ("clients/elixir/mix.exs", format!("version: \"{VERSION}\"")),
+        ("clients/go/go.mod", String::new()), // the tag is its version
+        ("clients/jvm/pom.xml", format!("<artifactId>pg-ulid</artifactId>\n  <version>{VERSION}</version>")),
         ("clients/node/package.json", format!("\n  \"version\": \"{VERSION}\",\n")),
+        ("clients/php/composer.json", format!("\n    \"version\": \"{VERSION}\",\n")),
         ("clients/python/pyproject.toml", format!("\nversion = \"{VERSION}\"\n")),
+        ("clients/ruby/pg-ulid.gemspec", format!("gem.version = \"{VERSION}\"")),
     ] {
         assert!(read(manifest).contains(&version), "{manifest}");
         let changelog = Path::new(manifest).with_file_name("CHANGELOG.md");
