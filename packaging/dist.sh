@@ -5,6 +5,7 @@
 #   ulid-VERSION-vendor.tar.xz    the crates it is built from: unpacked in the source, they allow a build without network
 #   ulid-VERSION.cdx.json         the SBOM, in the format of CycloneDX: the crates that are linked into the library
 #   ulid_sql-*-pg_tle.sql         the command that installs the extension ulid_sql into a database with pg_tle
+#   pg-ulid-LANGUAGE-*.tar.gz     the package of each language in clients/; pip and npm install it as it is
 #
 # REPOSITORY=https://... is the project's address; META.json and the packages contain it. The same commit gives the same
 # bytes. Needs git and xz, and the network for crates that cargo has not fetched yet.
@@ -18,6 +19,11 @@ mkdir -p "$source"
 print_meta > "$source/META.json"
 git archive --format=zip --prefix="$NAME/" --add-file="$source/META.json" --output="$PACKAGES/$NAME.zip" HEAD -- . ':!META.json'
 git archive HEAD | tar x -C "$source"
+for package in clients/*/CHANGELOG.md; do
+  language=$(basename "${package%/*}")
+  package=pg-ulid-$language-$VERSION
+  git archive --prefix="$package/" --output="$PACKAGES/$package.tar.gz" "HEAD:clients/$language"
+done
 
 prepare_rust
 cd "$source"
@@ -70,4 +76,4 @@ make_tar vendor | xz -3 -T 1 > "$PACKAGES/$NAME-vendor.tar.xz"
 cd "$ROOT"
 rm -rf "$source"
 echo "$MADE_OF" > "$PACKAGES/.commit"
-say "made $PACKAGES/$NAME.zip, $NAME-vendor.tar.xz, $NAME.cdx.json and $tle"
+say "made $PACKAGES/$NAME.zip, $NAME-vendor.tar.xz, $NAME.cdx.json, $tle and pg-ulid-*-$VERSION.tar.gz"
