@@ -33,7 +33,7 @@ say "the packages of clients, installed by pip and npm"
 test "$(cd "$PACKAGES" && echo pg-ulid-*)" = "$(for name in clients/*/CHANGELOG.md; do echo "pg-ulid-$(basename "${name%/*}")-$VERSION.tar.gz"; done | xargs)"
 "$SERVERS/python/bin/pip" --quiet --disable-pip-version-check install --no-deps "$PACKAGES/pg-ulid-python-$VERSION.tar.gz"
 test "$("$SERVERS/python/bin/python" -c 'from pg_ulid import canonical; print(canonical("01aryz6s41tsv4rrffq69g5fav"))')" = 01ARYZ6S41TSV4RRFFQ69G5FAV
-prepare_tools npm
+command -v npm > /dev/null || prepare_tools npm
 npm install --silent --no-audit --no-fund --omit=peer --prefix "$SERVERS/node" "$PACKAGES/pg-ulid-node-$VERSION.tar.gz"
 (cd "$SERVERS/node" && echo 'import { canonical } from "pg-ulid"; console.log(canonical("01aryz6s41tsv4rrffq69g5fav"))' > main.mjs &&
   test "$(node main.mjs)" = 01ARYZ6S41TSV4RRFFQ69G5FAV)
