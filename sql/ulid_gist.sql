@@ -81,19 +81,20 @@ BEGIN
     FROM pg_catalog.pg_extension AS e
     JOIN pg_catalog.pg_namespace AS n ON n.oid = e.extnamespace
     WHERE e.extname = 'btree_gist';
-    -- the operator family of this extension
-    SELECT f.oid AS family, pg_catalog.format_type(c.opcintype, NULL) AS type INTO STRICT class
+    -- the operator class of this extension, whose family may have got others
+    SELECT c.opcfamily AS family, c.opcintype::pg_catalog.regtype AS type INTO STRICT class
     FROM pg_catalog.pg_extension AS e
     JOIN pg_catalog.pg_depend AS d ON d.refobjid = e.oid
-    JOIN pg_catalog.pg_opfamily AS f ON f.oid = d.objid
-    JOIN pg_catalog.pg_opclass AS c ON c.opcfamily = f.oid
-    WHERE d.classid = 'pg_catalog.pg_opfamily'::pg_catalog.regclass::pg_catalog.oid
+    JOIN pg_catalog.pg_opclass AS c ON c.oid = d.objid
+    WHERE d.classid = 'pg_catalog.pg_opclass'::pg_catalog.regclass::pg_catalog.oid
     AND d.refclassid = 'pg_catalog.pg_extension'::pg_catalog.regclass::pg_catalog.oid
     AND d.deptype = 'e' AND e.extname = 'ulid_gist';
 
     -- btree_gist 1.8, with PostgreSQL 18: an index is built by sorting
     IF pg_catalog.to_regprocedure(btree_gist || '.gbt_uuid_sortsupport(internal)') IS NOT NULL
-        AND NOT EXISTS (SELECT FROM pg_catalog.pg_amproc WHERE amprocfamily = class.family AND amprocnum = 11)
+        AND NOT EXISTS (
+            SELECT FROM pg_catalog.pg_amproc
+            WHERE amprocfamily = class.family AND amproclefttype = class.type::pg_catalog.oid AND amprocnum = 11)
     THEN
         EXECUTE pg_catalog.format(
             'ALTER OPERATOR FAMILY ulid_ops USING gist ADD FUNCTION 11 (%1$s, %1$s) %2$s.gbt_uuid_sortsupport(internal)',

@@ -101,6 +101,16 @@ is(run('owned_hostile', "SELECT extnamespace::regnamespace FROM pg_extension WHE
 is(run('owned_hostile', 'SELECT count(*), by FROM hostile.sprung GROUP BY by'), '', 'no trap springs on installing');
 is_deeply(extension_objects($node, 'owned_hostile'), $clean, 'installed there, the objects are those of a clean database');
 
+# The same for ulid_gist, and what it repeats after pg_upgrade.
+run('owned_hostile', 'CREATE SCHEMA contrib; CREATE EXTENSION btree_gist SCHEMA contrib') if has_extension('btree_gist');
+SKIP: {
+    skip 'no btree_gist', 1 if !has_extension('btree_gist');
+    local $ENV{PGOPTIONS} = $HOSTILE;
+    run('owned_hostile', $_, 'owner') for 'CREATE EXTENSION ulid_gist SCHEMA hostile', q{ALTER EXTENSION ulid_gist UPDATE TO '1.0.0-recheck'},
+        'ALTER EXTENSION ulid_gist UPDATE';
+    is(run('owned_hostile', 'SELECT count(*), by FROM hostile.sprung GROUP BY by'), '', 'no trap springs on installing ulid_gist');
+}
+
 # The same for an update, where traps can also be made of the type itself.
 run('owned_updated', $traps);
 {

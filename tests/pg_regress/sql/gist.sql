@@ -35,7 +35,7 @@ SELECT c.opcintype::regtype AS type, kind, number, lefttype::regtype = c.opcinty
 FROM pg_opclass AS c
 JOIN (SELECT amprocfamily AS family, 'function' AS kind, amprocnum AS number, amproclefttype AS lefttype, amproc AS code FROM pg_amproc
       UNION ALL SELECT amopfamily, 'operator', amopstrategy, amoplefttype, oprcode FROM pg_amop JOIN pg_operator AS o ON o.oid = amopopr) AS e
-ON family = c.opcfamily
+ON family = c.opcfamily AND lefttype IN (c.opcintype, '"any"'::regtype)
 JOIN pg_proc AS f ON f.oid = code
 WHERE c.opcmethod = (SELECT oid FROM pg_am WHERE amname = 'gist');
 SELECT kind, number, name FROM entry WHERE type = 'uuid'::regtype
@@ -120,12 +120,15 @@ SELECT count(*) FROM other WHERE id = '7ZZZZZZZZZZZZZZZZZZZZZZZZZ'::ulid;
 RESET enable_seqscan;
 RESET enable_bitmapscan;
 
--- a database that comes from a server whose btree_gist had less gains the rest through VERSION-recheck
+-- a database that comes from a server whose btree_gist had less gains the rest through VERSION-recheck,
+-- also if somebody added a class for another type to the family
 CREATE TABLE before AS SELECT kind, number, own_type, name FROM entry WHERE type = 'ulid'::regtype;
+CREATE OPERATOR CLASS added_ops DEFAULT FOR TYPE xid8 USING gist FAMILY ulid_ops AS FUNCTION 2 gbt_uuid_union(internal, internal);
 DO $$
 BEGIN
     IF current_setting('server_version_num')::int >= 180000 THEN
         ALTER OPERATOR FAMILY ulid_ops USING gist DROP FUNCTION 11 (ulid, ulid);
+        ALTER OPERATOR FAMILY ulid_ops USING gist ADD FUNCTION 11 (xid8, xid8) gbt_uuid_sortsupport(internal);
         ALTER OPERATOR FAMILY ulid_ops USING gist DROP FUNCTION 12 ("any", "any");
     END IF;
 END $$;
@@ -140,6 +143,7 @@ SELECT kind, number, own_type, name FROM entry WHERE type = 'ulid'::regtype EXCE
 ALTER EXTENSION ulid_gist UPDATE TO :"recheck";
 ALTER EXTENSION ulid_gist UPDATE;
 SELECT count(*) FROM (SELECT kind, number FROM entry WHERE type = 'ulid'::regtype EXCEPT SELECT kind, number FROM before) AS s;
+DROP OPERATOR CLASS added_ops USING gist;
 DROP VIEW entry;
 DROP TABLE before, booking, filled, found, key, one, other;
 DROP EXTENSION ulid_gist;
