@@ -1,5 +1,6 @@
 # Sourced: private servers. Each has a directory under $SERVERS with its data, its log and its Unix socket, so
-# `psql -h $SERVERS/NAME` connects to it; nothing listens on the network.
+# `psql -h $SERVERS/NAME` connects to it, without a password; the system lets only its user and root use the socket, and nothing
+# listens on the network.
 # shellcheck shell=bash
 
 # Choose the user that the servers run as, since PostgreSQL refuses to run as root. Sets WORK, the directory they run from.
@@ -66,6 +67,7 @@ start_server() {
     server_directory "$home"
     as_postgres "$BIN/initdb" -D "$home/data" -U postgres -A trust -E UTF8 --no-locale --no-sync > /dev/null
     printf '%s\n' "listen_addresses = ''" "unix_socket_directories = '$home'" "port = 5432" "timezone = 'UTC'" \
+      "unix_socket_permissions = 0700" \
       "fsync = off" "log_line_prefix = '%m [%p] '" >> "$home/data/postgresql.conf"
   fi
   printf '%s\n' "$@" >> "$home/data/postgresql.conf"
