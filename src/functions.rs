@@ -147,8 +147,8 @@ fn parse_typeid(text: TextArg<'_>) -> Result<TypeId<'_>, Error<'_>> {
 }
 
 pub(super) fn to_typeid<'call>(prefix: TextArg<'call>, ulid: &Ulid) -> Result<ShortText, Error<'call>> {
-    let refused = |error| Fault::TypeIdPrefix { prefix: prefix.0, error };
-    let (text, len) = TypeId::new(prefix.0, *ulid).map_err(refused)?.to_text();
+    let bad_prefix = |error| Fault::TypeIdPrefix { prefix: prefix.0, error };
+    let (text, len) = TypeId::new(prefix.0, *ulid).map_err(bad_prefix)?.to_text();
     Ok(ShortText::new(&text[..len]))
 }
 

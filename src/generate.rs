@@ -143,8 +143,8 @@ unsafe impl Sync for BackendLocal {}
 
 static SEEDED: BackendLocal = BackendLocal(UnsafeCell::new(None));
 
-/// The generator of this process. If the library was preloaded into the postmaster, a generator inherited through a
-/// fork is replaced: it would generate the same values in every backend.
+/// The generator of this process. One that was inherited through a fork would generate the same values as that of the
+/// other process, so it is replaced: the postmaster runs no SQL, but another library may fork a backend.
 fn generator<'call>() -> Result<&'static mut Generator, Fault<'call>> {
     // SAFETY: MyProcPid is set before any SQL runs. Each exported function takes the reference once, and it is gone
     // before the function returns.

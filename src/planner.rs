@@ -12,7 +12,7 @@
 //! - What is evaluated twice is stable and contains no sub-select; what is evaluated for each row is cheap as well. A
 //!   list of what is allowed decides, in one walk.
 //! - Where an index, statistics, a partition key or a grouping set calls the predicate, it stays as it is: these are
-//!   found by equality.
+//!   found by equality. Those of the partitions are not looked at, as that would lock them all.
 //! - The type of an argument is checked before its value is read: any operator can name an estimator.
 //! - An operator of another family is used only if it is ours or core's.
 //! - What a query calls in place of what was written, its role may call, and its plan is for that role alone.

@@ -95,8 +95,8 @@ impl<R: CryptoRng> Generator<R> {
         Ok(next)
     }
 
-    /// A version 7 UUID greater than all that this generator returned before, by the rule of [`uuid_v7::next`] for a
-    /// clock that reads `since_epoch`. An error does not change the sequence.
+    /// A version 7 UUID greater than all that this method of this generator returned before, by the rule of
+    /// [`uuid_v7::next`] for a clock that reads `since_epoch`. An error does not change the sequence.
     ///
     /// # Errors
     /// Those of [`uuid_v7::next`].

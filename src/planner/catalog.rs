@@ -98,7 +98,7 @@ pub(super) fn sibling(function: Oid, name: &CStr, argument: Oid, result: Oid) ->
     let by_signature = SysCacheIdentifier::PROCNAMEARGSNSP as c_int;
     let by_oid = SysCacheIdentifier::PROCOID as c_int;
     // SAFETY: the keys are of the types of these caches, which are of pg_proc, and the attributes read as texts are
-    // texts. The function exists, as the query calls it.
+    // texts. The query calls the function, but nothing prevents another session from dropping it.
     unsafe {
         let types = Datum::from(server::buildoidvector(&argument, 1));
         let schema = Datum::from(server::get_func_namespace(function));
@@ -107,6 +107,10 @@ pub(super) fn sibling(function: Oid, name: &CStr, argument: Oid, result: Oid) ->
             return None;
         }
         let other = server::SearchSysCache1(by_oid, Datum::from(function));
+        if other.is_null() {
+            server::ReleaseSysCache(tuple);
+            return None;
+        }
         let text = |tuple, number| attribute(by_oid, tuple, number).map(|datum| TextArg::from_datum(datum).0);
         let found = &*form::<FormData_pg_proc>(tuple);
         let is_ours = found.prolang == Oid::from(pg_sys::ClanguageId)
@@ -125,18 +129,18 @@ pub(super) fn sibling(function: Oid, name: &CStr, argument: Oid, result: Oid) ->
 /// An attribute of a tuple that a system cache has found; `None` if it is null.
 ///
 /// # Safety
-/// The tuple is of this cache, and the number is one of the `Anum_` constants of its catalogue.
+/// The tuple is of this cache, and the number is one of the `Anum_` constants of its catalog.
 pub(super) unsafe fn attribute(cache: c_int, tuple: HeapTuple, number: u32) -> Option<Datum> {
     let mut is_null = false;
-    // SAFETY: the cache knows the attributes of its catalogue.
+    // SAFETY: the cache knows the attributes of its catalog.
     let datum = unsafe { server::SysCacheGetAttr(cache, tuple, number as i16, &mut is_null) };
     (!is_null).then_some(datum)
 }
 
-/// The attributes of a tuple of a catalogue that are never null and of fixed length.
+/// The attributes of a tuple of a catalog that are never null and of fixed length.
 ///
 /// # Safety
-/// The tuple is of the catalogue of this structure.
+/// The tuple is of the catalog of this structure.
 pub(super) unsafe fn form<T>(tuple: HeapTuple) -> *const T {
     // SAFETY: the attributes begin behind the header, whose length stands in it.
     unsafe {

@@ -183,7 +183,8 @@ impl Column {
     /// # Safety
     /// The tuple is one of `pg_partitioned_table`, from this cache.
     unsafe fn class(&self, cache: c_int, tuple: HeapTuple) -> Option<Oid> {
-        // SAFETY: these are attributes of this catalogue, which are never null; the vectors have one element for each column of the key.
+        // SAFETY: these are attributes of this catalog, which are never null; the vectors have one element for each
+        // column of the key.
         unsafe {
             let columns = attribute(cache, tuple, pg_sys::Anum_pg_partitioned_table_partattrs)?;
             let columns = &*columns.cast_mut_ptr::<pg_sys::int2vector>();
@@ -200,7 +201,7 @@ impl Column {
 /// query finds them by equality.
 fn is_called_by_indexes_or_statistics(table: Oid, function: Oid) -> bool {
     let [no_lock, lock] = [pg_sys::NoLock as c_int, pg_sys::AccessShareLock as c_int];
-    let calls = |list: *mut List| {
+    let list_calls = |list: *mut List| {
         // SAFETY: the list is a valid one of an index, which is not changed here, or null.
         unsafe { calls(list.cast(), context_of(&function)) }
     };
@@ -210,15 +211,15 @@ fn is_called_by_indexes_or_statistics(table: Oid, function: Oid) -> bool {
         let mut found = false;
         for index in server::elements(server::RelationGetIndexList(relation)) {
             let index = server::index_open(index.oid_value, lock);
-            found |= calls(server::RelationGetIndexPredicate(index))
-                || calls(server::RelationGetIndexExpressions(index));
+            found |= list_calls(server::RelationGetIndexPredicate(index))
+                || list_calls(server::RelationGetIndexExpressions(index));
             server::index_close(index, lock);
         }
         let cache = SysCacheIdentifier::STATEXTOID as c_int;
         for object in server::elements(server::RelationGetStatExtList(relation)) {
             let tuple = server::SearchSysCache1(cache, Datum::from(object.oid_value));
             if !tuple.is_null() {
-                found |= calls(expressions(cache, tuple, pg_sys::Anum_pg_statistic_ext_stxexprs).cast());
+                found |= list_calls(expressions(cache, tuple, pg_sys::Anum_pg_statistic_ext_stxexprs).cast());
                 server::ReleaseSysCache(tuple);
             }
         }
@@ -227,12 +228,13 @@ fn is_called_by_indexes_or_statistics(table: Oid, function: Oid) -> bool {
     }
 }
 
-/// The expressions in an attribute of a catalogue, as the planner sees them; null if there are none.
+/// The expressions in an attribute of a catalog, as the planner sees them; null if there are none.
 ///
 /// # Safety
 /// The tuple is of this cache, and the attribute a `pg_node_tree`.
 unsafe fn expressions(cache: c_int, tuple: HeapTuple, number: u32) -> *mut Node {
-    // SAFETY: what a catalogue keeps as pg_node_tree is the text of a node. Without a root, no support function of ours is asked to simplify.
+    // SAFETY: what a catalog keeps as pg_node_tree is the text of a node. Without a root, no support function of ours is
+    // asked to simplify.
     unsafe {
         let Some(tree) = attribute(cache, tuple, number) else { return null_mut() };
         let node = server::stringToNode(server::text_to_cstring(tree.cast_mut_ptr()));

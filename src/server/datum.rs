@@ -100,8 +100,8 @@ impl Returned for SnowflakeParts {
         ];
         let mut values = [Datum::null(); 4];
         let mut nulls = [false; 4];
-        // SAFETY: the descriptor has as many columns as there are values, of their types; all are palloc'ed here.
-        // The types are passed by value, so nothing in the tuple is toasted, and it is a valid datum.
+        // SAFETY: the descriptor has as many columns as there are values, of their types. The tuple copies the values, and
+        // nothing in it is toasted, as their types are passed by value; so it is a valid datum.
         unsafe {
             let descriptor = server::CreateTemplateTupleDesc(columns.len() as c_int);
             for n in 0..columns.len() {
@@ -212,7 +212,7 @@ pub(crate) struct ShortText {
 }
 
 impl ShortText {
-    /// Leaves out what does not fit.
+    /// Each caller has a ULID, a TypeID or its prefix, which fit; of a longer text, the end would be missing.
     pub(crate) fn new(text: &[u8]) -> Self {
         let mut bytes = [0; TypeId::MAX_LEN];
         let len = text.len().min(bytes.len());

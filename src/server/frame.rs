@@ -26,7 +26,7 @@ use super::report::Error;
 /// the server besides its arguments, it is given by the function behind `using`, as its last argument. A hook calls the
 /// server and does not panic.
 ///
-/// The types become [`SIGNATURES`], which a test compares with the catalogue.
+/// The types become [`SIGNATURES`], which a test compares with the catalog.
 macro_rules! export {
     (
         functions {
@@ -68,7 +68,7 @@ macro_rules! export {
         #[allow(unsafe_code)]
         unsafe extern "C-unwind" fn $symbol(fcinfo: pgrx::pg_sys::FunctionCallInfo) -> pgrx::pg_sys::Datum {
             // SAFETY: PostgreSQL calls this with a valid frame that holds the arguments of the SQL function.
-            // That those are of the types named here, and never null, is tested against the catalogue.
+            // That those are of the types named here, and never null, is tested against the catalog.
             unsafe {
                 #[allow(unused_mut, reason = "a function may have none")]
                 let mut $arguments = frame::Arguments::of(frame::Frame::of(fcinfo));

@@ -18,7 +18,8 @@ impl<'call> Argument<'call> for TstzRange {
     const SQL: &'static str = "tstzrange";
 
     unsafe fn from_datum(datum: Datum) -> Self {
-        // SAFETY: the argument has this SQL type, so the datum is a tstzrange, and arguments are read before there is anything to drop.
+        // SAFETY: the argument has this SQL type, so the datum is a tstzrange, and arguments are read before there is
+        // anything to drop.
         Self(unsafe { range_window(datum) })
     }
 }
@@ -30,15 +31,16 @@ impl<'call> Argument<'call> for UlidWindow {
     const SQL: &'static str = "ulid_window";
 
     unsafe fn from_datum(datum: Datum) -> Self {
-        // SAFETY: the argument has this SQL type, so the datum is a tstzrange, and arguments are read before there is anything to drop.
+        // SAFETY: the argument has this SQL type, so the datum is a tstzrange, and arguments are read before there is
+        // anything to drop.
         Self(unsafe { range_window(datum) })
     }
 
     #[inline(always)]
     unsafe fn from_frame(frame: Frame<'call>, index: usize) -> Self {
         let function = frame.function();
-        // SAFETY: the frame is that of the present call. Nobody but this function uses `fn_extra` of the functions that take a window,
-        // so what is there was put there by `remember`.
+        // SAFETY: the frame is that of the present call. Nobody but this function uses `fn_extra` of the functions that
+        // take a window, so what is there was put there by `remember`.
         unsafe {
             let datum = frame.datum(index);
             if function.is_null() {

@@ -65,7 +65,7 @@ pub(crate) enum Fault<'call> {
     Clock,
     /// 22008: the same for the time that the ordered ids of the server have reached.
     OrderedTime,
-    /// 22023: a ULID after which ordered ones shall continue is more than a day ahead of the clock.
+    /// 22023: a ULID to continue ordered ones after is more than a day ahead of the clock.
     Ahead(Ulid),
     /// 2200H: no greater ULID in this millisecond.
     Exhausted,
@@ -207,7 +207,7 @@ impl<'call> Fault<'call> {
                 ERRCODE_INVALID_PARAMETER_VALUE,
                 text![format_args!("ulid \"{ulid}\" is more than a day ahead of the clock")],
             )
-            .hint(c"If ordered ids shall continue after it nevertheless, pass true as the second argument."),
+            .hint(c"To continue after it anyway, pass true as the second argument."),
             Self::Exhausted => Report::new(
                 ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED,
                 text!["could not generate a monotonic ulid: randomness of this millisecond is exhausted"],

@@ -288,11 +288,11 @@ for my $call (
 }
 
 #
-# The catalogue, generators and plans
+# The catalog, generators and plans
 #
 
 # Names, arguments, results and promises; the helpers have no counterpart.
-is($node->safe_psql('utf8', <<'SQL'), '', 'the catalogue has every function as it has that of the extension');
+is($node->safe_psql('utf8', <<'SQL'), '', 'the catalog has every function as it has that of the extension');
 WITH f AS (
     SELECT pronamespace = 'twin'::regnamespace AS is_twin, proname, proargnames, provolatile, proparallel, prokind,
         replace(replace(format('%s -> %s', pg_get_function_arguments(oid), pg_get_function_result(oid)),

@@ -1,4 +1,4 @@
-# Queries of sqlsmith, which knows nothing of the extension but its catalogue entries, do not end a server. FUZZ_SECONDS
+# Queries of sqlsmith, which knows nothing of the extension but its catalog entries, do not end a server. FUZZ_SECONDS
 # (20) says for how long, FUZZ_SEED which.
 use strict;
 use warnings;

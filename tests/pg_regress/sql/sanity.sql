@@ -1,4 +1,4 @@
--- What core's opr_sanity and type_sanity ask of core's catalogue, asked of the extension's objects. A query without
+-- What core's opr_sanity and type_sanity ask of core's catalog, asked of the extension's objects. A query without
 -- comment beside it shall find nothing; what it finds is a mistake, named by its object.
 
 CREATE TEMP VIEW member AS
