@@ -17,6 +17,11 @@ SOURCE_DATE_EPOCH=$(git log -1 --format=%ct) || die "packages are made in a chec
 export SOURCE_DATE_EPOCH TZ=UTC
 mkdir -p "$PACKAGES"
 
+# Escape a text for the right side of sed's s/// and s###.
+for_sed() {
+  printf '%s\n' "$1" | sed 's,[\\&#/],\\&,g'
+}
+
 # Run a command without network access, if namespaces are available.
 without_network() {
   if unshare --map-root-user --net true 2> /dev/null; then unshare --map-root-user --net "$@"; else "$@"; fi

@@ -21,7 +21,7 @@ tar xf "${source}_$VERSION.orig.tar.xz"
 cd "$source-$VERSION"
 tar xf "$PACKAGES/$NAME-vendor.tar.xz"
 cp -R packaging/debian debian
-sed -i "s/@RUST@/$RUST/; s/@MAINTAINER@/$MAINTAINER/; s#@REPOSITORY@#$REPOSITORY#; /^Homepage: $/d" debian/control.in
+sed -i "s/@RUST@/$RUST/; s/@MAINTAINER@/$(for_sed "$MAINTAINER")/; s#@REPOSITORY@#$(for_sed "$REPOSITORY")#; /^Homepage: $/d" debian/control.in
 cp vendor/COPYRIGHT debian/copyright
 cat > debian/changelog << END
 $source ($VERSION-1) unstable; urgency=medium
@@ -43,7 +43,7 @@ case \$1 in
   *) exec '$PGRX_PG_CONFIG_PATH' "\$@" ;;
 esac
 END
-  sed "s#^\( *pgc=\).*#\1$build/bin/pg_config#" "$(command -v pg_buildext)" > "$build/bin/pg_buildext"
+  sed "s#^\( *pgc=\).*#\1'$build/bin/pg_config'#" "$(command -v pg_buildext)" > "$build/bin/pg_buildext"
   chmod 755 "$build/bin"/*
   PATH=$build/bin:$PATH
 fi

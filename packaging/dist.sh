@@ -22,7 +22,7 @@ git archive HEAD | tar x -C "$source"
 for package in clients/*/CHANGELOG.md; do
   language=$(basename "${package%/*}")
   package=pg-ulid-$language-$VERSION
-  git archive --prefix="$package/" --output="$PACKAGES/$package.tar.gz" "HEAD:clients/$language"
+  make_tar -C "$source/clients" --transform="s,^$language,$package," "$language" | gzip -n > "$PACKAGES/$package.tar.gz"
 done
 
 prepare_rust

@@ -16,8 +16,8 @@ build=$(mktemp -d "${TMPDIR:-/tmp}/ulid-rpm.XXXXXX")
 trap 'rm -rf "$build"' EXIT
 mkdir "$build/SOURCES"
 cp "$PACKAGES/$NAME.zip" "$PACKAGES/$NAME-vendor.tar.xz" "$build/SOURCES"
-sed "s/@PG@/$major/g; s/@VERSION@/$VERSION/g; s/@RUST@/$RUST/g; s/@MAINTAINER@/$MAINTAINER/
-  s#@REPOSITORY@#$REPOSITORY#; /^URL: *$/d
+sed "s/@PG@/$major/g; s/@VERSION@/$VERSION/g; s/@RUST@/$RUST/g; s/@MAINTAINER@/$(for_sed "$MAINTAINER")/
+  s#@REPOSITORY@#$(for_sed "$REPOSITORY")#; /^URL: *$/d
   s/@DATE@/$(date -d "@$SOURCE_DATE_EPOCH" '+%a %b %d %Y')/" packaging/ulid.spec.in > "$build/ulid_$major.spec"
 # The source package contains the path of the build, which is always the same if namespaces are available.
 topdir=$build place=()

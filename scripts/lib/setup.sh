@@ -69,11 +69,12 @@ install_packages() {
   say "install $*"
   (
     no_cluster=/etc/postgresql-common/createcluster.d/zz-ulid.conf
+    exec 9< /var/lib/dpkg && flock 9       # not while another one of us does this
     trap 'as_root rm -f "$no_cluster"' EXIT
     as_root mkdir -p "${no_cluster%/*}" &&
       echo 'create_main_cluster = false' | as_root tee "$no_cluster" > /dev/null &&
-      apt_get update &&
-      apt_get install -y --no-install-recommends "$@"
+      apt_get update 9<&- &&
+      apt_get install -y --no-install-recommends "$@" 9<&-
   ) || die "could not install packages, $ask"
 }
 
