@@ -76,7 +76,7 @@ build: ## build the extension for the server of PG_CONFIG (default: the pg_confi
 	@scripts/check-build.sh '$(pg_config)'
 	PGRX_PG_CONFIG_PATH='$(pg_config)' $(CARGO) build $(vendored) --target-dir '$(target_dir)' --release --lib \
 		--features pg$(major)
-	mkdir -p '$(dir $(library))'
+	mkdir -p "$$(dirname '$(library)')"
 	cp '$(target)/release/libulid$(built_suffix)' '$(library)'
 
 install: ## install it there, below DESTDIR if that is set; build it first if cargo is available or nothing is built
@@ -120,7 +120,7 @@ book: ## build the documentation as a site in target/book/html, with mdBook
 
 clean: ## remove everything built here (except cargo's tools, in the user's cache directory)
 	scripts/clean.sh
-	if [ -n '$(CARGO_TARGET_DIR)' ]; then cargo clean; fi
+	if [ -n '$(CARGO_TARGET_DIR)' ] && command -v '$(CARGO)' > /dev/null; then '$(CARGO)' clean; fi
 
 help: ## print this list
 	@awk -F ':.*## ' '/^##@ / { printf "%s%s:\n", separator, substr($$0, 5); separator = "\n" } /^[a-z0-9_-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' Makefile
@@ -154,7 +154,7 @@ test-clients: ## drivers and ORMs, a language each (CLIENTS="python node#prisma"
 	scripts/test.sh clients
 
 test-upgrade: ## pg_upgrade, dump and restore, logical replication, from each PostgreSQL to each newer one (PG=19)
-	TESTS='upgrade upgrade_logical' PG='$(or $(PG),all)' FROM=$${FROM:-all} scripts/test.sh server
+	TESTS='upgrade upgrade_logical' PG='$(or $(PG),18 19 17? 16?)' FROM=$${FROM:-all} scripts/test.sh server
 
 test-minimal: ## the Rust code with the oldest versions of the crates that Cargo.toml permits, and the oldest Rust
 	scripts/test.sh minimal
@@ -211,7 +211,7 @@ rpm: ## build the RPM package and its source package (PG=NN; ARCH=arm64)
 image: ## build the extension image from the Debian package (PG=18 or newer; ARCH=arm64)
 	packaging/image.sh
 
-dist: ## make the source archive for PGXN, the archive of the crates, and the SBOM
+dist: ## make the archives of the source, of its crates and of the packages in clients/, and the SBOM
 	packaging/dist.sh
 
 sums: ## write SHA256SUMS of all files there
@@ -229,5 +229,5 @@ test-image: ## the images: loaded by a PostgreSQL 18 that has nothing else; Dock
 test-dist: ## the source archives: built without network; installed and tested by PGXN's client
 	scripts/test.sh dist
 
-release-check: ## check that the commit can be released: versions, sums, every package (two hours)
+release-check: ## check that the commit can be released: versions, sums, every package (an hour)
 	packaging/release-check.sh

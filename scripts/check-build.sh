@@ -30,7 +30,7 @@ has_libclang() {
 # Whether the C compiler finds this header.
 has_header() {
   # shellcheck disable=SC2046,SC2086
-  echo "#include <$1>" | "${CC:-cc}" $("$pg_config" --cppflags) ${BINDGEN_EXTRA_CLANG_ARGS:-} -E - > /dev/null 2>&1
+  echo "#include <$1>" | ${CC:-cc} $("$pg_config" --cppflags) ${BINDGEN_EXTRA_CLANG_ARGS:-} -E - > /dev/null 2>&1
 }
 
 pg_config=$1

