@@ -39,7 +39,7 @@ EXCEPTION WHEN undefined_function THEN
     RAISE EXCEPTION USING
         ERRCODE = 'object_not_in_prerequisite_state',
         MESSAGE = 'the library of extension "ulid" in this session is older than version 1.1.0',
-        DETAIL = SQLERRM,
+        DETAIL = pg_catalog.format('The server reports: %s.', SQLERRM),
         HINT = 'Restart the server if it preloads the library, otherwise reconnect. All sessions that have the older library must end before the update.';
 END $$;
 COMMENT ON FUNCTION ulid_comparison_support(internal) IS 'planner support for comparisons of a uuid column with a ulid';
