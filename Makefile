@@ -180,7 +180,7 @@ fuzz: ## random inputs for the Rust code, compared with simple implementations (
 	scripts/test.sh fuzz
 
 planner-fuzz: ## random queries for the planner's hooks (SECONDS=60; SEED=1; PG=18)
-	TESTS=$@ FUZZ_SECONDS=$${FUZZ_SECONDS:-60} scripts/test.sh server
+	TESTS=planner_fuzz FUZZ_SECONDS=$${FUZZ_SECONDS:-60} scripts/test.sh server
 
 sqlsmith: ## random queries of sqlsmith, which knows nothing of the extension (SECONDS=60; PG=assert)
 	TESTS=$@ FUZZ_SECONDS=$${FUZZ_SECONDS:-60} scripts/test.sh server

@@ -1,5 +1,5 @@
-# From an older server to a new one by logical replication, by the commands of docs/operating/logical_upgrade.md, while clients insert. FROM
-# names the older servers, or is all; without it, it is the oldest that is available.
+# From an older server to a new one by logical replication, by the commands of docs/operating/logical_upgrade.md, while
+# clients insert. FROM names the older servers, or is all; without it, it is the oldest that is available.
 use strict;
 use warnings;
 use PostgreSQL::Test::Cluster;
@@ -14,7 +14,7 @@ plan(skip_all => 'no older server') if !@available;
 @available = $available[-1] if !%named;
 
 my ($page, $title) = ('operating/logical_upgrade.md', 'Upgrade by logical replication');
-my ($copy_schema, $replicate, $switch, $bring) = blocks_of($page, 'sh', $title);
+my ($copy_schema, $replicate, $switch, $bring) = blocks_of($page, 'bash', $title);
 my ($back) = blocks_of($page, 'sql', $title);
 my ($advance) = blocks_of('operating.md', 'sql', 'Failover and restore');
 my $ROWS = q{SELECT id, n, ids, made FROM event ORDER BY id; SELECT * FROM remark ORDER BY id; SELECT tableoid::regclass, id FROM part ORDER BY id;
