@@ -26,6 +26,7 @@ export function within(from, to) {
   const end = 2 ** 48; // no id is made before 1970, or from here on
   const [start, stop] = [new Date(from ?? 0).getTime(), new Date(to ?? end).getTime()];
   if (Number.isNaN(start) || Number.isNaN(stop)) throw new RangeError("invalid date");
+  if (from != null && to != null && start > stop) throw new RangeError("from is after to"); // as tstzrange
   if (start >= end) return { lt: lowerBound(0) };
   return { gte: lowerBound(start), ...(stop < end && { lt: lowerBound(stop) }) };
 }

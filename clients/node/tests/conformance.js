@@ -58,6 +58,7 @@ export function conforms(tool, open, { modes = [true, false], tables = createTab
         assert.deepEqual(notes(await app.within(past, future)), ["first", "second"]);
         assert.deepEqual(notes(await app.within(null, past)), ["of 2016"]);
         assert.deepEqual(notes(await app.within(future, null)), []);
+        await assert.rejects(async () => app.within(future, past));
         const made = new Date("2016-07-30T22:36:16.385Z");
         assert.deepEqual(notes(await app.within(made, new Date(+made + 1))), ["of 2016"]);
         assert.deepEqual(notes(await app.within(new Date(made - 1), made)), []);

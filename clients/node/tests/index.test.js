@@ -51,7 +51,10 @@ test("Prisma's window has the bounds of the server", async () => {
   const dates = times.map((time) => time && new Date(time));
   for (const from of dates) {
     for (const to of dates) {
-      if (from && to && from > to) continue;
+      if (from && to && from > to) {
+        assert.throws(() => within(from, to), RangeError);
+        continue;
+      }
       const { gte, lt } = within(from, to);
       const { rows: [row] } = await client.query(`SELECT count(*) FILTER (WHERE ulid_contained_by_range(id, tstzrange($1, $2)))::int AS server,
           count(*) FILTER (WHERE ($3::ulid IS NULL OR id >= $3) AND ($4::ulid IS NULL OR id < $4))::int AS here
