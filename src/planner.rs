@@ -15,7 +15,8 @@
 //!   found by equality. Those of the partitions are not looked at, as that would lock them all.
 //! - The type of an argument is checked before its value is read: any operator can name an estimator.
 //! - An operator of another family is used only if it is ours or core's.
-//! - What a query calls in place of what was written, its role may call, and its plan is for that role alone.
+//! - What a query calls in place of what was written, its role may call, as well as what was written; its plan is for that
+//!   role alone, and is made again when one of these functions changes.
 //! - Every function of the server is called without a wrapper ([`super::server`]). Nothing here has anything to drop or
 //!   catches anything.
 //!

@@ -213,6 +213,7 @@ declare! {
     fn makeBoolExpr(kind: BoolExprType::Type, arguments: *mut List, location: c_int) -> *mut Expr;
 
     // The planner
+    fn record_plan_function_dependency(root: *mut PlannerInfo, function: Oid);
     fn eval_const_expressions(root: *mut PlannerInfo, node: *mut Node) -> *mut Node;
     fn contain_subplans(node: *mut Node) -> bool;
     fn cost_qual_eval_node(cost: *mut QualCost, node: *mut Node, root: *mut PlannerInfo);

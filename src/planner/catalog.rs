@@ -62,8 +62,22 @@ pub(super) fn function_of(operator: Oid) -> Oid {
     unsafe { server::get_opcode(operator) }
 }
 
+/// Whether a function is written in SQL, so that the planner may put its body in place of a call.
+pub(super) fn is_sql(function: Oid) -> bool {
+    // SAFETY: the cache is that of pg_proc, whose structure this is.
+    unsafe {
+        let tuple = server::SearchSysCache1(SysCacheIdentifier::PROCOID as c_int, Datum::from(function));
+        if tuple.is_null() {
+            return false;
+        }
+        let language = (*form::<FormData_pg_proc>(tuple)).prolang;
+        server::ReleaseSysCache(tuple);
+        language == Oid::from(pg_sys::SQLlanguageId)
+    }
+}
+
 /// Whether the current user may execute a function. If not everybody may, a plan that is made with this answer is for
-/// this user alone.
+/// this user alone. When the function changes, such as its privileges, the plan is made again.
 pub(super) fn may_execute(root: Root, function: Oid) -> bool {
     let may = |role| {
         // SAFETY: a function that does not exist is an ERROR.
@@ -89,6 +103,7 @@ pub(super) fn may_execute(root: Root, function: Oid) -> bool {
     if !may(Oid::INVALID) {
         root.depends_on_role();
     }
+    root.depends_on_function(function);
     true
 }
 

@@ -24,11 +24,11 @@ pub(super) fn answer(request: &mut SupportRequestIndexCondition) -> Answer {
         strategy if column_is_left => strategy,
         strategy => BTMaxStrategyNumber + 1 - strategy,
     };
-    let operator = catalog::operator(UUIDOID, strategy, request.opfamily)?;
-    if !catalog::may_execute(root, catalog::function_of(operator)) {
+    let exact = catalog::operator(UUIDOID, strategy, request.opfamily)?;
+    if ![operator, exact].into_iter().all(|called| catalog::may_execute(root, catalog::function_of(called))) {
         return None;
     }
     let [column, other] = [column, other].map(|side| side.copy().relabel(UUIDOID));
     request.lossy = false;
-    Some(node::list([Expr::op_clause(operator, column, other)]).cast())
+    Some(node::list([Expr::op_clause(exact, column, other)]).cast())
 }

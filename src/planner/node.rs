@@ -43,6 +43,12 @@ impl Root {
         // SAFETY: every root has the state that all queries of a statement share, and nobody else changes it meanwhile.
         unsafe { (*self.0.as_ref().glob).dependsOnRole = true };
     }
+
+    /// Lets a cached plan be made again when a function changes.
+    pub(super) fn depends_on_function(self, function: Oid) {
+        // SAFETY: the contract of the module: the root and the state that all queries of a statement share are valid.
+        unsafe { server::record_plan_function_dependency(self.as_ptr(), function) };
+    }
 }
 
 /// A structure that begins with a tag.

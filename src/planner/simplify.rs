@@ -10,7 +10,7 @@ use pgrx::pg_sys::{
     RangeTblEntry, RelabelType, SysCacheIdentifier, TargetEntry, Var,
 };
 
-use super::catalog::{attribute, family_of, form};
+use super::catalog::{attribute, family_of, form, is_sql};
 use super::node::{Expr, Root, pair, relabelled};
 use super::{Answer, Call, Predicate};
 use crate::server;
@@ -37,16 +37,18 @@ pub(super) fn answer(request: &pg_sys::SupportRequestSimplify, predicate: &'stat
     Some(Expr::and(call.comparisons(root, family)?).as_ptr())
 }
 
-/// Whether the query has grouping sets and one of their expressions calls a function, at any depth, also after SQL
-/// functions are expanded. A set nulls whatever equals one of its expressions that it leaves out. `AND` does not stay
-/// equal, since it becomes part of an `AND` around it.
+/// Whether the query has grouping sets and one of their expressions calls a function, at any depth, or one written in
+/// SQL, which may expand to such a call. A set nulls whatever equals one of its expressions that it leaves out. `AND`
+/// does not stay equal, since it becomes part of an `AND` around it.
+///
+/// Nothing is expanded here to find out: that would also evaluate what a parameter leaves out, which can fail.
 fn is_called_by_grouping_sets(query: &Query, function: Oid) -> bool {
     if query.groupingSets.is_null() {
         return false;
     }
     let is_called = |expression: *mut Node| {
-        // SAFETY: the expression is the query's. Without a root, no support function of ours is asked to simplify.
-        unsafe { calls(server::eval_const_expressions(null_mut(), expression), context_of(&function)) }
+        // SAFETY: the expression is the query's.
+        unsafe { calls(expression, &|called| called == function || is_sql(called)) }
     };
     let is_grouped = |entry: &ListCell| {
         // SAFETY: a target list has entries of this kind.
@@ -171,7 +173,7 @@ impl Column {
             let class = self.class(cache, tuple).filter(|_| is_by_range);
             let expressions = expressions(cache, tuple, pg_sys::Anum_pg_partitioned_table_partexprs);
             server::ReleaseSysCache(tuple);
-            if calls(expressions, context_of(&function)) {
+            if calls(expressions, &|called| called == function) {
                 return None;
             }
             class.map(family_of)
@@ -203,7 +205,7 @@ fn is_called_by_indexes_or_statistics(table: Oid, function: Oid) -> bool {
     let [no_lock, lock] = [pg_sys::NoLock as c_int, pg_sys::AccessShareLock as c_int];
     let list_calls = |list: *mut List| {
         // SAFETY: the list is a valid one of an index, which is not changed here, or null.
-        unsafe { calls(list.cast(), context_of(&function)) }
+        unsafe { calls(list.cast(), &|called| called == function) }
     };
     // SAFETY: the planner holds a lock on the table.
     unsafe {
@@ -242,27 +244,29 @@ unsafe fn expressions(cache: c_int, tuple: HeapTuple, number: u32) -> *mut Node 
     }
 }
 
-/// The context for [`calls`], which only reads it.
-fn context_of(function: &Oid) -> *mut c_void {
-    from_ref(function).cast_mut().cast()
-}
-
-/// Whether an expression, or a list of some, calls the function whose oid `context` points to.
+/// Whether an expression, or a list of some, calls a function that is sought.
 ///
 /// # Safety
-/// The node is a valid one, or null, and the context that of [`context_of`].
-unsafe extern "C-unwind" fn calls(node: *mut Node, context: *mut c_void) -> bool {
+/// The node is a valid one, or null.
+unsafe fn calls(node: *mut Node, is_sought: &dyn Fn(Oid) -> bool) -> bool {
+    // SAFETY: the context is that of the walker, which only reads it.
+    unsafe { find_call(node, from_ref(&is_sought).cast_mut().cast()) }
+}
+
+/// # Safety
+/// The node is a valid one, or null, and the context that of [`calls`].
+unsafe extern "C-unwind" fn find_call(node: *mut Node, context: *mut c_void) -> bool {
     // SAFETY: core's walker passes valid nodes or null, and the context on as it is.
     unsafe {
         !node.is_null()
-            && (server::check_functions_in_node(node, Some(is_function), context)
-                || server::expression_tree_walker(node, Some(calls), context))
+            && (server::check_functions_in_node(node, Some(is_sought), context)
+                || server::expression_tree_walker(node, Some(find_call), context))
     }
 }
 
 /// # Safety
-/// The context is that of [`context_of`].
-unsafe extern "C-unwind" fn is_function(function: Oid, context: *mut c_void) -> bool {
+/// The context is that of [`calls`].
+unsafe extern "C-unwind" fn is_sought(function: Oid, context: *mut c_void) -> bool {
     // SAFETY: core's checker passes the context on as it is.
-    function == unsafe { *context.cast::<Oid>() }
+    unsafe { (*context.cast::<&dyn Fn(Oid) -> bool>())(function) }
 }

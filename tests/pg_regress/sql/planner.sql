@@ -340,6 +340,11 @@ SELECT is_within(id) AND count(*) > 0 AS within, count(*) FROM part GROUP BY ROL
 SELECT within AND count(*) > 0 AS within, count(*) FROM (SELECT id <@ '[2025-01-10Z,2025-01-12Z)' AS within FROM part) AS q
 GROUP BY GROUPING SETS ((within), ()) ORDER BY 1, 2;
 DROP FUNCTION is_within;
+-- what a parameter leaves out is not evaluated
+PREPARE left_out (boolean) AS SELECT count(*) FROM (SELECT count(*) FROM part WHERE id <@ '[2025-01-10Z,2025-01-12Z)'
+    GROUP BY GROUPING SETS ((CASE WHEN $1 THEN 1 / 0 END), ())) AS q;
+EXECUTE left_out (false);
+DEALLOCATE left_out;
 -- where none calls it, partitions are pruned
 SELECT condition, scanned('SELECT n FROM part WHERE ' || condition) FROM (VALUES
     ($$id <@ '[2025-01-10Z,2025-01-12Z)' GROUP BY ROLLUP (n)$$),
@@ -379,6 +384,24 @@ EXECUTE in_plain ('[2025-01-10Z,2025-01-12Z)');
 RESET ROLE;
 GRANT EXECUTE ON FUNCTION ulid_contained_by_range(ulid, ulid_window) TO PUBLIC;
 DEALLOCATE ALL;
+-- also when it is changed later, and the plan does not name the function
+CREATE TABLE days (id ulid) PARTITION BY RANGE (id);
+CREATE TABLE days_1 PARTITION OF days FOR VALUES FROM (ulid_lower_bound('2025-01-10Z')) TO (ulid_lower_bound('2025-01-12Z'));
+INSERT INTO days SELECT ulid_lower_bound('2025-01-11Z');
+GRANT SELECT ON days TO planner_reader;
+CREATE FUNCTION in_days(ulid) RETURNS boolean LANGUAGE sql AS $$ SELECT $1 <@ '[2025-01-10Z,2025-01-12Z)'::tstzrange $$;
+PREPARE in_days AS SELECT count(*) FROM days WHERE in_days(id);
+SET ROLE planner_reader;
+EXECUTE in_days;
+RESET ROLE;
+REVOKE EXECUTE ON FUNCTION ulid_contained_by_range(ulid, ulid_window) FROM PUBLIC;
+SET ROLE planner_reader;
+EXECUTE in_days;
+RESET ROLE;
+GRANT EXECUTE ON FUNCTION ulid_contained_by_range(ulid, ulid_window) TO PUBLIC;
+DEALLOCATE ALL;
+DROP FUNCTION in_days;
+DROP TABLE days;
 RESET plan_cache_mode;
 
 -- another function under the name of ours is not called

@@ -175,6 +175,17 @@ SET ROLE uuid_reader;
 SELECT count(*), max(n) FROM held WHERE id <@ '[2025-01-10Z,2025-01-20Z)'::tstzrange;
 SELECT count(*), max(n) FROM held WHERE id >= ulid_lower_bound('2025-01-10Z');
 RESET ROLE;
+-- nor does it put anything in place of what the role may not execute
+CREATE TABLE open (id uuid PRIMARY KEY);
+GRANT SELECT ON open TO uuid_reader;
+REVOKE EXECUTE ON FUNCTION ulid_eq(ulid, ulid) FROM PUBLIC;
+SET enable_seqscan = off;
+SET ROLE uuid_reader;
+SELECT count(*) FROM open WHERE id = '7ZZZZZZZZZZZZZZZZZZZZZZZZZ'::ulid;
+RESET ROLE;
+RESET enable_seqscan;
+GRANT EXECUTE ON FUNCTION ulid_eq(ulid, ulid) TO PUBLIC;
+DROP TABLE open;
 
 DROP TABLE held, native;
 DROP FUNCTION plan, estimate, answers;
