@@ -7,26 +7,6 @@ missing() {
   failed=yes
 }
 
-# Whether the file matched by one of these patterns exists.
-any_exists() {
-  for file; do [ ! -e "$file" ] || return 0; done
-  return 1
-}
-
-# Whether bindgen finds libclang: where it is told to, or where it looks.
-has_libclang() {
-  if [ -n "${LIBCLANG_PATH:-}" ]; then
-    [ -f "$LIBCLANG_PATH" ] || any_exists "$LIBCLANG_PATH"/libclang*.so* "$LIBCLANG_PATH"/libclang.dylib
-    return
-  fi
-  for directory in "$(llvm-config --libdir 2> /dev/null)" "$(xcode-select -p 2> /dev/null)"/usr/lib \
-    "$(xcode-select -p 2> /dev/null)"/Toolchains/*/usr/lib /usr/lib /usr/lib64 /usr/lib/*-linux-* /usr/lib*/llvm*/lib* \
-    /usr/local/lib /usr/local/llvm*/lib /opt/homebrew/opt/llvm*/lib; do
-    ! any_exists "$directory"/libclang.so* "$directory"/libclang-[0-9]*.so* "$directory"/libclang.dylib || return 0
-  done
-  return 1
-}
-
 # Whether the C compiler finds this header.
 has_header() {
   # shellcheck disable=SC2046,SC2086
@@ -41,7 +21,7 @@ else
   command -v cargo > /dev/null || missing 'cargo is needed (Debian, Red Hat and Alpine: cargo)'
   "${RUSTFMT:-rustfmt}" --version > /dev/null 2>&1 || missing 'rustfmt is needed (rustup component add rustfmt)'
 fi
-has_libclang || missing "libclang is needed (Debian: libclang-dev; Red Hat: clang-devel; Alpine: clang-dev)${LIBCLANG_PATH:+, and LIBCLANG_PATH has none}"
+"$(dirname "$0")/check-libclang.sh" || failed=yes
 [ -e "$headers/postgres.h" ] ||
   missing "the server's headers are needed in $headers (Debian: postgresql-server-dev-NN; Red Hat: postgresqlNN-devel)"
 if ! has_header stdio.h; then

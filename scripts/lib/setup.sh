@@ -243,8 +243,7 @@ missing_packages() {
     command -v patchelf > /dev/null || echo patchelf
   fi
   [ -e /usr/include/unicode/ucol.h ] || echo libicu-dev       # the server's headers include it
-  # not libclang-cpp, which formatters use
-  compgen -G '/usr/lib/llvm-*/lib/libclang[-.][0-9s]*' > /dev/null || ldconfig -p | grep -q 'libclang[-.][0-9s]' || echo libclang-dev
+  scripts/check-libclang.sh 2> /dev/null || echo libclang-dev
 }
 
 # Whether PostgreSQL $1 is installed on the machine, or is the version that its apt would install.
