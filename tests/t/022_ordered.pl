@@ -8,7 +8,7 @@ use Test::More;
 use ULID;
 
 # The number of ids that each of eight sessions generates.
-my $each = $ENV{EACH} // 100000;
+my $each = 100_000;
 
 my $node = new_server('ordered');
 
@@ -121,6 +121,34 @@ is(() = $warnings =~ /WARNING:  ordered ids are more than a minute ahead of the 
 value('SELECT ulid_reset_ordered_time()');
 is(value('SELECT gen_ordered_ulid()::timestamptz <= clock_timestamp()'), 't', 'after a reset the order is that of the clock');
 race($operated, 'after a reset');
+
+# What the order continues after: the millisecond of an id of either kind, whatever its fraction is.
+my $ids = q{SELECT n, time, CASE n WHEN 1 THEN ulid_lower_bound(time) WHEN 2 THEN ulid_upper_bound(time) ELSE gen_uuid_v7(time)::ulid END AS id
+    FROM (SELECT n, date_trunc('milliseconds', now()) + n * interval '10 seconds' AS time FROM generate_series(1, 3) AS n) AS s};
+is(value("SELECT count(*) FILTER (WHERE ulid_advance_ordered_time(id) >= time + interval '999 microseconds'
+    AND gen_ordered_ulid() > id AND gen_ordered_uuid_v7() > id) FROM ($ids ORDER BY n OFFSET 0) AS i"), 3, 'the order continues after an id of either kind');
+is(value(q{SELECT ulid_advance_ordered_time('00000000000000000000000000') > now() + interval '29 seconds', ulid_advance_ordered_time(NULL) IS NULL}),
+    't|t', 'it is never set back, and null does nothing');
+# after one that is more than a day ahead only if that is meant
+sub report { my ($sql) = @_; return ($operated->psql('postgres', "\\set VERBOSITY verbose\n$sql"))[2] }
+my $end = '7ZZZZZZZZZZZZZZZZZZZZZZZZZ';
+like(report("SELECT ulid_advance_ordered_time('$end')"), qr/ERROR:  22023: ulid "$end" is more than a day ahead of the clock\nHINT:  .* pass true /,
+    'an id that is more than a day ahead is refused');
+is(value("SELECT ulid_advance_ordered_time('$end', true) AT TIME ZONE 'UTC'"), '10889-08-02 05:31:50.655999', 'unless it is meant');
+like(report("SELECT $_()"), qr/ERROR:  22008: time of ordered ids out of range for type ulid\nDETAIL:  .*\nHINT:  .* ulid_reset_ordered_time/,
+    "$_ has no time after the last one, and says what helps") for qw(gen_ordered_ulid gen_ordered_uuid_v7);
+is(value('SELECT ulid_ordered_time() AT TIME ZONE \'UTC\''), '10889-08-02 05:31:50.655999', 'which stays the time that is reached');
+value('SELECT ulid_reset_ordered_time()');
+is(value('SELECT ulid_ordered_time() IS NULL'), 't', 'after a reset no time has been reached');
+
+# Everybody may look, and only those who are allowed to change it.
+value('CREATE ROLE reader');
+is(value('SET ROLE reader; SELECT count(*) FROM ulid_ordered_time()'), 1, 'everybody sees the time');
+like(report("SET ROLE reader; SELECT $_"), qr/ERROR:  42501: permission denied for function ulid_\w+_ordered_time\n/, "not everybody calls $_")
+    for 'ulid_advance_ordered_time(gen_ulid())', 'ulid_reset_ordered_time()';
+value('GRANT EXECUTE ON FUNCTION ulid_advance_ordered_time(ulid, boolean) TO reader');
+is(value('SET ROLE reader; SELECT ulid_advance_ordered_time(gen_ulid()) <= clock_timestamp() + interval \'1 ms\''), 't', 'who is allowed to can');
+value('SELECT ulid_reset_ordered_time()');
 
 $servers{preloaded}->backup('copy');
 my $standby = PostgreSQL::Test::Cluster->new('ordered_standby');

@@ -29,10 +29,10 @@ SELECT count(*) FROM generate_series(1, 2) AS g, (SELECT part.id FROM part,
     LATERAL generate_series(1, (part.id <@ tstzrange('2025-01-10Z', '2025-01-20Z'))::int) AS s) AS q,
     (SELECT k1.* FROM secret_big AS k0, secret AS k1) AS r;
 -- so that a role learns nothing of a column that it may not read: the count is the same whatever is in there
-CREATE ROLE planner_reader;
-GRANT SELECT ON part, two, plain, secret_big TO planner_reader;
-GRANT SELECT (c) ON secret TO planner_reader;
-SET ROLE planner_reader;
+CREATE ROLE regress_planner_reader;
+GRANT SELECT ON part, two, plain, secret_big TO regress_planner_reader;
+GRANT SELECT (c) ON secret TO regress_planner_reader;
+SET ROLE regress_planner_reader;
 SELECT count(*) FROM generate_series(1, 2) AS g, (SELECT part.id FROM part,
     LATERAL generate_series(1, (part.id <@ tstzrange('2025-01-10Z', '2025-01-20Z'))::int) AS s) AS q,
     (SELECT k1.c FROM secret_big AS k0, secret AS k1) AS r;
@@ -53,7 +53,7 @@ DEALLOCATE moved;
 -- a window from two queries further out: both levels are counted down where the sub-selects are pulled up
 CREATE TABLE period (p tstzrange);
 INSERT INTO period VALUES ('[2025-01-10Z,2025-01-12Z)');
-GRANT SELECT ON period TO planner_reader;
+GRANT SELECT ON period TO regress_planner_reader;
 SELECT count(*) FROM period, LATERAL (SELECT * FROM two, LATERAL (SELECT s FROM part,
     LATERAL generate_series(1, (part.id <@ p)::int) AS s) AS q) AS r;
 
@@ -237,7 +237,7 @@ SELECT condition, estimate('SELECT FROM two, plain WHERE ' || condition) FROM (V
 
 -- who may not execute a function gets no answer from it, and needs no right to one that was not called
 REVOKE EXECUTE ON FUNCTION ulid_range_lower(tstzrange), ulid_range_upper(tstzrange) FROM PUBLIC;
-SET ROLE planner_reader;
+SET ROLE regress_planner_reader;
 SET plan_cache_mode = force_generic_plan;
 PREPARE in_plain (tstzrange) AS SELECT count(*) FROM plain WHERE id <@ $1;
 PREPARE in_part (tstzrange) AS SELECT count(*) FROM part WHERE id <@ $1;
@@ -248,7 +248,7 @@ RESET ROLE;
 GRANT EXECUTE ON FUNCTION ulid_range_lower(tstzrange), ulid_range_upper(tstzrange) TO PUBLIC;
 REVOKE EXECUTE ON FUNCTION ulid_contained_by_range(ulid, ulid_window) FROM PUBLIC;
 DEALLOCATE ALL;
-SET ROLE planner_reader;
+SET ROLE regress_planner_reader;
 SELECT count(*) FROM plain WHERE id <@ '[2025-01-10Z,2025-01-12Z)';
 SELECT count(*) FROM part WHERE id <@ '[2025-01-10Z,2025-01-12Z)';
 RESET ROLE;
@@ -262,7 +262,7 @@ BEGIN
 END $$;
 ALTER TABLE part ENABLE ROW LEVEL SECURITY;
 CREATE POLICY one_day ON part USING (id <@ '[2025-01-10Z,2025-01-11Z)');
-SET ROLE planner_reader;
+SET ROLE regress_planner_reader;
 SELECT count(*) FROM part WHERE tells(id);
 SELECT count(*) FROM part WHERE tells(id) AND id <@ '[2025-01-10 12:00Z,2025-01-12Z)';
 SELECT count(*) FROM part, period WHERE tells(id) AND id <@ p;
@@ -364,14 +364,14 @@ DROP DOMAIN ulid_key;
 
 -- what the role may execute decides, also where a plan was made by another role
 REVOKE EXECUTE ON FUNCTION ulid_ge(ulid, ulid), ulid_le(ulid, ulid) FROM PUBLIC;
-SET ROLE planner_reader;
+SET ROLE regress_planner_reader;
 SELECT count(*) FROM plain WHERE id <@ '[2025-01-10Z,2025-01-12Z)';
 SELECT count(*) FROM part WHERE id <@ '[2025-01-10Z,2025-01-12Z)';
 RESET ROLE;
 SET plan_cache_mode = force_generic_plan;
 PREPARE in_part (tstzrange) AS SELECT count(*) FROM part WHERE id <@ $1;
 EXECUTE in_part ('[2025-01-10Z,2025-01-12Z)');
-SET ROLE planner_reader;
+SET ROLE regress_planner_reader;
 EXECUTE in_part ('[2025-01-10Z,2025-01-12Z)');
 RESET ROLE;
 GRANT EXECUTE ON FUNCTION ulid_ge(ulid, ulid), ulid_le(ulid, ulid) TO PUBLIC;
@@ -379,7 +379,7 @@ REVOKE EXECUTE ON FUNCTION ulid_contained_by_range(ulid, ulid_window) FROM PUBLI
 SET enable_seqscan = off;
 PREPARE in_plain (tstzrange) AS SELECT count(*) FROM plain WHERE id <@ $1;
 EXECUTE in_plain ('[2025-01-10Z,2025-01-12Z)');
-SET ROLE planner_reader;
+SET ROLE regress_planner_reader;
 EXECUTE in_plain ('[2025-01-10Z,2025-01-12Z)');
 RESET ROLE;
 GRANT EXECUTE ON FUNCTION ulid_contained_by_range(ulid, ulid_window) TO PUBLIC;
@@ -388,14 +388,14 @@ DEALLOCATE ALL;
 CREATE TABLE days (id ulid) PARTITION BY RANGE (id);
 CREATE TABLE days_1 PARTITION OF days FOR VALUES FROM (ulid_lower_bound('2025-01-10Z')) TO (ulid_lower_bound('2025-01-12Z'));
 INSERT INTO days SELECT ulid_lower_bound('2025-01-11Z');
-GRANT SELECT ON days TO planner_reader;
+GRANT SELECT ON days TO regress_planner_reader;
 CREATE FUNCTION in_days(ulid) RETURNS boolean LANGUAGE sql AS $$ SELECT $1 <@ '[2025-01-10Z,2025-01-12Z)'::tstzrange $$;
 PREPARE in_days AS SELECT count(*) FROM days WHERE in_days(id);
-SET ROLE planner_reader;
+SET ROLE regress_planner_reader;
 EXECUTE in_days;
 RESET ROLE;
 REVOKE EXECUTE ON FUNCTION ulid_contained_by_range(ulid, ulid_window) FROM PUBLIC;
-SET ROLE planner_reader;
+SET ROLE regress_planner_reader;
 EXECUTE in_days;
 RESET ROLE;
 GRANT EXECUTE ON FUNCTION ulid_contained_by_range(ulid, ulid_window) TO PUBLIC;
@@ -416,4 +416,4 @@ RESET enable_seqscan;
 DROP TABLE part, plain, two, secret, secret_big, period;
 DROP SEQUENCE runs;
 DROP FUNCTION estimate, scanned, counted, runs_of, raises, caught, tells, each_window, in_january;
-DROP ROLE planner_reader;
+DROP ROLE regress_planner_reader;

@@ -145,10 +145,10 @@ INSERT INTO part SELECT * FROM part WHERE ulid_starts_with(id, '01KE8') LIMIT 1
     ON CONFLICT (id) WHERE ulid_starts_with(id, '01KE8') DO UPDATE SET n = -1 RETURNING n;
 
 -- who may not execute the functions of the bounds needs no right to them
-CREATE ROLE prefix_reader;
-GRANT SELECT ON call TO prefix_reader;
+CREATE ROLE regress_prefix_reader;
+GRANT SELECT ON call TO regress_prefix_reader;
 REVOKE EXECUTE ON FUNCTION ulid_prefix_lower(text), ulid_prefix_upper(text) FROM PUBLIC;
-SET ROLE prefix_reader;
+SET ROLE regress_prefix_reader;
 SET plan_cache_mode = force_generic_plan;
 PREPARE by_prefix (text) AS SELECT count(*) FROM call WHERE ulid_starts_with(id, $1);
 EXECUTE by_prefix ('01KDVH');
@@ -159,4 +159,4 @@ DEALLOCATE ALL;
 
 DROP TABLE call, part, spoken;
 DROP FUNCTION rows_of, estimate;
-DROP ROLE prefix_reader;
+DROP ROLE regress_prefix_reader;

@@ -161,26 +161,26 @@ CREATE TABLE child_ulid (parent ulid REFERENCES held);
 DROP TABLE parent, child;
 
 -- what the role may not execute, the planner does not put in place of what it wrote
-CREATE ROLE uuid_reader;
-GRANT SELECT ON held TO uuid_reader;
+CREATE ROLE regress_uuid_reader;
+GRANT SELECT ON held TO regress_uuid_reader;
 ALTER TABLE held ENABLE ROW LEVEL SECURITY;
 CREATE POLICY first_ones ON held USING (n < 10000);
 REVOKE EXECUTE ON FUNCTION pg_catalog.uuid_ge(uuid, uuid) FROM PUBLIC;
-SET ROLE uuid_reader;
+SET ROLE regress_uuid_reader;
 SELECT count(*), max(n) FROM held WHERE id <@ '[2025-01-10Z,2025-01-20Z)'::tstzrange;
 SELECT count(*), max(n) FROM held WHERE id >= ulid_lower_bound('2025-01-10Z');
 RESET ROLE;
 GRANT EXECUTE ON FUNCTION pg_catalog.uuid_ge(uuid, uuid) TO PUBLIC;
-SET ROLE uuid_reader;
+SET ROLE regress_uuid_reader;
 SELECT count(*), max(n) FROM held WHERE id <@ '[2025-01-10Z,2025-01-20Z)'::tstzrange;
 SELECT count(*), max(n) FROM held WHERE id >= ulid_lower_bound('2025-01-10Z');
 RESET ROLE;
 -- nor does it put anything in place of what the role may not execute
 CREATE TABLE open (id uuid PRIMARY KEY);
-GRANT SELECT ON open TO uuid_reader;
+GRANT SELECT ON open TO regress_uuid_reader;
 REVOKE EXECUTE ON FUNCTION ulid_eq(ulid, ulid) FROM PUBLIC;
 SET enable_seqscan = off;
-SET ROLE uuid_reader;
+SET ROLE regress_uuid_reader;
 SELECT count(*) FROM open WHERE id = '7ZZZZZZZZZZZZZZZZZZZZZZZZZ'::ulid;
 RESET ROLE;
 RESET enable_seqscan;
@@ -189,4 +189,4 @@ DROP TABLE open;
 
 DROP TABLE held, native;
 DROP FUNCTION plan, estimate, answers;
-DROP ROLE uuid_reader;
+DROP ROLE regress_uuid_reader;

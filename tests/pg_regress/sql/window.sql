@@ -128,18 +128,18 @@ SELECT period, count(id) FROM shift LEFT JOIN window_1m ON id <@ period GROUP BY
 DROP TABLE shift;
 
 -- statistics are for those who may read all rows: a user under row security gets the default instead
-CREATE ROLE window_reader;
-GRANT SELECT ON window_1m TO window_reader;
+CREATE ROLE regress_window_reader;
+GRANT SELECT ON window_1m TO regress_window_reader;
 ALTER TABLE window_1m ENABLE ROW LEVEL SECURITY;
 CREATE POLICY all_rows ON window_1m USING (true);
 SELECT abs(estimate('id <@ %L::tstzrange', '[2026-01-03 00:00+00, 2026-01-04 00:00+00)') / 86400 - 1) < 0.1 AS owner_sees_statistics;
-SET ROLE window_reader;
+SET ROLE regress_window_reader;
 SELECT estimate('id <@ %L::tstzrange', '[2026-01-03 00:00+00, 2026-01-04 00:00+00)') BETWEEN 4000 AND 6000 AS reader_does_not;
 RESET ROLE;
 DEALLOCATE ALL;
 DROP TABLE window_1m;
 DROP FUNCTION seconds, estimate;
-DROP ROLE window_reader;
+DROP ROLE regress_window_reader;
 
 -- partitions by time are pruned: when planned by a constant, when run by a parameter
 CREATE TABLE part (id ulid, n int) PARTITION BY RANGE (id);
