@@ -15,8 +15,9 @@
 //!   found by equality. Those of the partitions are not looked at, as that would lock them all.
 //! - The type of an argument is checked before its value is read: any operator can name an estimator.
 //! - An operator of another family is used only if it is ours or core's.
-//! - What a query calls in place of what was written, its role may call, as well as what was written; its plan is for that
-//!   role alone, and is made again when one of these functions changes.
+//! - Nothing is planned that can raise an error for what the planner knows: estimators evaluate what is stable.
+//! - What a query calls in place of what was written, its role may call, as well as what was written; if not everybody may,
+//!   its plan is for that role alone. It is made again when one of these functions changes, unless it is core's.
 //! - Every function of the server is called without a wrapper ([`super::server`]). Nothing here has anything to drop or
 //!   catches anything.
 //!
@@ -25,7 +26,7 @@
 //! lead to stay where they are; what is made meanwhile lives in the planner's memory context. The types of [`node`] are
 //! made of nothing else: by the hooks below, from their arguments, and by each other. Only what makes them from a plain
 //! pointer is unsafe. A hook runs within a transaction, so each type, operator and function that a node names can be
-//! looked up; one that is dropped meanwhile is an ERROR.
+//! looked up; one that is dropped meanwhile is an ERROR, or not found.
 
 mod catalog;
 mod comparison;
@@ -103,6 +104,8 @@ struct Predicate {
     /// too, in the schema of the predicate.
     lower: &'static CStr,
     upper: &'static CStr,
+    /// Whether the predicate, and what computes the bounds, can raise an error.
+    can_fail: bool,
     /// The bounds for a value of that type that is not null. `None` if the predicate raises an error for it; that is
     /// left to whoever evaluates the predicate.
     bounds: unsafe fn(Datum) -> Option<Window>,
@@ -114,6 +117,7 @@ static WINDOW: Predicate = Predicate {
     argument: pg_sys::TSTZRANGEOID,
     lower: c"ulid_range_lower",
     upper: c"ulid_range_upper",
+    can_fail: false,
     // SAFETY: called with a tstzrange, and planning drops nothing.
     bounds: |datum| Some(unsafe { range_window(datum) }),
 };
@@ -124,6 +128,7 @@ static STARTS_WITH: Predicate = Predicate {
     argument: pg_sys::TEXTOID,
     lower: c"ulid_prefix_lower",
     upper: c"ulid_prefix_upper",
+    can_fail: true,
     // SAFETY: called with a text, and planning drops nothing.
     bounds: |datum| Window::starting_with(unsafe { TextArg::from_datum(datum) }.0).ok(),
 };
@@ -180,13 +185,14 @@ impl Call {
 
     /// `ulid >= lower` and `ulid <= upper`, all of whose nodes are new, by the operators of a family: those of ulid, or
     /// core's of uuid. `None` if the family has neither, if the user may not execute what the comparisons call, or if
-    /// the predicate raises an error for the argument.
+    /// computing them while the query is planned could raise an error.
     fn comparisons(&self, root: Root, family: Oid) -> Option<*mut List> {
         let order = Order::of(self.ulid.kind(), family).or_else(|| Order::of(pg_sys::UUIDOID, family))?;
         let (lower, upper) = match self.predicate.window(self.argument).ok()? {
             Some(window) => {
                 (Expr::constant(order.kind, window.lower()), Expr::constant(order.kind, window.upper()))
             }
+            None if self.predicate.can_fail && self.argument.contains_mutable_functions() => return None,
             None => (
                 self.bound_call(root, self.predicate.lower, order.kind)?,
                 self.bound_call(root, self.predicate.upper, order.kind)?,

@@ -216,6 +216,7 @@ declare! {
     fn record_plan_function_dependency(root: *mut PlannerInfo, function: Oid);
     fn eval_const_expressions(root: *mut PlannerInfo, node: *mut Node) -> *mut Node;
     fn contain_subplans(node: *mut Node) -> bool;
+    fn contain_mutable_functions(node: *mut Node) -> bool;
     fn cost_qual_eval_node(cost: *mut QualCost, node: *mut Node, root: *mut PlannerInfo);
     fn is_pseudo_constant_for_index(
         root: *mut PlannerInfo,

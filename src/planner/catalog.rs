@@ -62,8 +62,12 @@ pub(super) fn function_of(operator: Oid) -> Oid {
     unsafe { server::get_opcode(operator) }
 }
 
-/// Whether a function is written in SQL, so that the planner may put its body in place of a call.
+/// Whether a function is written in SQL, so that the planner may put its body in place of a call. Core's are not, as none of
+/// them calls ours.
 pub(super) fn is_sql(function: Oid) -> bool {
+    if function.to_u32() < pg_sys::FirstUnpinnedObjectId {
+        return false;
+    }
     // SAFETY: the cache is that of pg_proc, whose structure this is.
     unsafe {
         let tuple = server::SearchSysCache1(SysCacheIdentifier::PROCOID as c_int, Datum::from(function));
@@ -77,7 +81,8 @@ pub(super) fn is_sql(function: Oid) -> bool {
 }
 
 /// Whether the current user may execute a function. If not everybody may, a plan that is made with this answer is for
-/// this user alone. When the function changes, such as its privileges, the plan is made again.
+/// this user alone. When the function changes, such as its privileges, the plan is made again; core's are taken not to
+/// change, as core does.
 pub(super) fn may_execute(root: Root, function: Oid) -> bool {
     let may = |role| {
         // SAFETY: a function that does not exist is an ERROR.

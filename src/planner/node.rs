@@ -102,8 +102,7 @@ impl Expr {
         unsafe { server::exprType(self.as_ptr()) }
     }
 
-    /// The function and the two arguments of a call, written as a function or as an operator; the function of an operator
-    /// is that of its request.
+    /// The two arguments of a call, written as a function or as an operator.
     pub(super) fn arguments(self) -> Option<[Self; 2]> {
         let list =
             self.cast::<OpExpr>().map(|call| call.args).or(self.cast::<FuncExpr>().map(|call| call.args))?;
@@ -176,6 +175,12 @@ impl Expr {
     pub(super) fn contains_subplans(self) -> bool {
         // SAFETY: the contract of the module.
         unsafe { server::contain_subplans(self.as_ptr()) }
+    }
+
+    /// Whether it calls a function that is not immutable. Estimators evaluate those that are stable.
+    pub(super) fn contains_mutable_functions(self) -> bool {
+        // SAFETY: the contract of the module.
+        unsafe { server::contain_mutable_functions(self.as_ptr()) }
     }
 }
 

@@ -6,8 +6,8 @@ use std::ffi::{c_char, c_int, c_void};
 use std::ptr::{from_ref, null_mut};
 
 use pgrx::pg_sys::{
-    self, Datum, FuncExpr, HeapTuple, List, ListCell, Node, NodeTag, Oid, OpExpr, ParamKind, QualCost, Query,
-    RangeTblEntry, RelabelType, SysCacheIdentifier, TargetEntry, Var,
+    self, Datum, FuncExpr, HeapTuple, List, Node, NodeTag, Oid, OpExpr, ParamKind, QualCost, Query,
+    RangeTblEntry, RelabelType, SysCacheIdentifier, Var,
 };
 
 use super::catalog::{attribute, family_of, form, is_sql};
@@ -50,26 +50,23 @@ fn is_called_by_grouping_sets(query: &Query, function: Oid) -> bool {
         // SAFETY: the expression is the query's.
         unsafe { calls(expression, &|called| called == function || is_sql(called)) }
     };
-    let is_grouped = |entry: &ListCell| {
-        // SAFETY: a target list has entries of this kind.
-        let entry = unsafe { &*entry.ptr_value.cast::<TargetEntry>() };
-        entry.ressortgroupref != 0 && is_called(entry.expr.cast())
+    // SAFETY: the list is the query's, and has entries of this kind. Until all expressions are simplified, the target list
+    // refers to the grouping expressions here.
+    #[cfg(any(feature = "pg18", feature = "pg19"))]
+    return unsafe {
+        server::elements(query.rtable).iter().any(|table| {
+            let table = &*table.ptr_value.cast::<RangeTblEntry>();
+            table.rtekind == pg_sys::RTEKind::RTE_GROUP && is_called(table.groupexprs.cast())
+        })
     };
-    // From PostgreSQL 18 the target list refers to the grouping expressions here.
-    let is_group = |table: &ListCell| {
-        // SAFETY: a range table has entries of this kind.
-        let table = unsafe { &*table.ptr_value.cast::<RangeTblEntry>() };
-        #[cfg(any(feature = "pg18", feature = "pg19"))]
-        return table.rtekind == pg_sys::RTEKind::RTE_GROUP && is_called(table.groupexprs.cast());
-        #[cfg(not(any(feature = "pg18", feature = "pg19")))]
-        return {
-            _ = table;
-            false
-        };
+    // SAFETY: the list is the query's, and has entries of this kind.
+    #[cfg(not(any(feature = "pg18", feature = "pg19")))]
+    return unsafe {
+        server::elements(query.targetList).iter().any(|entry| {
+            let entry = &*entry.ptr_value.cast::<pg_sys::TargetEntry>();
+            entry.ressortgroupref != 0 && is_called(entry.expr.cast())
+        })
     };
-    // SAFETY: both lists are the query's.
-    let (targets, tables) = unsafe { (server::elements(query.targetList), server::elements(query.rtable)) };
-    targets.iter().any(is_grouped) || tables.iter().any(is_group)
 }
 
 /// Whether an expression can be evaluated twice instead of once, for each row: whether it is the same for all rows, and
@@ -235,8 +232,8 @@ fn is_called_by_indexes_or_statistics(table: Oid, function: Oid) -> bool {
 /// # Safety
 /// The tuple is of this cache, and the attribute a `pg_node_tree`.
 unsafe fn expressions(cache: c_int, tuple: HeapTuple, number: u32) -> *mut Node {
-    // SAFETY: what a catalog keeps as pg_node_tree is the text of a node. Without a root, no support function of ours is
-    // asked to simplify.
+    // SAFETY: what a catalog keeps as pg_node_tree is the text of a node. Without a root, ours do not
+    // simplify.
     unsafe {
         let Some(tree) = attribute(cache, tuple, number) else { return null_mut() };
         let node = server::stringToNode(server::text_to_cstring(tree.cast_mut_ptr()));
@@ -259,14 +256,14 @@ unsafe extern "C-unwind" fn find_call(node: *mut Node, context: *mut c_void) -> 
     // SAFETY: core's walker passes valid nodes or null, and the context on as it is.
     unsafe {
         !node.is_null()
-            && (server::check_functions_in_node(node, Some(is_sought), context)
+            && (server::check_functions_in_node(node, Some(is_sought_function), context)
                 || server::expression_tree_walker(node, Some(find_call), context))
     }
 }
 
 /// # Safety
 /// The context is that of [`calls`].
-unsafe extern "C-unwind" fn is_sought(function: Oid, context: *mut c_void) -> bool {
+unsafe extern "C-unwind" fn is_sought_function(function: Oid, context: *mut c_void) -> bool {
     // SAFETY: core's checker passes the context on as it is.
     unsafe { (*context.cast::<&dyn Fn(Oid) -> bool>())(function) }
 }

@@ -112,6 +112,10 @@ SELECT count(*) FROM nothing WHERE ulid_starts_with(id, 'U');
 SELECT count(*) FROM call WHERE ulid_starts_with(id, 'U') AND false;
 SELECT count(*) FROM call WHERE ulid_starts_with(id, 'U');
 SELECT count(*) FROM spoken, call WHERE short = '7' AND ulid_starts_with(id, prefix || '-');
+-- also if the planner could find out, for an estimate
+SET ulid.prefix = 'U';
+EXPLAIN (COSTS OFF) SELECT * FROM nothing WHERE ulid_starts_with(id, concat('0', 'U'));
+SELECT count(*) FROM call WHERE current_setting('ulid.prefix') <> 'U' AND ulid_starts_with(id, current_setting('ulid.prefix'));
 DROP TABLE nothing, call_log;
 
 -- partitions are pruned: when planned by a constant, when run by a parameter
