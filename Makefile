@@ -3,30 +3,16 @@
 PG_CONFIG ?= pg_config
 CARGO ?= cargo
 PROVE ?= prove
-DESTDIR ?=
-# The major version that `make run` and `make test` use; empty: that of the machine. For tests, also a list or "all".
-PG ?=
-export PG
-# arm64: build packages and images for that architecture; test-sql, test-deb, test-rpm and test-image run theirs in an
-# emulator.
-ARCH ?=
-export ARCH
-# The tests that are run by `make installcheck`, or by `make prove_installcheck` and `make test-server`: names of files,
-# without their numbers; empty: all.
-TESTS ?=
-export TESTS
-# The languages, or parts of their tests, that `make test-clients` runs; empty: all.
-CLIENTS ?=
-export CLIENTS
-# If this is not empty, `make bench` measures everything.
-FULL ?=
-export FULL
-# After this many seconds, `make test PG=all` does not start another optional version.
-export TIME_LIMIT
-
-# How often `make crash` kills the server, and how often `make hostile` sends something; empty: 100 and 100,000 times.
-export ROUNDS
-export CASES
+# Variables of the scripts, from the command line or the environment; `make help` names others beside their targets:
+#   PG          the major version that `make run` and `make test` use, instead of that of the machine; for tests, also a list
+#               or "all"
+#   ARCH        arm64: build packages and images for that architecture; test-sql, test-deb, test-rpm and test-image run
+#               theirs in an emulator
+#   TESTS       which tests `make installcheck`, or `make prove_installcheck` and `make test-server`, run instead of all: names
+#               of files, without their numbers
+#   CLIENTS     which languages, or parts of their tests, `make test-clients` runs instead of all
+#   TIME_LIMIT  after this many seconds, `make test PG=all` does not start another optional version
+#   STRICT      if it is not empty, a stage of the tests that is skipped, or leaves a part out, has failed
 
 # How long `make fuzz` and `make planner-fuzz` run, in seconds, and their seed; empty: a minute, any seed.
 export FUZZ_SECONDS ?= $(SECONDS)
