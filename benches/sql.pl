@@ -85,7 +85,7 @@ sub script {
     my $script = "\\set ON_ERROR_STOP on\n\\set rows $rows\n\\set operation insert_bulk\n\\set inserts $inserts\n\\set file $directory/ulid_bench.copy\n"
         . "SET client_min_messages = log;\nSET log_statement_stats = on;\nSET jit = off;\nSET max_parallel_workers_per_gather = 0;\n"
         . "SET max_parallel_maintenance_workers = 0;\nSET work_mem = '256MB';\nSET maintenance_work_mem = '256MB';\n"
-        . "DROP SCHEMA IF EXISTS bench CASCADE;\n\\i benches/sql/begin.sql\n";
+        . "\\i benches/sql/begin.sql\n";
     my $run = sub {
         my ($kind, $round, @files) = @_;
         @files = grep { $_ eq $one } @files if $one;

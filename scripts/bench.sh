@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Measure the Rust code, then compare kinds of ids in a private server: a short run, or everything with FULL=1. With
-# arguments, only benches/sql.pl runs, with these; FSYNC=on lets commits wait for the disk.
+# Measure the Rust code, then compare kinds of ids in a private server: a short run, or a long one and charts with FULL=1.
+# With arguments, only benches/sql.pl runs, with these; FSYNC=on lets commits wait for the disk.
 # shellcheck source=scripts/lib/setup.sh
 . "$(dirname "$0")/lib/setup.sh"
 
@@ -23,6 +23,8 @@ say "the results are in $results/pg$major.tsv"
 if [ $# = 0 ]; then
   createdb ulid_sql
   psql -X -q -d ulid_sql -v ulid_sql=sql/ulid_sql.sql -f benches/ulid_sql.sql
+  createdb uuid_column
+  psql -X -q -d uuid_column -f benches/uuid_column.sql
 fi
 if [ -n "${FULL:-}" ]; then
   perl benches/plot.pl "$results/pg$major.tsv" "$results"

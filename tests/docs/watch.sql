@@ -41,17 +41,14 @@ CREATE FUNCTION watch.kept() RETURNS TABLE (name name, kept boolean) LANGUAGE sq
     SELECT name, before.file IS NOT NULL FROM watch.file LEFT JOIN watch.before USING (file) ORDER BY name
 $$;
 
--- The tables that were read from end to end since the last calls of watch.flush() and watch.mark(), from PostgreSQL 15 on:
--- older servers do not write their statistics when asked.
+-- The tables that were read from end to end since the last calls of watch.flush() and watch.mark().
 CREATE PROCEDURE watch.flush() LANGUAGE plpgsql AS $$
 BEGIN
-    IF to_regprocedure('pg_stat_force_next_flush()') IS NOT NULL THEN
-        PERFORM pg_stat_force_next_flush();
-    END IF;
+    PERFORM pg_stat_force_next_flush();
 END $$;
 CREATE FUNCTION watch.scanned() RETURNS SETOF name LANGUAGE sql AS $$
     SELECT relname FROM watch.scans JOIN pg_class ON oid = relation
-    WHERE pg_stat_get_numscans(oid) > count AND to_regprocedure('pg_stat_force_next_flush()') IS NOT NULL ORDER BY 1
+    WHERE pg_stat_get_numscans(oid) > count ORDER BY 1
 $$;
 
 TRUNCATE watch.lock;

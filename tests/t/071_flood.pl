@@ -1,7 +1,7 @@
 # Many ids and many calls. Eight sessions generate ids at once: none comes twice, and those that promise an order have it.
 # The memory of a session does not grow with its calls. EACH (100,000) says how many ids a session generates, CALLS
-# (1,000,000) how many calls it makes; with KEYS, tables of so many rows are filled with several kinds of key, which
-# BUFFERS (2GB) of shared memory should hold. `make flood` does it with large numbers.
+# (1,000,000) how many calls it makes; with KEYS, tables of so many rows are filled with several kinds of key. `make flood`
+# does it with large numbers.
 use strict;
 use warnings;
 use IPC::Run ();
@@ -14,7 +14,7 @@ my $each = $ENV{EACH} || 100_000;
 my $calls = $ENV{CALLS} || 1_000_000;
 my $keys = $ENV{KEYS} || 0;
 # With unlogged tables: what is tested is not the log.
-my $node = new_server('flood', conf => ["shared_buffers = '" . ($ENV{BUFFERS} || '2GB') . "'", 'maintenance_work_mem = 2GB', 'max_wal_size = 8GB',
+my $node = new_server('flood', conf => ['shared_buffers = 2GB', 'maintenance_work_mem = 2GB', 'max_wal_size = 8GB',
     'checkpoint_timeout = 1h', 'autovacuum = off']);
 my $sql = sub { return $node->safe_psql('postgres', @_) };
 
@@ -26,15 +26,15 @@ for my $generator (qw(gen_ulid() gen_monotonic_ulid() gen_ordered_ulid() gen_ord
     my $begun = time;
     $sql->('CREATE UNLOGGED TABLE made (id ulid)');
     my $ids = "SELECT $generator AS id FROM (SELECT generate_series(1, $each)) AS s";
-    my $disorder = $generator eq 'gen_ulid()' ? 'SELECT 0'
-        : "SELECT count(*) FROM (SELECT id <= lag(id) OVER () AS disorder FROM ($ids OFFSET 0) AS s) AS s WHERE disorder";
+    my $ordered = $generator ne 'gen_ulid()';
+    my $disorder = "SELECT count(*) FROM (SELECT id <= lag(id) OVER () AS disorder FROM ($ids OFFSET 0) AS s) AS s WHERE disorder";
     my @out = ('') x 8;
     my @sessions = map {
-        IPC::Run::start(['psql', '-XAtq', '-v', 'ON_ERROR_STOP=1', '-d', $node->connstr('postgres'), '-c', "INSERT INTO made $ids", '-c', $disorder], '>', \$out[$_])
+        IPC::Run::start(['psql', '-XAtq', '-v', 'ON_ERROR_STOP=1', '-d', $node->connstr('postgres'), '-c', "INSERT INTO made $ids", '-c', $ordered ? $disorder : ''], '>', \$out[$_])
     } 0 .. 7;
     my @failed = grep { !$_->finish } @sessions;
     is(scalar @failed, 0, "eight sessions call $generator $each times each");
-    is(join('', @out), "0\n" x 8, "no session's ids of $generator are out of the order that it promises");
+    is(join('', @out), "0\n" x 8, "no session's ids of $generator are out of the order that it promises") if $ordered;
     # refuses an id that is there twice
     my ($status) = $node->psql('postgres', 'CREATE UNIQUE INDEX made_id ON made (id)');
     is($status, 0, "no id of $generator is there twice");
