@@ -258,6 +258,8 @@ check($standby, 'the promoted standby, started again', 'bt_index_parent_check');
 check_log($standby);
 check_log($subscriber);
 $standby->stop;
+start_killed($primary);                    # it removes the shared memory that it left
+$primary->stop;
 note("$rounds rounds: ", scalar(keys %acknowledged), " rows acknowledged, none missing; $stored stored, none twice");
 
 #
