@@ -132,14 +132,21 @@ is(value(q{SELECT ulid_advance_ordered_time('00000000000000000000000000') > now(
 # after one that is more than a day ahead only if that is meant
 sub report { my ($sql) = @_; return ($operated->psql('postgres', "\\set VERBOSITY verbose\n$sql"))[2] }
 my $end = '7ZZZZZZZZZZZZZZZZZZZZZZZZZ';
-like(report("SELECT ulid_advance_ordered_time('$end')"), qr/ERROR:  22023: ulid "$end" is more than a day ahead of the clock\nHINT:  .* pass true /,
+like(report("SELECT ulid_advance_ordered_time('$end')"), qr/ERROR:  22023: ulid "$end" is more than a day ahead of the clock\nHINT:  To continue after it anyway, pass true as the second argument\.\n/,
     'an id that is more than a day ahead is refused');
 is(value("SELECT ulid_advance_ordered_time('$end', true) AT TIME ZONE 'UTC'"), '10889-08-02 05:31:50.655999', 'unless it is meant');
-like(report("SELECT $_()"), qr/ERROR:  22008: time of ordered ids out of range for type ulid\nDETAIL:  .*\nHINT:  .* ulid_reset_ordered_time/,
+my $helps = 'HINT:  If the clock is right, ulid_reset_ordered_time() lets them continue from it, below the ones that exist.';
+like(report("SELECT $_()"), qr/ERROR:  22008: time of ordered ids out of range for type ulid\nDETAIL:  A ULID holds times from 1970-01-01 00:00:00\+00 to 10889-08-02 05:31:50.655\+00.\n\Q$helps\E\n/,
     "$_ has no time after the last one, and says what helps") for qw(gen_ordered_ulid gen_ordered_uuid_v7);
 is(value('SELECT ulid_ordered_time() AT TIME ZONE \'UTC\''), '10889-08-02 05:31:50.655999', 'which stays the time that is reached');
 value('SELECT ulid_reset_ordered_time()');
 is(value('SELECT ulid_ordered_time() IS NULL'), 't', 'after a reset no time has been reached');
+is(value(q{SELECT gen_ordered_ulid()::timestamptz BETWEEN date_trunc('milliseconds', now()) AND clock_timestamp(), ulid_ordered_time() <= clock_timestamp()}),
+    't|t', 'and the order continues with the clock');
+value(q{SELECT ulid_advance_ordered_time(ulid_upper_bound(now() + interval '1 hour'))});
+like(report('SELECT gen_ordered_ulid()'), qr/WARNING:  01000: ordered ids are more than a minute ahead of the clock\nDETAIL:  ulid_ordered_time\(\) is the time that they have reached\.\n\Q$helps\E\n/,
+    'the warning says what has happened, and what helps');
+value('SELECT ulid_reset_ordered_time()');
 
 # Everybody may look, and only those who are allowed to change it.
 value('CREATE ROLE reader');

@@ -105,7 +105,9 @@ sub support_functions {
 # The versions before this one from which tests update, if their scripts are installed: scripts/test.sh does that.
 sub earlier_versions {
     chomp(my $directory = `pg_config --sharedir`);
-    return grep { -e "$directory/extension/ulid--$_.sql" } map { /--(.*)\.sql$/ } bsd_glob("$root/tests/t/data/ulid--*.sql");
+    my @versions = grep { -e "$directory/extension/ulid--$_.sql" } map { /--(.*)\.sql$/ } bsd_glob("$root/tests/t/data/ulid--*.sql");
+    die 'scripts/test.sh has installed no script of an earlier version' if !@versions && $ENV{WORK};
+    return @versions;
 }
 
 # Wait until something is true; the framework waits for queries and lines of logs only.
