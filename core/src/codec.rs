@@ -294,7 +294,7 @@ mod tests {
         fn assert_refused(valid: &[u8]) {
             for first in 0..valid.len() {
                 for second in (first + 1..valid.len()).step_by(STEP) {
-                    for faults in [[b'*', b'*'], [b'*', 0xff], [b'Z', b'*'], [b'*', b'Z']] {
+                    for faults in [*b"**", [b'*', 0xff], *b"Z*", *b"*Z"] {
                         let mut text = valid.to_vec();
                         (text[first], text[second]) = (faults[0], faults[1]);
                         assert!(decode(&text).is_err(), "{}", text.escape_ascii());
