@@ -1,6 +1,8 @@
 -- amcheck examines an index of a million ids, and smaller ones built at once and row by row, with copies, over a uuid
 -- column, and after updates and VACUUM. amcheck_1.out is for servers without contrib.
 
+\pset format unaligned
+\pset footer off
 SELECT count(*) > 0 AS server_has_amcheck FROM pg_available_extensions WHERE name = 'amcheck' \gset
 \if :server_has_amcheck
 CREATE EXTENSION amcheck;

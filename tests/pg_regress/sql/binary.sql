@@ -1,5 +1,7 @@
 -- Binary forms: 16 bytes, the most significant first, on the wire and in COPY BINARY.
 
+\pset format unaligned
+\pset footer off
 SELECT ulid_send('01ARYZ6S41TSV4RRFFQ69G5FAV'), ulid_send('7ZZZZZZZZZZZZZZZZZZZZZZZZZ');
 
 -- typlen, passing, alignment and storage are uuid's

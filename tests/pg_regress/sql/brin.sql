@@ -1,5 +1,7 @@
 -- BRIN: minmax for rows in order, minmax_multi for rows mostly in order, bloom for equality.
 
+\pset format unaligned
+\pset footer off
 SELECT opcname, amvalidate(opc.oid), opcdefault
 FROM pg_opclass AS opc JOIN pg_am AS am ON am.oid = opcmethod
 WHERE opcintype = 'ulid'::regtype AND amname = 'brin' ORDER BY opcname;

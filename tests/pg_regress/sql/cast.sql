@@ -1,5 +1,7 @@
 -- Casts in each context, and what the implicit cast from uuid lets PostgreSQL resolve.
 
+\pset format unaligned
+\pset footer off
 SELECT castsource::regtype AS source, casttarget::regtype AS target, castcontext, castmethod, castfunc::regprocedure
 FROM pg_cast WHERE 'ulid'::regtype IN (castsource, casttarget) ORDER BY 1, 2;
 

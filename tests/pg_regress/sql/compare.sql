@@ -1,5 +1,7 @@
 -- Operators, sorting, hashing, aggregates: the order of values is that of their text and of their bytes.
 
+\pset format unaligned
+\pset footer off
 CREATE TABLE pair AS
 SELECT a::ulid, b::ulid
 FROM (VALUES ('01ARYZ6S41TSV4RRFFQ69G5FAV', '01ARYZ6S41TSV4RRFFQ69G5FAV'),

@@ -1,5 +1,7 @@
 -- Ids of other kinds: their vectors, their errors, and the version 7 generator.
 
+\pset format unaligned
+\pset footer off
 SET timezone = 'UTC';
 
 -- what the functions are

@@ -1,5 +1,7 @@
 -- DROP EXTENSION takes everything along, and nothing else.
 
+\pset format unaligned
+\pset footer off
 CREATE TABLE holds (id ulid, n int);
 DROP EXTENSION ulid;
 \echo :LAST_ERROR_SQLSTATE

@@ -1,5 +1,7 @@
 -- Generators: now or a given time, 80 random bits, a sequence that always increases, and an order of the whole server.
 
+\pset format unaligned
+\pset footer off
 -- the time is that of the clock, not of the transaction
 BEGIN;
 SELECT clock_timestamp() AS before \gset

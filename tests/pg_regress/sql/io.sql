@@ -1,5 +1,7 @@
 -- Text input and output, and their errors.
 
+\pset format unaligned
+\pset footer off
 -- canonical text, either case, aliases, the form of a uuid
 SELECT '01ARYZ6S41TSV4RRFFQ69G5FAV'::ulid,
        '01aryz6s41tsv4rrffq69g5fav'::ulid AS lower_case,

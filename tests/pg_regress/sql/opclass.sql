@@ -1,5 +1,7 @@
 -- Operator classes: complete, used by the planner, and fit for partitions and deduplication.
 
+\pset format unaligned
+\pset footer off
 SELECT opcname, amname, amvalidate(opc.oid), opcdefault
 FROM pg_opclass AS opc JOIN pg_am AS am ON am.oid = opcmethod
 WHERE opcintype = 'ulid'::regtype AND amname IN ('btree', 'hash') ORDER BY amname;

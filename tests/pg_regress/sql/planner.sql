@@ -1,6 +1,8 @@
 -- What the planner is told of windows must never crash it, change an answer or show what a role may not see. The answer
 -- is always that of the time: range @> ulid_extract_timestamp(id).
 
+\pset format unaligned
+\pset footer off
 SET timezone = 'UTC';
 
 -- one id an hour, 42 days of them: partitioned by their time, and the same rows in a plain table

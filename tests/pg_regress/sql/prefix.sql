@@ -1,5 +1,7 @@
 -- Search by the first characters of the text: ulid_starts_with and its bounds.
 
+\pset format unaligned
+\pset footer off
 SELECT prefix, ulid_prefix_lower(prefix), ulid_prefix_upper(prefix)
 FROM unnest(ARRAY['', '0', '7', '01ARYZ6S', '01aryz6s41', 'oIaRyZ6s4L', '01ARYZ6S41TSV4RRFFQ69G5FAV', '7ZZZZZZZZZZZZZZZZZZZZZZZZZ']) AS prefix;
 

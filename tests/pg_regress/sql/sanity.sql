@@ -1,6 +1,8 @@
 -- What core's opr_sanity and type_sanity ask of core's catalog, asked of the extension's objects. A query without
 -- comment beside it shall find nothing; what it finds is a mistake, named by its object.
 
+\pset format unaligned
+\pset footer off
 CREATE TEMP VIEW member AS
 SELECT classid, objid, pg_describe_object(classid, objid, 0) AS object FROM pg_depend
 WHERE refclassid = 'pg_extension'::regclass AND deptype = 'e'

@@ -2,6 +2,8 @@
 -- each value of the first. With skip support the next value is known without looking for it. skip_scan_1.out is for
 -- servers that have none.
 
+\pset format unaligned
+\pset footer off
 SELECT current_setting('server_version_num')::int >= 180000 AS server_has_skip_scan \gset
 SELECT amproc FROM pg_amproc JOIN pg_opfamily AS f ON f.oid = amprocfamily
 WHERE amproclefttype = 'ulid'::regtype AND amprocnum = 6 AND opfname = 'ulid_ops';

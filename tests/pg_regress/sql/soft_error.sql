@@ -1,6 +1,8 @@
 -- Soft errors: on PostgreSQL 16 and later, every failure of the input function can be caught without an exception.
 -- soft_error_1.out is for 16, which has fewer callers of soft errors; soft_error_2.out for older servers.
 
+\pset format unaligned
+\pset footer off
 SELECT current_setting('server_version_num')::int >= 160000 AS server_has_soft_errors,
        current_setting('server_version_num')::int >= 170000 AS server_has_json_table \gset
 CREATE TABLE given (n int GENERATED ALWAYS AS IDENTITY, text text);

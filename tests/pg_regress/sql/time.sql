@@ -1,5 +1,7 @@
 -- Time: exact for every millisecond, rounded down, refused out of range, and in the session's time zone where asked.
 
+\pset format unaligned
+\pset footer off
 SET timezone = 'UTC';
 
 SELECT ulid_extract_timestamp('01ARYZ6S41TSV4RRFFQ69G5FAV'), ulid_extract_unix_ms('01ARYZ6S41TSV4RRFFQ69G5FAV'),

@@ -1,5 +1,7 @@
 -- TypeID: the 128 bits of a ulid in lower case behind a prefix, read as strictly as the specification demands.
 
+\pset format unaligned
+\pset footer off
 SELECT ulid_to_typeid('user', '01890a5d-ac96-774b-bcce-b302099a8057'), ulid_to_typeid('', '7ZZZZZZZZZZZZZZZZZZZZZZZZZ') AS none,
        ulid_to_typeid('a__b', '00000000000000000000000000') AS underscores;
 SELECT ulid_from_typeid('user_01h455vb4pex5vsknk084sn02q')::uuid, ulid_from_typeid('7zzzzzzzzzzzzzzzzzzzzzzzzz') AS none,

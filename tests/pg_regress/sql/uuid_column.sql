@@ -1,6 +1,8 @@
 -- A column of type uuid has, by its own index and its own partitions, what a ulid column has. The answer is always that
 -- of the time, or of the cast.
 
+\pset format unaligned
+\pset footer off
 SET timezone = 'UTC';
 SET max_parallel_workers_per_gather = 0;
 

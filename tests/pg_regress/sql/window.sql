@@ -1,5 +1,7 @@
 -- Windows of time: ulid <@ tstzrange and tstzrange @> ulid, by the index, with an estimate, pruning partitions.
 
+\pset format unaligned
+\pset footer off
 SET timezone = 'UTC';
 
 -- the bounds that a window has
