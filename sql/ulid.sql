@@ -281,14 +281,14 @@ CREATE FUNCTION gen_monotonic_ulid() RETURNS ulid
     AS 'MODULE_PATHNAME', 'gen_monotonic_ulid';
 COMMENT ON FUNCTION gen_monotonic_ulid() IS 'generate a ulid greater than all that this backend generated with it before';
 
--- The order is that of the server, so any worker may run this function.
+-- The order is that of the calls: a worker would make ids for rows that a Gather Merge above it puts in another order.
 CREATE FUNCTION gen_ordered_ulid() RETURNS ulid
-    LANGUAGE c VOLATILE STRICT PARALLEL SAFE
+    LANGUAGE c VOLATILE STRICT PARALLEL RESTRICTED
     AS 'MODULE_PATHNAME', 'gen_ordered_ulid';
 COMMENT ON FUNCTION gen_ordered_ulid() IS 'generate a ulid greater than all that any session of this server generated with it before';
 
 CREATE FUNCTION gen_ordered_uuid_v7() RETURNS uuid
-    LANGUAGE c VOLATILE STRICT PARALLEL SAFE
+    LANGUAGE c VOLATILE STRICT PARALLEL RESTRICTED
     AS 'MODULE_PATHNAME', 'gen_ordered_uuid_v7';
 COMMENT ON FUNCTION gen_ordered_uuid_v7() IS 'generate a version 7 uuid greater than all that any session of this server generated with it before';
 

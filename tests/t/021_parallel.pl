@@ -1,5 +1,5 @@
-# Parallel queries: workers generate distinct random ids, and sort and aggregate ulids; monotonic generators stay in the
-# leader.
+# Parallel queries: workers generate distinct random ids, and sort and aggregate ulids; generators that keep an order stay
+# in the leader.
 use strict;
 use warnings;
 use PostgreSQL::Test::Cluster;
@@ -11,6 +11,7 @@ my $node = new_server('parallel');
 $node->safe_psql('postgres', <<'SQL');
 CREATE TABLE number AS SELECT n FROM generate_series(1, 200000) AS n;
 CREATE TABLE made AS SELECT gen_ulid() AS id FROM number;
+CREATE SEQUENCE counter;
 ANALYZE number, made;
 ALTER DATABASE postgres SET parallel_setup_cost = 0;
 ALTER DATABASE postgres SET parallel_tuple_cost = 0;
@@ -34,10 +35,31 @@ like($plan, qr/Gather.*Parallel Seq Scan.*Output: gen_ulid/s, 'gen_ulid is calle
 is($node->safe_psql('postgres', 'SELECT count(DISTINCT id) FROM (SELECT gen_ulid() AS id FROM number OFFSET 0) AS s'),
     200000, 'the ids of all workers differ');
 
-for my $generator (qw(gen_monotonic_ulid gen_uuid_v7)) {
+for my $generator (qw(gen_monotonic_ulid gen_uuid_v7 gen_ordered_ulid gen_ordered_uuid_v7)) {
     $plan = plan_of("SELECT $generator() FROM number");
     like($plan, qr/$generator.*Gather|Gather.*$generator.*Parallel Seq Scan/s, "$generator is called above the parallel scan, in the leader");
     unlike($plan, qr/Parallel Seq Scan.*$generator/s, "$generator is not called in the workers");
+}
+
+# Ordered ids are in the order of the rows wherever the query sorts, and whatever stores them, as numbers of a sequence are.
+my $file = PostgreSQL::Test::Utils::tempdir('parallel') . '/copied';
+for my $call ("nextval('counter')", 'gen_ordered_ulid()', 'gen_ordered_uuid_v7()') {
+    for my $from ('number WHERE n % 3 = 0 ORDER BY n', '(SELECT n FROM number WHERE n % 3 = 0 ORDER BY n) AS sorted') {
+        my $query = "SELECT $call AS id, n FROM $from";
+        is($node->safe_psql('postgres', <<"SQL"), '0|0|0', "$query: in order in a table, a materialized view and a copy");
+DROP TABLE IF EXISTS by_table, by_copy;
+DROP MATERIALIZED VIEW IF EXISTS by_view;
+CREATE TABLE by_table AS $query;
+CREATE MATERIALIZED VIEW by_view AS $query;
+CREATE TABLE by_copy AS TABLE by_view WITH NO DATA;
+COPY ($query) TO '$file';
+COPY by_copy FROM '$file';
+SELECT count(*) FILTER (WHERE made = 1), count(*) FILTER (WHERE made = 2), count(*) FILTER (WHERE made = 3)
+FROM (SELECT made, id <= lag(id) OVER (PARTITION BY made ORDER BY n) AS disorder
+      FROM (SELECT 1 AS made, * FROM by_table UNION ALL SELECT 2, * FROM by_view UNION ALL SELECT 3, * FROM by_copy) AS s) AS s
+WHERE disorder
+SQL
+    }
 }
 
 $plan = plan_of('SELECT min(id), max(id) FROM made');

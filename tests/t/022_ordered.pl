@@ -1,4 +1,4 @@
-# gen_ordered_ulid and gen_ordered_uuid_v7: one order for all sessions, workers and databases of a server, preloaded or not, through restarts and
+# gen_ordered_ulid and gen_ordered_uuid_v7: one order for all sessions and databases of a server, preloaded or not, through restarts and
 # on a standby.
 use strict;
 use warnings;
@@ -42,30 +42,6 @@ SQL
 cmp_ok($node->safe_psql('postgres', <<'SQL'), '>', 8, 'the sessions ran at the same time');
 SELECT count(*) FROM (SELECT session <> lag(session) OVER (ORDER BY id) AS changes FROM made) AS s WHERE changes
 SQL
-
-$node->safe_psql('postgres', <<'SQL');
-ANALYZE made;
-ALTER DATABASE postgres SET parallel_setup_cost = 0;
-ALTER DATABASE postgres SET parallel_tuple_cost = 0;
-ALTER DATABASE postgres SET min_parallel_table_scan_size = 0;
-ALTER DATABASE postgres SET max_parallel_workers_per_gather = 4;
-ALTER DATABASE postgres SET parallel_leader_participation = off;
-SQL
-my $plan = $node->safe_psql('postgres',
-    'EXPLAIN (ANALYZE, VERBOSE, COSTS OFF, TIMING OFF, SUMMARY OFF) SELECT gen_ordered_ulid() FROM made');
-like($plan, qr/Workers Launched: [1-9]/, 'parallel workers run');
-like($plan, qr/Gather.*Output: gen_ordered_ulid/s, 'they make the ids');
-is($node->safe_psql('postgres', <<'SQL'), 8 * $each . '|t', 'no id of a worker comes twice, and all are greater than those before');
-SELECT count(DISTINCT id), min(id) > (SELECT max(id) FROM made) FROM (SELECT gen_ordered_ulid() AS id FROM made OFFSET 0) AS s
-SQL
-
-# Each worker is a process of its own: three queries in one session, then one without workers.
-$node->safe_psql('postgres', q{SELECT ulid_advance_ordered_time(ulid_upper_bound(now() + interval '1 hour'))});
-my (undef, undef, $reported) = $node->psql('postgres', 'SELECT count(gen_ordered_ulid()) FROM made;' x 3);
-unlike($reported, qr/WARNING/, 'workers do not warn that ordered ids are ahead of the clock');
-(undef, undef, $reported) = $node->psql('postgres', 'SELECT count(gen_ordered_ulid()) FROM made; SELECT gen_ordered_ulid();' x 2);
-is(() = $reported =~ /WARNING:  ordered ids are more than a minute ahead of the clock/g, 1, 'their session warns once');
-$node->safe_psql('postgres', 'SELECT ulid_reset_ordered_time()');
 
 $node->safe_psql('postgres', 'CREATE DATABASE other');
 $node->safe_psql('other', 'CREATE EXTENSION ulid');
