@@ -295,8 +295,10 @@ prepare_postgres() {
   install_missing missing_packages "$1"
   choose_server_user
   case $1$CROSS in 17 | 18) packages=("postgresql-$1-partman" "postgresql-$1-timescaledb") ;; esac  # the documentation uses them
+  # with its path, which programs and settings contain: a copy of the checkout prepares its own
   tree=$WORK/$1${CROSS:+-$CROSS} version="unpacked${packages[*]:+ ${packages[*]}}"
   ! is_own "$1" || version=$("/usr/lib/postgresql/$1/bin/postgres" --version)
+  version+=" in $tree"
   if [ ! -x "$tree/bin/postgres" ] || [ "$version" != "$(cat "$tree/version" 2> /dev/null)" ]; then
     if is_own "$1"; then
       copy_postgres "$1" "$tree" || return  # -e may have no effect here
