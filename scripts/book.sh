@@ -11,12 +11,6 @@ mkdir -p "$source/tests"
 # the links between these are relative, so they stay as they are
 cp -a README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md LICENSE docs "$source"
 cp --parents core/README.md clients/*/README.md "$source"
-# what docs/try.md runs
-command -v npm > /dev/null || prepare_tools npm
-npm install --silent --no-audit --no-fund --prefix target/pglite @electric-sql/pglite@0.5.16
-mkdir "$source/docs/pglite"
-cp target/pglite/node_modules/@electric-sql/pglite/dist/*.{js,wasm,data} "$source/docs/pglite"
-cp sql/ulid_sql.sql "$source/docs"
 cp tests/evidence.md "$source/tests"
 # mdBook renames the page of a README.md to index.html, but does not change links to it
 find "$source" -name '*.md' -exec sed -i 's#\(](\([^)]*/\)\?\)README\.md#\1index.md#g' {} +
