@@ -15,6 +15,7 @@ my ($page, $title) = ('operating/logical_upgrade.md', 'Upgrade by logical replic
 my ($copy_schema, $replicate, $switch, $bring) = blocks_of($page, 'bash', $title);
 my ($back) = blocks_of($page, 'sql', $title);
 my ($advance) = blocks_of('operating.md', 'sql', 'Failover and restore');
+$advance =~ s/app,postgres/:USER/ or die;
 my $ROWS = q{SELECT id, n, ids, made FROM event ORDER BY id; SELECT * FROM remark ORDER BY id; SELECT tableoid::regclass, id FROM part ORDER BY id;
     SELECT * FROM days ORDER BY day; SELECT last_value FROM event_n_seq};
 
