@@ -214,8 +214,8 @@ stage_server() {
   install_extension
   prepare_extra_packages "$major"
   prepare_older_servers
-  case " ${TESTS:-ulid_sql_application} " in
-    *" ulid_sql_application "*) command -v npm > /dev/null || offer_packages npm ;;
+  case " ${TESTS:-ulid_sql} " in
+    *" ulid_sql "*) command -v npm > /dev/null || offer_packages npm ;;
   esac
   case "$BIN ${TESTS:-} " in
     */assert/*) offer_packages sqlsmith valgrind ;;
