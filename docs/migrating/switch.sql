@@ -362,13 +362,16 @@ note(line) AS (
 statement(part, place, sql) AS (
     SELECT 1, 0, closed FROM cast_now, step WHERE phase = 'restore'
 
-    UNION ALL -- Do the expressions of constraints and indexes suit the new type? An empty copy tells.
+    UNION ALL -- Do the expressions of constraints and indexes suit the new type? An empty copy tells, with the rights of the owner.
     SELECT 1, 1, concat_ws(E'\n', 'BEGIN;',
-        format('CREATE TEMPORARY TABLE switch_rehearsal (LIKE %s INCLUDING CONSTRAINTS INCLUDING DEFAULTS);', rel::regclass),
-        (SELECT string_agg(replace(pg_get_indexdef(indexrelid), format(' ON %s USING ', qualified), ' ON pg_temp.switch_rehearsal USING ') || ';', E'\n')
-            FROM index WHERE indrelid = rel AND rebuilt AND relkind = 'i'),
-        format('ALTER TABLE pg_temp.switch_rehearsal %s;', actions), 'ROLLBACK;')
-    FROM step, altered WHERE EXISTS (SELECT FROM pair WHERE new IS NULL) AND phase IN ('enter', 'build')
+        format('CREATE FUNCTION pg_temp.switch_rehearsal() RETURNS void LANGUAGE plpgsql SECURITY DEFINER AS %L;', concat_ws(E'\n', 'BEGIN',
+            format('CREATE TEMPORARY TABLE switch_rehearsal (LIKE %s INCLUDING CONSTRAINTS INCLUDING DEFAULTS);', rel::regclass),
+            (SELECT string_agg(replace(pg_get_indexdef(indexrelid), format(' ON %s USING ', qualified), ' ON pg_temp.switch_rehearsal USING ') || ';', E'\n')
+                FROM index WHERE indrelid = rel AND rebuilt AND relkind = 'i'),
+            format('ALTER TABLE pg_temp.switch_rehearsal %s;', actions), 'END')),
+        format('ALTER FUNCTION pg_temp.switch_rehearsal() OWNER TO %I;', pg_get_userbyid(relowner)),
+        'SELECT pg_temp.switch_rehearsal();', 'ROLLBACK;')
+    FROM step, altered JOIN pg_class ON oid = rel WHERE EXISTS (SELECT FROM pair WHERE new IS NULL) AND phase IN ('enter', 'build')
     UNION ALL
     SELECT 1, 2, opened FROM cast_now, step WHERE phase = 'enter'
     UNION ALL

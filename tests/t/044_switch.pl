@@ -355,8 +355,12 @@ is((step(to => 'uuid'))[0], 'The', 'and restores it');
 is($odd->($state), $cast, 'with its comment, as part of the extension');
 
 # The entries that are missing come next. Then the building of an index dies.
-$odd->('CREATE INDEX r_again ON r (t)');
-is((step(to => 'uuid'))[0], 'enter', 'the missing entries are made');
+$odd->(q{CREATE INDEX r_again ON r (t); SET ROLE owner;
+    CREATE FUNCTION runs_as() RETURNS text IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN
+        IF current_user <> 'owner' THEN RAISE 'run as %', current_user; END IF; RETURN ''; END $$;
+    CREATE INDEX ON t ((runs_as() || id::text)); ALTER TABLE t ADD CHECK (runs_as() || id::text > '')});
+is((step(to => 'uuid'))[0], 'enter', 'the missing entries are made, and expressions are evaluated as the owner');
+$odd->('DROP FUNCTION runs_as CASCADE');
 is($odd->($state), $cast, 'and the cast is restored');
 $odd->(q{UPDATE pg_index SET indisvalid = false, indisready = false WHERE indexrelid::regclass::text ~ 'switch_'});
 $writer->query_safe('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM r');
