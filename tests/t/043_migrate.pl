@@ -13,18 +13,12 @@ my $rows = $ENV{ROWS} || 1_000_000;
 my $node = new_server('migrate', extension => 0);
 my $sql = sub { return $node->safe_psql('postgres', @_) };
 
-# SQL block number $wanted below a heading of the guide, counting those that readers do not see.
+# The only SQL block below a heading of the guide.
 sub block {
-    my ($heading, $wanted) = @_;
-    my ($here, $inside, $number, @lines) = (0, 0, 0);
-    for (split /\n/, slurp_file("$root/docs/migrating/uuid.md")) {
-        $here = $_ eq $heading if /^#/;
-        if (/^```|^-->$/ && $inside) { $inside = 0; next }
-        if ($here && /^(?:```|<!-- )sql$/) { $number++; $inside = 1; next }
-        push @lines, $_ if $inside && $number == $wanted;
-    }
-    @lines or die "no block $wanted below $heading";
-    return join "\n", @lines;
+    my ($heading) = @_;
+    my ($section) = slurp_file("$root/docs/migrating/uuid.md") =~ /^\Q$heading\E\n(.*?)^#/ms or die "no $heading";
+    my ($block) = $section =~ /^```sql\n(.*?)^```$/ms or die "no block below $heading";
+    return $block;
 }
 
 # Start a session of that name.
@@ -54,7 +48,7 @@ SELECT count(*) FROM posting JOIN account ON account_id = account.id WHERE name 
 BEGIN;
 INSERT INTO account (name) VALUES ('new') RETURNING id AS new_id
 \gset
-INSERT INTO posting (id, account_id, amount) VALUES (gen_random_uuid(), :'new_id', 1);
+INSERT INTO posting (account_id, amount) VALUES (:'new_id', 1);
 UPDATE posting SET amount = 2 WHERE account_id = :'new_id';
 SELECT name FROM account WHERE id = :'new_id' FOR UPDATE;
 DELETE FROM posting WHERE account_id = :'new_id';
@@ -74,13 +68,17 @@ sub await_phase {
 }
 
 my $migration = session('migration');
-$migration->query_safe(block('# From uuid', 1) =~ s/^.*watch.*$//mgr =~ s/^\\set rows .*/\\set rows $rows/mr);
+$migration->query_safe(block('# From uuid') . <<"SQL");
+INSERT INTO account (name) SELECT 'account ' || n FROM generate_series(1, $rows) AS n;
+INSERT INTO posting SELECT id, 42 FROM account;
+VACUUM ANALYZE account, posting;
+SQL
 others_work('before the migration');
 
 # The indexes: stopped by other transactions at each of the points where a build waits for them.
 my ($before_build, $before_validation, $snapshot) = map { session($_) } qw(before_build before_validation snapshot);
 $before_build->query_safe("BEGIN; UPDATE account SET name = name WHERE name = 'account 2'");
-begin($migration, block('### 1. Build the indexes', 1));
+begin($migration, block('### 1. Build the indexes'));
 await_phase('waiting for writers before build');
 others_work('before an index is built');
 $before_validation->query_safe("BEGIN; UPDATE account SET name = name WHERE name = 'account 3'");
@@ -98,7 +96,7 @@ my $files = $sql->(q{SELECT string_agg(relname || pg_relation_filenode(oid), ' '
     FROM pg_class WHERE relname IN ('account', 'posting', 'account_id_ulid', 'account_name_id_ulid', 'posting_account_id_ulid')});
 
 # The last transaction gives up if it does not get its locks, and nothing is changed.
-my $conversion = block('### 2. Convert the columns', 1);
+my $conversion = block('### 2. Convert the columns');
 $before_build->query_safe("BEGIN; UPDATE account SET name = name WHERE name = 'account 2'");
 my (undef, undef, $refused) = $node->psql('postgres', $conversion);
 like($refused, qr/canceling statement due to lock timeout/, 'the conversion gives up if it does not get its locks');
@@ -127,7 +125,7 @@ $prepared->{stderr} = '';
 is($prepared->query_safe('DEALLOCATE ids; PREPARE ids AS SELECT count(id) > 0 FROM account; EXECUTE ids'), 't', 'it works when it is prepared again');
 
 # The foreign key, before the COMMIT of its validation.
-my $validation = block('### 3. Validate the foreign keys', 1);
+my $validation = block('### 3. Validate the foreign keys');
 $migration->query_safe($validation =~ s/^COMMIT.*\n?//mr);
 others_work('before the COMMIT of the validation of the foreign key');
 $migration->query_safe('COMMIT');
