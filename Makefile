@@ -42,7 +42,6 @@ library = $(target)/pg$(major)/ulid$(suffix)
 # control file that it finds beside Cargo.toml.
 controls = ulid.control $(wildcard sql/*.control)
 extensions = $(basename $(notdir $(controls)))
-scripts = $(wildcard sql/*--*--*.sql)
 tests = $(or $(TESTS),$(basename $(notdir $(wildcard tests/pg_regress/sql/*.sql))))
 prove_tests = $(if $(TESTS),$(foreach name,$(TESTS),$(or $(wildcard tests/t/[0-9]*_$(name).pl),$(error no test is called $(name)))),$(wildcard tests/t/[0-9]*.pl))
 
@@ -70,7 +69,7 @@ install: ## install it there, below DESTDIR if that is set; build it first if ca
 	if command -v '$(CARGO)' > /dev/null || [ ! -e '$(library)' ]; then $(MAKE) --no-print-directory build; fi
 	install -d '$(libdir)' '$(extdir)'
 	install -m 755 '$(library)' '$(libdir)/ulid$(suffix)'
-	install -m 644 $(controls) $(scripts) '$(extdir)'
+	install -m 644 $(controls) '$(extdir)'
 	for control in $(controls); do \
 		name=$$(basename $$control .control); \
 		version=$$(sed -n "s/^default_version = '\(.*\)'/\1/p" $$control); \
@@ -86,7 +85,7 @@ installcheck: ## test the installed extension in the running server that PGHOST,
 	'$(pg_regress)' --bindir='$(bindir)' --inputdir=tests/pg_regress --outputdir=target/regress \
 		--load-extension=ulid --dbname=ulid_regression $(tests)
 
-prove_installcheck: ## test it with servers of its own, by PostgreSQL's framework and prove, not as root (TESTS=update)
+prove_installcheck: ## test it with servers of its own, by PostgreSQL's framework and prove, not as root (TESTS=crash)
 	rm -rf '$(TESTDIR)/tmp_check'
 	mkdir -p '$(TESTDIR)/tmp_check'
 	PATH='$(bindir)':"$$PATH" PG_REGRESS='$(PG_REGRESS)' TESTDIR='$(TESTDIR)' TESTDATADIR='$(TESTDIR)/tmp_check' \
@@ -125,7 +124,7 @@ test-sql: ## tests/pg_regress
 test-pgrx: ## the Rust tests that run inside a server
 	scripts/test.sh pgrx
 
-test-server: ## tests/t: servers that are started, killed, replicated, upgraded (TESTS="update crash")
+test-server: ## tests/t: servers that are started, killed, replicated, upgraded (TESTS="dump crash")
 	scripts/test.sh server
 
 test-docs: ## the SQL examples of README.md and docs/, with large tables (ROWS=10000: small ones, as in make test)

@@ -8,7 +8,7 @@ cd "$(dirname "$0")/.."
 library=$1 oldest_libc=2.34                # of Red Hat Enterprise Linux 9; Debian 12 and Ubuntu 22.04 have newer ones
 failed=""
 
-named=$(sed -n "s/.*'MODULE_PATHNAME', '\([a-z0-9_]*\)'.*/\1\npg_finfo_\1/p" sql/*.sql tests/t/data/*.sql | sort -u)
+named=$(sed -n "s/.*'MODULE_PATHNAME', '\([a-z0-9_]*\)'.*/\1\npg_finfo_\1/p" sql/*.sql | sort -u)
 case $library in
   *.dylib) found=$(llvm-nm --defined-only --extern-only --format=just-symbols "$library" | sed -n 's/^_//p') ;;
   *) found=$(nm --dynamic --defined-only --format=posix "$library" | cut -d ' ' -f 1) ;;

@@ -583,20 +583,13 @@ CREATE CAST (timestamp AS ulid) WITH FUNCTION timestamp_to_ulid(timestamp);
 COMMENT ON CAST (timestamp AS ulid) IS 'smallest ulid of the millisecond, in the time zone of the session';
 
 --
--- Objects that need a newer server. pg_upgrade runs no script, so each update script repeats this section verbatim, and
--- ulid--VERSION-recheck--VERSION.sql consists of it: it creates what the server supports and the database lacks.
+-- Objects that need a newer server. pg_upgrade runs no script, so the next update script creates those that are missing.
 --
 
 DO $$
 BEGIN
     -- PostgreSQL 18
-    IF pg_catalog.to_regprocedure('pg_catalog.uuid_skipsupport(internal)') IS NOT NULL
-        AND NOT EXISTS (SELECT FROM pg_catalog.pg_amproc AS p
-                        JOIN pg_catalog.pg_opclass AS c ON c.opcfamily = p.amprocfamily
-                        JOIN pg_catalog.pg_am AS am ON am.oid = c.opcmethod
-                        WHERE am.amname = 'btree' AND c.opcname = 'ulid_ops' AND p.amprocnum = 6
-                        AND c.opcintype = 'ulid'::pg_catalog.regtype::pg_catalog.oid)
-    THEN
+    IF pg_catalog.to_regprocedure('pg_catalog.uuid_skipsupport(internal)') IS NOT NULL THEN
         ALTER OPERATOR FAMILY ulid_ops USING btree ADD FUNCTION 6 (ulid, ulid) pg_catalog.uuid_skipsupport(internal);
     END IF;
 END $$;

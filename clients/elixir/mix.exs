@@ -4,7 +4,7 @@ defmodule PgUlid.MixProject do
   def project do
     [
       app: :pg_ulid,
-      version: "1.1.0",
+      version: "0.1.0",
       elixir: "~> 1.14",
       description: "The type ulid of the PostgreSQL extension ulid for Postgrex and Ecto",
       deps: deps(System.get_env("ULID_DEPS")),

@@ -1,6 +1,6 @@
 Gem::Specification.new do |gem|
   gem.name = "pg-ulid"
-  gem.version = "1.1.0"
+  gem.version = "0.1.0"
   gem.summary = "The type ulid of PostgreSQL for pg, ActiveRecord and Sequel"
   gem.authors = ["The ulid developers"]
   gem.license = "MIT"

@@ -404,12 +404,10 @@ copy_postgres() {
     ln -s "usr/lib/postgresql/$1/bin" "$2/bin"
 }
 
-# Build the extension as it is released and install it into the private PostgreSQL, and the scripts of the versions before it,
-# from which tests update.
+# Build the extension as it is released and install it into the private PostgreSQL.
 install_extension() {
   say "build the extension (a minute or two the first time) and install it into that copy"
   CARGO_TERM_QUIET=true make -s --no-print-directory uninstall install PG_CONFIG="$BIN/pg_config" DESTDIR=
-  cp tests/t/data/ulid--*.sql "$("$BIN/pg_config" --sharedir)/extension" # the tests update from these
 }
 
 # Prepare the cargo tool $1 in version $2, separate from any other on the machine, so that cargo finds it. Further arguments

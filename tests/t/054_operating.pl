@@ -139,7 +139,7 @@ while ($file =~ /^(\w+):\n  query: $block  metrics:\n((?:    - .*\n)+)/mg) {
 is(join(' ', sort keys %queries), 'ulid ulid_partitions', 'the file has two queries');
 my $exported = sub { return $sql->("SET ROLE monitor; $queries{$_[0]}") };
 like($exported->('ulid'), qr/^\d+\.\d+\|0\|0$/m, 'nothing is ahead of the clock or outdated');
-$sql->(q{SELECT ulid_advance_ordered_time(ulid_upper_bound(now() + interval '1 hour')); UPDATE pg_extension SET extversion = '1.0.0' WHERE extname = 'ulid'});
+$sql->(q{SELECT ulid_advance_ordered_time(ulid_upper_bound(now() + interval '1 hour')); UPDATE pg_extension SET extversion = '0' WHERE extname = 'ulid'});
 like($exported->('ulid'), qr/^\d+\.\d+\|3[56]\d\d\.\d+\|1$/m, 'ordered ids are an hour ahead, and the objects are older than the files');
 is($sql->("SELECT abs(clock_seconds - extract(epoch FROM now())) < 60 FROM ($queries{ulid}) AS s"), 't', 'the clock is that of the server');
 like($exported->('ulid_partitions'), qr/^event\|-\d+\.\d+\|0$/m, 'the last partition has ended');

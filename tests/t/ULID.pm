@@ -16,7 +16,7 @@ use Test::More;
 use Time::HiRes qw(time usleep);
 
 our @EXPORT = qw($root $major own_mounts new_server older_servers column_option upgraded_server support_functions
-    earlier_versions await comes run_at_once blocks_of has_extension has_program needs_extension needs_program);
+    await comes run_at_once blocks_of has_extension has_program needs_extension needs_program);
 
 # The checkout, and the major version of the servers.
 our $root = abs_path(dirname(__FILE__) . '/../..');
@@ -100,14 +100,6 @@ sub support_functions {
     my ($type) = @_;
     return "SELECT string_agg(format('%s %s', amname, amprocnum), ', ' ORDER BY amname, amprocnum) FROM pg_amproc
         JOIN pg_opfamily AS f ON f.oid = amprocfamily JOIN pg_am AS am ON am.oid = opfmethod WHERE amproclefttype = '$type'::regtype";
-}
-
-# The versions before this one from which tests update, if their scripts are installed: scripts/test.sh does that.
-sub earlier_versions {
-    chomp(my $directory = `pg_config --sharedir`);
-    my @versions = grep { -e "$directory/extension/ulid--$_.sql" } map { /--(.*)\.sql$/ } bsd_glob("$root/tests/t/data/ulid--*.sql");
-    die 'scripts/test.sh has installed no script of an earlier version' if !@versions && $ENV{WORK};
-    return @versions;
 }
 
 # Wait until something is true; the framework waits for queries and lines of logs only.
