@@ -38,6 +38,7 @@ stage_rust() {
   check cargo clippy --quiet --all-targets "${drivers[@]}" -- "${lints[@]}"
   check cargo clippy --quiet --all-targets "${fuzz[@]}" -- "${lints[@]}"
   check cargo test "${drivers[@]}"
+  RUSTFLAGS='--cfg loom' check cargo test --quiet --release --target-dir target/loom --package pg_ulid --lib horizon
   RUSTDOCFLAGS=${lints[*]} check cargo doc --quiet --no-deps "${drivers[@]}"
   check cargo package --quiet --allow-dirty --package pg_ulid  # what is published builds and passes its tests, without drivers
   check cargo test --quiet --manifest-path "target/package/pg_ulid-$(cargo pkgid --package pg_ulid | sed 's/.*[@#]//')/Cargo.toml" \

@@ -1,6 +1,5 @@
 //! Randomness, the clock, and the state that a sequence of ULIDs needs.
 
-use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use rand::rngs::{StdRng, SysRng};
@@ -10,6 +9,7 @@ use rustix::time::{ClockId, clock_gettime};
 use crate::error::{Error, ErrorKind};
 use crate::monotonic;
 use crate::ordered;
+use crate::sync::AtomicU64;
 use crate::uuid_v7;
 use crate::value::Ulid;
 
@@ -146,10 +146,10 @@ fn randomness(rng: &mut impl CryptoRng) -> u128 {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::{AtomicU64, Ordering};
     use std::time::{SystemTime, UNIX_EPOCH};
 
     use super::*;
+    use crate::sync::Ordering;
 
     const MS: u64 = 1_469_918_176_385;
 

@@ -47,10 +47,13 @@ mod convert;
 mod error;
 mod external;
 mod generator;
+#[doc(hidden)]
+pub mod horizon;
 pub mod monotonic;
 pub mod ordered;
 mod prefix;
 mod snowflake;
+mod sync;
 mod typeid;
 pub mod uuid_v7;
 mod value;

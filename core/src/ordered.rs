@@ -22,11 +22,11 @@
 //! # Ok::<(), ulid::Error>(())
 //! ```
 
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use crate::convert::rfc_9562;
 use crate::error::{Error, ErrorKind};
+use crate::sync::{AtomicU64, Ordering};
 use crate::value::Ulid;
 
 /// The number of bits for the fraction of the milliseconds.
