@@ -292,6 +292,11 @@ CREATE FUNCTION gen_ordered_uuid_v7() RETURNS uuid
     AS 'MODULE_PATHNAME', 'gen_ordered_uuid_v7';
 COMMENT ON FUNCTION gen_ordered_uuid_v7() IS 'generate a version 7 uuid greater than all that any session of this server generated with it before';
 
+CREATE FUNCTION ulid_ordered_horizon() RETURNS ulid
+    LANGUAGE c VOLATILE STRICT PARALLEL RESTRICTED
+    AS 'MODULE_PATHNAME', 'ulid_ordered_horizon';
+COMMENT ON FUNCTION ulid_ordered_horizon() IS 'ulid below which no ordered id can still appear for later statements';
+
 -- The state of the order belongs to the server: every role may see it, and a worker sees the same.
 CREATE FUNCTION ulid_ordered_time() RETURNS timestamptz
     LANGUAGE c VOLATILE STRICT PARALLEL SAFE

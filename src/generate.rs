@@ -7,12 +7,13 @@ use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use pgrx::pg_sys::Datum;
-use ulid_core::{ErrorKind, Generator, Ulid, ordered, since_epoch, unix_ms};
+use ulid_core::{ErrorKind, Generator, Ulid, horizon, ordered, since_epoch, unix_ms};
 
 use super::functions;
 use super::server::datum::{POSTGRES_EPOCH_MS, TimestampTz, Uuid};
 use super::server::frame::Returned;
 use super::server::report::{self, Error, Fault};
+use super::server::shared::slots;
 
 /// The fault of a time that the system clock gave.
 fn clock<'call>(_: ulid_core::Error) -> Fault<'call> {
@@ -119,7 +120,7 @@ pub(super) fn advance_ordered_time<'call>(
 
 /// Lets ordered ids continue from the clock.
 pub(super) fn reset_ordered_time(shared: &AtomicU64) {
-    shared.store(0, Ordering::Relaxed);
+    horizon::reset(shared, slots());
 }
 
 /// The time in microseconds, rounded down.

@@ -20,7 +20,7 @@ use server::datum::{
     TimestampTz, Uuid,
 };
 use server::range::{TstzRange, UlidWindow};
-use server::{frame, shared};
+use server::{frame, horizon, shared};
 use ulid_core::Ulid;
 
 pgrx::pg_module_magic!(name, version);
@@ -47,11 +47,12 @@ frame::export! {
         gen_ulid() -> u128 = generate::random;
         gen_ulid_at(timestamp: TimestampTz) -> Ulid = generate::random_at;
         gen_monotonic_ulid() -> u128 = generate::monotonic;
-        gen_ordered_ulid() -> Ordered<Ulid> = generate::ordered, using time: shared::time;
-        gen_ordered_uuid_v7() -> Ordered<Uuid> = generate::ordered_uuid_v7, using time: shared::time;
+        gen_ordered_ulid() -> Ordered<Ulid> = generate::ordered, using time: horizon::in_transaction;
+        gen_ordered_uuid_v7() -> Ordered<Uuid> = generate::ordered_uuid_v7, using time: horizon::in_transaction;
         ulid_ordered_time() -> Option<TimestampTz> = generate::ordered_time, using time: shared::time;
         ulid_advance_ordered_time(id: &Ulid, force: bool) -> TimestampTz = generate::advance_ordered_time, using time: shared::time;
         ulid_reset_ordered_time() -> () = generate::reset_ordered_time, using time: shared::time;
+        ulid_ordered_horizon() -> Ulid = std::convert::identity, using horizon: horizon::ordered_horizon;
         gen_uuid_v7() -> Uuid = generate::uuid_v7;
         gen_uuid_v7_at(timestamp: TimestampTz) -> Uuid = generate::uuid_v7_at;
 

@@ -224,7 +224,10 @@ mod tests {
             shared::test_support::attached(word);
         }
         shared::test_support::exhaust();
-        let error = "53200 not enough shared memory for data structure \"ulid_test\" (8 bytes requested)";
+        let size = shared::size();
+        let error = format!(
+            "53200 not enough shared memory for data structure \"ulid_test\" ({size} bytes requested)"
+        );
         assert_eq!(error_of("ulid_test_attach"), error);
         assert_eq!(error_of_call("ulid_test_attach"), error);
         // No lock is left behind.

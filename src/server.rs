@@ -1,5 +1,6 @@
 //! What touches the server: its own functions, declared here without wrappers; the calling convention ([`frame`]); the SQL
-//! types ([`datum`], [`range`]); error reports ([`report`]); and the word that its processes share ([`shared`]).
+//! types ([`datum`], [`range`]); error reports ([`report`]); the memory that its processes share ([`shared`]); and which
+//! transactions are running ([`horizon`]).
 //!
 //! pgrx's bindings wrap each function in a `sigsetjmp`, turn an ERROR into a Rust panic and raise it again. SQLSTATE,
 //! context and constraint are lost on the way, and bytes that are not UTF-8 are replaced. So every function that can
@@ -9,6 +10,7 @@
 
 pub(super) mod datum;
 pub(super) mod frame;
+pub(super) mod horizon;
 pub(super) mod range;
 pub(super) mod report;
 pub(super) mod shared;
@@ -18,8 +20,8 @@ use std::ffi::{c_char, c_int, c_void};
 use pgrx::pg_sys::{
     AttStatsSlot, BoolExprType, CoercionForm, Const, Datum, Expr, FuncExpr, FunctionCallInfo, HeapTuple,
     HeapTupleData, IndexOptInfo, List, ListCell, MemoryContext, Node, Oid, OpExpr, PGFunction, PlannerInfo,
-    QualCost, RangeBound, RangeType, Relation, StringInfoData, TupleDesc, TypeCacheEntry, VariableStatData,
-    check_function_callback, oidvector, text, varlena,
+    QualCost, RangeBound, RangeType, Relation, StringInfoData, TransactionId, TupleDesc, TypeCacheEntry,
+    VariableStatData, XactCallback, check_function_callback, oidvector, text, varlena,
 };
 #[cfg(any(feature = "pg15", feature = "pg16"))]
 use pgrx::pg_sys::{LWLock, LWLockMode};
@@ -129,6 +131,24 @@ declare! {
         found: *mut bool,
         argument: *mut c_void,
     ) -> *mut c_void;
+
+    // Transactions
+    fn RecoveryInProgress() -> bool;
+    fn GetTopTransactionId() -> TransactionId;
+    fn TransactionIdIsInProgress(transaction: TransactionId) -> bool;
+    fn RegisterXactCallback(callback: XactCallback, argument: *mut c_void);
+    fn SPI_connect() -> c_int;
+    fn SPI_execute_with_args(
+        query: *const c_char,
+        n: c_int,
+        types: *mut Oid,
+        values: *mut Datum,
+        nulls: *const c_char,
+        read_only: bool,
+        count: i64,
+    ) -> c_int;
+    fn SPI_getvalue(tuple: HeapTuple, descriptor: TupleDesc, column: c_int) -> *mut c_char;
+    fn SPI_finish() -> c_int;
 
     // Catalogs
     fn SearchSysCache1(cache: c_int, key: Datum) -> HeapTuple;

@@ -38,12 +38,18 @@ fn packages_of_clients_have_the_version_of_their_changelogs() {
         let package = package.unwrap().path();
         let Ok(changelog) = fs::read_to_string(package.join("CHANGELOG.md")) else { continue };
         let (version, _) = changelog.strip_prefix("- ").and_then(|line| line.split_once(": ")).unwrap();
-        let manifests = ["composer.json", "mix.exs", "package.json", "pg-ulid.gemspec", "pom.xml", "pyproject.toml"];
+        let manifests =
+            ["composer.json", "mix.exs", "package.json", "pg-ulid.gemspec", "pom.xml", "pyproject.toml"];
         // Go has none: the tag is its version.
         for manifest in manifests.map(|name| package.join(name)).iter().filter(|file| file.exists()) {
             let text = fs::read_to_string(manifest).unwrap();
-            let stated = [format!("\"{version}\""), format!("<artifactId>pg-ulid</artifactId>
-  <version>{version}<")];
+            let stated = [
+                format!("\"{version}\""),
+                format!(
+                    "<artifactId>pg-ulid</artifactId>
+  <version>{version}<"
+                ),
+            ];
             assert!(stated.iter().any(|version| text.contains(version)), "{}", manifest.display());
         }
     }

@@ -69,6 +69,16 @@ pub(crate) enum Fault<'call> {
     Ahead(Ulid),
     /// 2200H: no greater ULID in this millisecond.
     Exhausted,
+    /// 25000: a parallel worker would make an ordered id.
+    ParallelWorker,
+    /// 53200, as core says it: a transaction would be prepared where as many are as can be.
+    PreparedTransactions,
+    /// 55000: a standby has no horizon.
+    Recovery,
+    /// 25001: the present transaction sees no rows of transactions that end from now on.
+    FixedSnapshot,
+    /// 55000: a prepared transaction from before the server started may have made any ids.
+    RecoveredTransaction { gid: &'call CStr },
     /// XX000, as for core's `gen_random_uuid`: no randomness from the operating system.
     Seed,
 }
@@ -213,6 +223,35 @@ impl<'call> Fault<'call> {
                 text!["could not generate a monotonic ulid: randomness of this millisecond is exhausted"],
             )
             .hint(c"The next millisecond has room again; retry the statement."),
+            Self::ParallelWorker => Report::new(
+                ERRCODE_INVALID_TRANSACTION_STATE,
+                text!["cannot generate an ordered id in a parallel worker"],
+            )
+            .hint(c"A function that generates ordered ids must be PARALLEL RESTRICTED."),
+            Self::PreparedTransactions => {
+                Report::new(ERRCODE_OUT_OF_MEMORY, text!["maximum number of prepared transactions reached"])
+                    .hint(c"Increase \"max_prepared_transactions\".")
+            }
+            Self::Recovery => Report::new(
+                ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+                text!["cannot determine the horizon of ordered ids during recovery"],
+            )
+            .hint(c"The primary server knows it."),
+            Self::FixedSnapshot => Report::new(
+                ERRCODE_ACTIVE_SQL_TRANSACTION,
+                text!["cannot use the horizon of ordered ids in a transaction with a fixed snapshot"],
+            )
+            .hint(c"Use the isolation level READ COMMITTED, and read the rows with a later statement."),
+            Self::RecoveredTransaction { gid } => Report::new(
+                ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+                text!["cannot determine the horizon of ordered ids"],
+            )
+            .detail(text![
+                "Prepared transaction \"",
+                gid.to_bytes(),
+                "\" is older than the last start of the server, so its ids are not known."
+            ])
+            .hint(c"Commit or roll back the prepared transaction."),
             Self::Seed => Report::new(ERRCODE_INTERNAL_ERROR, text!["could not generate random values"]),
         }
     }

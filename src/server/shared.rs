@@ -1,4 +1,4 @@
-//! The one word that all processes of a server share: the time of the last ordered ULID.
+//! What all processes of a server share: the time of the last ordered id, and the slots of the transactions that make some.
 #![allow(unsafe_code)]
 
 use std::ffi::CStr;
@@ -6,37 +6,75 @@ use std::ffi::CStr;
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
+use pgrx::pg_sys::{MyProc, ProcGlobal, max_prepared_xacts};
+use ulid_core::horizon::Slot;
+
+use super::horizon;
 use crate::server;
 
-/// The name of the word in the server. It never changes: another name would begin another order.
+/// The name of the memory in the server. It never changes: another name would begin another order.
 const NAME: &CStr = c"ulid_ordered_time";
 
-/// The address of the word, once this process has attached it.
+/// The address of the word, once this process has attached it; the slots are behind it.
 static TIME: AtomicPtr<AtomicU64> = AtomicPtr::new(std::ptr::null_mut());
+
+/// The address of this process's slot.
+static SLOT: AtomicPtr<Slot> = AtomicPtr::new(std::ptr::null_mut());
 
 /// The word, attached at its first use in this process. The postmaster has none, since it runs no SQL.
 ///
 /// If there is no room for it, PostgreSQL's own error passes through; the caller's frames have nothing to drop.
+#[inline(always)]
 pub(crate) fn time() -> &'static AtomicU64 {
-    let word = TIME.load(Ordering::Relaxed);
+    let mut word = TIME.load(Ordering::Relaxed);
     if word.is_null() {
-        let word = attached(NAME);
-        TIME.store(std::ptr::from_ref(word).cast_mut(), Ordering::Relaxed);
-        return word;
+        word = attach_own();
     }
     // SAFETY: it was attached, which lasts as long as the process.
     unsafe { &*word }
 }
 
 #[cold]
-fn attached(name: &CStr) -> &'static AtomicU64 {
-    // SAFETY: the word is aligned, stays until the process ends, and everybody reaches it as an atomic one.
-    unsafe { AtomicU64::from_ptr(attach(name)) }
+fn attach_own() -> *mut AtomicU64 {
+    // SAFETY: a process has a PGPROC, which is in that array, and as many slots as there are PGPROCs are in the memory.
+    unsafe {
+        let word = attach(NAME).cast::<AtomicU64>();
+        SLOT.store(
+            word.add(1).cast::<Slot>().offset(MyProc.offset_from((*ProcGlobal).allProcs)),
+            Ordering::Relaxed,
+        );
+        TIME.store(word, Ordering::Relaxed);
+        word
+    }
 }
 
-/// The word of this name. The first process that asks for it creates it, as zero, before any other process sees it.
+/// The number of the slots: one for each process, and one for each prepared transaction.
+fn count() -> usize {
+    // SAFETY: it is set when the server starts.
+    horizon::processes() + unsafe { max_prepared_xacts } as usize
+}
+
+/// The size of the memory in bytes.
+pub(crate) fn size() -> usize {
+    size_of::<AtomicU64>() + size_of::<Slot>() * count()
+}
+
+/// The slots, those of the processes first.
+pub(crate) fn slots() -> &'static [Slot] {
+    // SAFETY: they are behind the word.
+    unsafe { std::slice::from_raw_parts(std::ptr::from_ref(time()).add(1).cast(), count()) }
+}
+
+/// The slot of this process, which has attached the word.
+#[inline(always)]
+pub(crate) fn slot() -> &'static Slot {
+    // SAFETY: it was set with the word.
+    unsafe { &*SLOT.load(Ordering::Relaxed) }
+}
+
+/// The memory of this name. The first process that asks for it creates it, as zeros, before any other process sees it.
 #[cfg(any(feature = "pg15", feature = "pg16"))]
-fn attach(name: &CStr) -> *mut u64 {
+fn attach(name: &CStr) -> *mut u8 {
     use pgrx::pg_sys::{LWLockMode, MainLWLockArray};
 
     /// `AddinShmemInitLock` in `storage/lwlocknames.h` of these versions.
@@ -46,35 +84,36 @@ fn attach(name: &CStr) -> *mut u64 {
     unsafe {
         let lock = &raw mut (*MainLWLockArray.add(ADDIN_SHMEM_INIT_LOCK)).lock;
         server::LWLockAcquire(lock, LWLockMode::LW_EXCLUSIVE);
-        let word = server::ShmemInitStruct(name.as_ptr(), size_of::<u64>(), &mut found).cast::<u64>();
+        let memory = server::ShmemInitStruct(name.as_ptr(), size(), &mut found).cast::<u8>();
         if !found {
-            word.write(0);
+            memory.write_bytes(0, size());
         }
         server::LWLockRelease(lock);
-        word
+        memory
     }
 }
 
 /// The same. From PostgreSQL 17 there is a registry for it, which needs no reserved space.
 #[cfg(any(feature = "pg17", feature = "pg18", feature = "pg19"))]
-fn attach(name: &CStr) -> *mut u64 {
+fn attach(name: &CStr) -> *mut u8 {
     /// # Safety
-    /// The pointer is to an aligned word that nobody else has yet.
+    /// The pointer is to memory of this size that nobody else has yet.
     unsafe extern "C-unwind" fn initialize(
-        word: *mut c_void,
+        memory: *mut c_void,
         #[cfg(feature = "pg19")] _argument: *mut c_void,
     ) {
         // SAFETY: the registry of segments calls this once, under its lock, with the memory that it has just made.
-        unsafe { word.cast::<u64>().write(0) };
+        unsafe { memory.cast::<u8>().write_bytes(0, size()) };
     }
-    let (name, size, mut found) = (name.as_ptr(), size_of::<u64>(), false);
+    let (name, mut found) = (name.as_ptr(), false);
     // SAFETY: the name is short enough; the function initializes what it is given before anybody else can attach it.
     unsafe {
         #[cfg(not(feature = "pg19"))]
-        let word = server::GetNamedDSMSegment(name, size, Some(initialize), &mut found);
+        let memory = server::GetNamedDSMSegment(name, size(), Some(initialize), &mut found);
         #[cfg(feature = "pg19")]
-        let word = server::GetNamedDSMSegment(name, size, Some(initialize), &mut found, std::ptr::null_mut());
-        word.cast()
+        let memory =
+            server::GetNamedDSMSegment(name, size(), Some(initialize), &mut found, std::ptr::null_mut());
+        memory.cast()
     }
 }
 
@@ -83,7 +122,8 @@ fn attach(name: &CStr) -> *mut u64 {
 pub(crate) mod test_support {
     /// The word of this name.
     pub(crate) fn attached(name: &super::CStr) -> &'static super::AtomicU64 {
-        super::attached(name)
+        // SAFETY: the word is aligned, stays until the process ends, and everybody reaches it as an atomic one.
+        unsafe { &*super::attach(name).cast() }
     }
 
     /// Takes all the space that the server has left.

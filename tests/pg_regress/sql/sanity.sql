@@ -35,7 +35,7 @@ WHERE t.oid <> 'ulid'::regtype OR provolatile <> 'i' OR NOT proisstrict;
 -- every function is labelled: strict, parallel safe or restricted, volatile if and only if it generates or handles the
 -- state of a generator
 SELECT object, provolatile, proisstrict, proparallel FROM function
-WHERE prokind <> 'a' AND (NOT proisstrict OR proparallel = 'u' OR (provolatile = 'v') <> (proname ~ '^gen_|_ordered_time$'));
+WHERE prokind <> 'a' AND (NOT proisstrict OR proparallel = 'u' OR (provolatile = 'v') <> (proname ~ '^gen_|_ordered_(time|horizon)$'));
 SELECT object FROM function WHERE prosecdef OR proconfig IS NOT NULL OR proretset OR provariadic <> 0 OR prokind NOT IN ('f', 'a');
 -- these depend on the session's time zone, on a sequence of the backend, or on the order of the server
 SELECT object, provolatile, proparallel FROM function
