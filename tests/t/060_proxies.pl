@@ -13,7 +13,6 @@ my $pid_file = "$pooler/pid";
 
 SKIP: {
     skip('no program pgbouncer', 1) if !has_program('pgbouncer');
-    note(`pgbouncer --version`);
     my $user = $sql->('SELECT current_user');
     my ($host, $port) = ($node->host, $node->port);
     append_to_file("$pooler/ini", <<"INI");
@@ -40,17 +39,12 @@ INI
     }
     is($sql->('SELECT count(*), count(DISTINCT random), count(DISTINCT monotonic), count(DISTINCT v7), count(DISTINCT ordered) FROM made'),
         '4000|4000|4000|4000|4000', 'all ids differ');
-    is($sql->('SELECT max(backends) > 1 FROM (SELECT count(DISTINCT backend) AS backends FROM made GROUP BY client) AS s'), 't',
-        'a client changes from one server connection to another');
     my $in_order = sub {
         my ($column, $by) = @_;
         return $sql->("SELECT bool_and($column > before) FROM (SELECT $column, lag($column) OVER (PARTITION BY $by ORDER BY n) AS before FROM made) AS s");
     };
-    is($in_order->('monotonic', 'backend'), 't', 'ids of gen_monotonic_ulid are in order on each server connection');
-    is($in_order->('v7', 'backend'), 't', 'ids of gen_uuid_v7 are in order on each server connection');
+    is($in_order->($_, 'backend'), 't', "$_ ids are in order on each server connection") for qw(monotonic v7);
     is($in_order->('ordered', 'client'), 't', 'ids of gen_ordered_ulid are in order for each client');
-    note($sql->(q{SELECT count(*) || ' of 4000 ids of gen_monotonic_ulid are smaller than the one before of the same client' FROM
-        (SELECT monotonic < lag(monotonic) OVER (PARTITION BY client ORDER BY n) AS smaller FROM made) AS s WHERE smaller}));
 }
 
 SKIP: {
@@ -73,9 +67,6 @@ SKIP: {
         SELECT put(id, n) FROM event}, map { $node->connstr("proxied_$_") } 0, 1);
     is($sql->('SELECT count(*), count(*) FILTER (WHERE get(id) = n), count(*) FILTER (WHERE get(id::uuid) = n) FROM event'), '1000|1000|1000',
         'plproxy finds each row by the hash of its key, a ulid or a uuid');
-    for my $shard (0, 1) {
-        cmp_ok(abs($node->safe_psql("proxied_$shard", 'SELECT count(*) FROM event') - 500), '<=', 100, "shard $shard has about half of the rows");
-    }
 }
 
 END { kill 'TERM', slurp_file($pid_file) if defined $pid_file && -e $pid_file }

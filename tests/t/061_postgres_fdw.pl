@@ -38,8 +38,6 @@ sub sent {
 }
 sent("SELECT n FROM event_0 WHERE id > '01KDY021000000000000000000'",
     "SELECT n FROM public.event WHERE ((id OPERATOR(public.>) '01KDY021000000000000000000'))", 'a comparison');
-sent('SELECT id FROM event_0 ORDER BY id LIMIT 3',
-    'SELECT id FROM public.event ORDER BY id ASC NULLS LAST LIMIT 3::bigint', 'a sort with a limit');
 sent("SELECT n FROM event_1 WHERE id <@ tstzrange('2026-01-01 01:00+00', '2026-01-01 02:00+00')",
     q{SELECT n FROM public.event WHERE ((id OPERATOR(public.<@) '["2026-01-01 01:00:00+00","2026-01-01 02:00:00+00")'::public.ulid_window))},
     'a window of time');
@@ -47,13 +45,8 @@ sent("SELECT n FROM event_1 WHERE id <@ tstzrange('2026-01-01 01:00+00', '2026-0
 my $first = $node->safe_psql('postgres', 'SELECT id FROM event ORDER BY id LIMIT 1');
 my $scans = () = $node->safe_psql('postgres', "EXPLAIN SELECT * FROM event WHERE id = '$first'") =~ /Foreign Scan/g;
 is($scans, 1, 'one key goes to one shard');
-is($node->safe_psql('postgres', 'SELECT count(*), count(DISTINCT id), min(n), max(n) FROM event'), '2000|2000|1|2000',
-    'both shards together contain every row once');
-is($node->safe_psql('postgres', <<'SQL'), 60, 'a window of an hour has 60 rows');
-SELECT count(*) FROM event WHERE id <@ tstzrange('2026-01-01 01:00+00', '2026-01-01 02:00+00')
-SQL
-is($node->safe_psql('postgres', <<'SQL'), 't', 'each shard has about half of the rows');
-SELECT bool_and(n BETWEEN 900 AND 1100) FROM (SELECT count(*) AS n FROM event GROUP BY tableoid) AS s
+is($node->safe_psql('postgres', <<'SQL'), '2000|t', 'a row is in one shard');
+SELECT sum(n), bool_and(n BETWEEN 900 AND 1100) FROM (SELECT count(DISTINCT id) AS n FROM event GROUP BY tableoid) AS s
 SQL
 
 # A uuid column compares as a ulid by operators of uuid, so what the bounds are computed by is cast where it is sent: as a

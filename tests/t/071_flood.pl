@@ -1,10 +1,8 @@
 # Many ids and many calls. Eight sessions generate ids at once: none comes twice, and those that promise an order have it.
 # The memory of a session does not grow with its calls. EACH (100,000) says how many ids a session generates, CALLS
-# (1,000,000) how many calls it makes; with KEYS, tables of so many rows are filled with several kinds of key. `make flood`
-# does it with large numbers.
+# (1,000,000) how many calls it makes; `make flood` does it with large numbers.
 use strict;
 use warnings;
-use IPC::Run ();
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -12,7 +10,6 @@ use ULID;
 
 my $each = $ENV{EACH} || 100_000;
 my $calls = $ENV{CALLS} || 1_000_000;
-my $keys = $ENV{KEYS} || 0;
 # With unlogged tables: what is tested is not the log.
 my $node = new_server('flood', conf => ['shared_buffers = 2GB', 'maintenance_work_mem = 2GB', 'max_wal_size = 8GB',
     'checkpoint_timeout = 1h', 'autovacuum = off']);
@@ -23,23 +20,14 @@ my $sql = sub { return $node->safe_psql('postgres', @_) };
 #
 
 for my $generator (qw(gen_ulid() gen_monotonic_ulid() gen_ordered_ulid() gen_ordered_uuid_v7() gen_uuid_v7())) {
-    my $begun = time;
     $sql->('CREATE UNLOGGED TABLE made (id ulid)');
     my $ids = "SELECT $generator AS id FROM (SELECT generate_series(1, $each)) AS s";
-    my $ordered = $generator ne 'gen_ulid()';
-    my $disorder = "SELECT count(*) FROM (SELECT id <= lag(id) OVER () AS disorder FROM ($ids OFFSET 0) AS s) AS s WHERE disorder";
-    my @out = ('') x 8;
-    my @sessions = map {
-        IPC::Run::start(['psql', '-XAtq', '-v', 'ON_ERROR_STOP=1', '-d', $node->connstr('postgres'), '-c', "INSERT INTO made $ids", '-c', $ordered ? $disorder : ''], '>', \$out[$_])
-    } 0 .. 7;
-    my @failed = grep { !$_->finish } @sessions;
-    is(scalar @failed, 0, "eight sessions call $generator $each times each");
-    is(join('', @out), "0\n" x 8, "no session's ids of $generator are out of the order that it promises") if $ordered;
+    my @disorder = run_at_once($node, ([ 'postgres', "INSERT INTO made $ids;
+        SELECT count(*) FROM (SELECT id <= lag(id) OVER () AS disorder FROM ($ids OFFSET 0) AS s) AS s WHERE disorder" ]) x 8);
+    is(join('', @disorder), "0\n" x 8, "no session's ids of $generator are out of the order that it promises") if $generator ne 'gen_ulid()';
     # refuses an id that is there twice
-    my ($status) = $node->psql('postgres', 'CREATE UNIQUE INDEX made_id ON made (id)');
-    is($status, 0, "no id of $generator is there twice");
+    is(($node->psql('postgres', 'CREATE UNIQUE INDEX made_id ON made (id)'))[0], 0, "no id of $generator is there twice");
     is($sql->('SELECT count(*) FROM made'), 8 * $each, "all ids of $generator are there");
-    note("$generator: ", time - $begun, ' s');
     $sql->('DROP TABLE made');
 }
 
@@ -100,34 +88,6 @@ for my $kind ('RssAnon', 'contexts') {
     my ($first, $last, @more) = $measured =~ /^$kind:\s*(\d+) kB$/mg;
     ok(defined $last && !@more, "by $kind, it is measured twice");
     cmp_ok($last, '<=', $first + 1024, "by $kind, the memory of a session does not grow with its calls");
-}
-
-#
-# Large tables
-#
-
-# Note the processor time of the session that makes the rows, and how large the table and the index are.
-sub fill {
-    my ($type, $value) = @_;
-    my $filled = $sql->(<<"SQL");
-CREATE UNLOGGED TABLE keyed (id $type PRIMARY KEY);
-SELECT pg_backend_pid() AS pid \\gset
-\\setenv PID :pid
-INSERT INTO keyed SELECT $value FROM (SELECT generate_series(1, $keys)) AS s;
-SELECT round(pg_relation_size('keyed') / $keys.0, 1) || ' bytes per row in the table, '
-    || round(pg_relation_size('keyed_pkey') / $keys.0, 1) || ' in the index, seconds of processor time: ' AS filled \\gset
-\\echo -n :filled
-\\! awk -v ticks="\$(getconf CLK_TCK)" '{ print (\$14 + \$15) / ticks }' /proc/\$PID/stat
-SQL
-    is($sql->('SELECT count(*) FROM keyed'), $keys, "$keys rows have a primary key of $value");
-    note("$type, $value: $filled");
-    $sql->('DROP TABLE keyed');
-    return;
-}
-if ($keys) {
-    fill('ulid', $_) for qw(gen_ordered_ulid() gen_monotonic_ulid() gen_ulid());
-    fill('uuid', 'uuidv7()') if $major >= 18;
-    fill('uuid', 'gen_random_uuid()');
 }
 
 done_testing();
