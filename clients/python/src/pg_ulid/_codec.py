@@ -1,7 +1,6 @@
 """What the server accepts as a ulid, and nothing else."""
 
 import re
-import sys
 from typing import Any
 from uuid import UUID
 
@@ -12,10 +11,7 @@ UUID_TEXT = re.compile("[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
 
 
 def to_uuid(value: Any) -> UUID:
-    """Convert an id to a UUID of the same 16 bytes; ValueError if the server would not accept it.
-
-    An id is a str, a uuid.UUID, or a ulid.ULID of python-ulid.
-    """
+    """Convert an id, a str or a uuid.UUID, to a UUID of the same 16 bytes; ValueError if the server would not accept it."""
     if isinstance(value, UUID):
         return value
     if isinstance(value, str):
@@ -23,13 +19,11 @@ def to_uuid(value: Any) -> UUID:
             return UUID(int=int(value.upper().translate(DIGITS), 32))
         if UUID_TEXT.fullmatch(value):
             return UUID(value)
-    elif is_ulid(value):
-        return UUID(bytes=bytes(value.bytes))
     raise ValueError(f'invalid input syntax for type ulid: "{value}"')
 
 
 def canonical(value: Any) -> str:
-    """Convert an id to the text that the server returns; ValueError if the server would not accept it."""
+    """Convert an id, a str or a uuid.UUID, to the text that the server returns; ValueError if it would not accept it."""
     number = to_uuid(value).int
     return "".join(ALPHABET[number >> bits & 31] for bits in range(125, -1, -5))
 
@@ -57,9 +51,3 @@ def for_server(value: Any, native: bool) -> Any:
         return canonical(value)
     except ValueError:
         return value
-
-
-def is_ulid(value: Any) -> bool:
-    """Whether the value is a ulid.ULID. Nobody has one who did not import that module."""
-    ulid_class = getattr(sys.modules.get("ulid"), "ULID", None)
-    return isinstance(ulid_class, type) and isinstance(value, ulid_class)

@@ -1,4 +1,4 @@
-"""The type ulid for asyncpg, in binary: COPY, and uuid.UUID and ulid.ULID as parameters."""
+"""The type ulid for asyncpg, in binary: COPY, and uuid.UUID as a parameter."""
 
 from typing import Any
 

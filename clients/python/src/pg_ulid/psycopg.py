@@ -1,4 +1,4 @@
-"""The type ulid for psycopg 3: arrays, binary results, binary COPY, and ulid.ULID as parameters."""
+"""The type ulid for psycopg 3: arrays, binary results and binary COPY."""
 
 from typing import Any
 
@@ -51,6 +51,5 @@ def register(connection: psycopg.BaseConnection[Any], info: TypeInfo | None) -> 
         raise psycopg.ProgrammingError("the database has no type ulid: CREATE EXTENSION ulid")
     info.register(connection)  # arrays
     connection.adapters.register_loader(info.oid, UlidBinaryLoader)
-    # for COPY, by the oid; the last one is that of %s
-    for dumper in UlidBinaryDumper, UlidDumper:
-        connection.adapters.register_dumper("ulid.ULID", type(dumper.__name__, (dumper,), {"oid": info.oid}))
+    for dumper in UlidBinaryDumper, UlidDumper:  # for COPY, by the oid
+        connection.adapters.register_dumper(None, type(dumper.__name__, (dumper,), {"oid": info.oid}))

@@ -1,16 +1,9 @@
-"""The type ulid for psycopg2: arrays, and uuid.UUID and ulid.ULID as parameters."""
+"""The type ulid for psycopg2: arrays, and uuid.UUID as a parameter."""
 
-import sys
 from typing import Any
 
 from psycopg2 import STRING, ProgrammingError
-from psycopg2.extensions import (
-    STATUS_READY,
-    AsIs,
-    new_array_type,
-    register_adapter,
-    register_type,
-)
+from psycopg2.extensions import STATUS_READY, new_array_type, register_type
 from psycopg2.extras import register_uuid
 
 __all__ = ["register_ulid"]
@@ -31,9 +24,6 @@ def register(connection: Any) -> bool:
     if is_idle and not connection.autocommit:
         connection.rollback()
     register_uuid(conn_or_curs=connection)
-    if "ulid" in sys.modules and hasattr(sys.modules["ulid"], "ULID"):
-        # the text of a ULID needs no quoting
-        register_adapter(sys.modules["ulid"].ULID, lambda value: AsIs(f"'{value}'"))
     if oid is not None:
         register_type(new_array_type((oid,), "ULID[]", STRING), connection)
     return oid is not None

@@ -20,7 +20,7 @@ __all__ = ["GenUlid", "UlidExtension", "UlidField"]
 class UlidField(models.Field):  # type: ignore[misc]
     """A column of type ulid; with native=False, a column of type uuid and the functions of ulid_sql.
 
-    Values are str as the server writes them. A str, uuid.UUID or ulid.ULID that the server accepts may be given. What it
+    Values are str as the server writes them. A str or uuid.UUID that the server accepts may be given. What it
     does not accept is a ValidationError.
     """
 

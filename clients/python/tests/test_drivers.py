@@ -1,0 +1,139 @@
+"""What the drivers do without the package, and what only they have."""
+
+import asyncio
+import uuid
+from datetime import datetime, timezone
+
+import asyncpg
+import psycopg
+import psycopg2
+import psycopg2.extensions
+import pytest
+from pg_ulid.asyncpg import register_ulid as register_asyncpg
+from pg_ulid.psycopg import register_ulid, register_ulid_async
+from pg_ulid.psycopg2 import register_ulid as register_psycopg2
+from psycopg.types.range import Range
+
+GIVEN = "01ARYZ6S41TSV4RRFFQ69G5FAV"
+AS_UUID = uuid.UUID("01563df3-6481-d676-4c61-efb99302bd5b")
+
+
+@pytest.fixture
+def connection(database):
+    with psycopg.connect(autocommit=True) as connection:
+        connection.execute("INSERT INTO orders (id, note, related) VALUES (%s, 'first', %s)", [GIVEN, [GIVEN, None]])
+        yield connection
+
+
+def test_psycopg_without_the_package(connection):
+    def fetch(query, *parameters, **options):
+        return connection.execute(query, parameters, **options).fetchone()[0]
+
+    for value in GIVEN.lower(), AS_UUID:
+        assert fetch("SELECT note FROM orders WHERE id = %s AND id = ANY (%s)", value, [value]) == "first"
+    assert fetch("SELECT count(*) FROM orders WHERE id <@ %s", Range(None, datetime(2026, 1, 1, tzinfo=timezone.utc))) == 1
+    assert fetch("SELECT related FROM orders") == "{" + GIVEN + ",NULL}"
+    assert fetch("SELECT id FROM orders", binary=True) == AS_UUID.bytes
+    assert fetch("SELECT note FROM orders WHERE id = %b::ulid", GIVEN) == "first"
+    with pytest.raises(psycopg.errors.UndefinedFunction, match="operator does not exist: ulid = text"):
+        fetch("SELECT note FROM orders WHERE id = %b", GIVEN)
+    with pytest.raises(psycopg.errors.UndefinedFunction, match="operator does not exist: ulid <@ tsrange"):
+        fetch("SELECT note FROM orders WHERE id <@ %s", Range(datetime(2026, 1, 1), None))
+    with pytest.raises(psycopg.DataError, match="not 32"):  # without set_types, psycopg writes a UUID without hyphens
+        with connection.cursor().copy("COPY orders (id) FROM STDIN") as copy:
+            copy.write_row([uuid.UUID(int=0)])
+
+
+@pytest.mark.parametrize("form", ["text", "binary"])
+def test_psycopg_copy(connection, form):
+    register_ulid(connection)
+    assert connection.execute("SELECT id, related FROM orders", binary=True).fetchone() == (GIVEN, [GIVEN, None])
+    with connection.cursor().copy(f"COPY orders (id, related) FROM STDIN (FORMAT {form})") as copy:
+        copy.set_types(["ulid", "ulid[]"])
+        for row in ("01aryz6s41tsv4rrffq69g5faw", [GIVEN]), (uuid.UUID(int=0), []), ("7" + "Z" * 25, None):
+            copy.write_row(row)
+    stored = [("0" * 26, []), (GIVEN, [GIVEN, None]), (GIVEN[:-1] + "W", [GIVEN]), ("7" + "Z" * 25, None)]
+    with connection.cursor().copy(f"COPY (SELECT id, related FROM orders ORDER BY id) TO STDOUT (FORMAT {form})") as copy:
+        copy.set_types(["ulid", "ulid[]"])
+        assert list(copy.rows()) == stored
+    with pytest.raises(psycopg.DataError, match="for type ulid"):
+        with connection.cursor().copy(f"COPY orders (id) FROM STDIN (FORMAT {form})") as copy:
+            copy.set_types(["ulid"])
+            copy.write_row(["nonsense"])
+
+
+def test_psycopg_async(database):
+    async def main():
+        async with await psycopg.AsyncConnection.connect() as connection:
+            await register_ulid_async(connection)
+            cursor = await connection.execute("SELECT %s::ulid[]", [[GIVEN]], binary=True)
+            assert await cursor.fetchone() == ([GIVEN],)
+
+    asyncio.run(main())
+
+
+def test_psycopg2_without_the_package(connection):
+    direct = psycopg2.connect("")
+    with direct.cursor() as cursor:
+        cursor.execute("SELECT related FROM orders WHERE id = %s AND id IN %s", [GIVEN.lower(), (GIVEN,)])
+        assert cursor.fetchone() == ("{" + GIVEN + ",NULL}",)
+        with pytest.raises(psycopg2.errors.UndefinedFunction, match="operator does not exist: ulid = text"):
+            cursor.execute("SELECT related FROM orders WHERE id = ANY (%s)", [[GIVEN]])
+    direct.close()
+
+
+def test_psycopg2_registering_leaves_transactions_as_they_are(connection):
+    direct = psycopg2.connect("")
+    register_psycopg2(direct)
+    assert direct.status == psycopg2.extensions.STATUS_READY
+    with direct.cursor() as cursor:
+        cursor.execute("INSERT INTO customer (id, name) VALUES (%s, 'Ada')", [AS_UUID])
+        register_psycopg2(direct)
+        direct.commit()
+        cursor.execute("SELECT id FROM customer")
+        assert cursor.fetchone() == (GIVEN,)
+    direct.close()
+
+
+def test_asyncpg(database):
+    async def main():
+        plain = await asyncpg.connect()
+        assert await plain.fetchval("SELECT $1::ulid", GIVEN.lower()) == GIVEN
+        assert await plain.fetchval("SELECT $1::ulid[]", [GIVEN, None]) == [GIVEN, None]
+        with pytest.raises(asyncpg.DataError, match="expected str, got UUID"):
+            await plain.fetchval("SELECT $1::ulid", AS_UUID)
+        with pytest.raises(asyncpg.InternalClientError, match="no binary format encoder"):
+            await plain.copy_records_to_table("orders", records=[(GIVEN,)], columns=["id"])
+        await plain.close()
+        async with asyncpg.create_pool(init=register_asyncpg, min_size=1) as pool:
+            for value in AS_UUID, await pool.fetchval("SELECT $1::ulid::uuid", GIVEN):  # asyncpg's own class
+                assert await pool.fetchval("SELECT $1::ulid", value) == GIVEN
+            with pytest.raises(ValueError, match="for type ulid"):
+                await pool.copy_records_to_table("orders", records=[("nonsense",)], columns=["id"])
+
+    asyncio.run(main())
+
+
+def test_extension_elsewhere_or_missing(empty_database):
+    async def with_asyncpg(expected):
+        connection = await asyncpg.connect(server_settings={"search_path": "ids"})
+        try:
+            await register_asyncpg(connection)
+            assert await connection.fetchval("SELECT $1::ulid", AS_UUID) == expected
+        finally:
+            await connection.close()
+
+    with psycopg.connect(autocommit=True, options="-csearch_path=ids") as connection:
+        direct = psycopg2.connect("")
+        with pytest.raises(psycopg.ProgrammingError, match="has no type ulid"):
+            register_ulid(connection)
+        with pytest.raises(psycopg2.ProgrammingError, match="has no type ulid"):
+            register_psycopg2(direct)
+        direct.close()
+        with pytest.raises(ValueError, match="has no type ulid"):
+            asyncio.run(with_asyncpg(None))
+        connection.execute("CREATE SCHEMA ids")
+        connection.execute("CREATE EXTENSION ulid SCHEMA ids")
+        register_ulid(connection)
+        assert connection.execute("SELECT %s::ulid[]", [[GIVEN]]).fetchone() == ([GIVEN],)
+        asyncio.run(with_asyncpg(GIVEN))
