@@ -1,0 +1,1 @@
+\i tests/docs/no_rewrite.sql
