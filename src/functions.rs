@@ -4,7 +4,7 @@
 use std::ffi::CStr;
 use std::time::Duration;
 
-use ulid_core::{ErrorKind, TypeId, Ulid, Window};
+use pg_ulid::{ErrorKind, TypeId, Ulid, Window};
 
 use super::server::datum::{
     Bytea, ByteaArg, Cstring, POSTGRES_EPOCH_MS, ShortText, SnowflakeParts, TextArg, TextString, Timestamp,
@@ -16,7 +16,7 @@ use super::server::report::{Error, Fault};
 // Text. Binary input and output are core's `uuid_recv` and `uuid_send`.
 
 pub(super) fn input(text: &CStr) -> Result<u128, Error<'_>> {
-    Ok(ulid_core::decode(text.to_bytes()).map_err(|error| Fault::Parse { text, error })?)
+    Ok(pg_ulid::decode(text.to_bytes()).map_err(|error| Fault::Parse { text, error })?)
 }
 
 pub(super) fn output(ulid: &Ulid) -> Cstring {
@@ -176,13 +176,13 @@ pub(super) fn typeid_prefix(typeid: TextArg<'_>) -> Result<ShortText, Error<'_>>
 // Ids of other kinds.
 
 /// The fault of converting this uuid or ulid.
-fn refused<'call>(id: impl Into<[u8; 16]>) -> impl FnOnce(ulid_core::Error) -> Fault<'call> {
+fn refused<'call>(id: impl Into<[u8; 16]>) -> impl FnOnce(pg_ulid::Error) -> Fault<'call> {
     let id = id.into();
     move |error| Fault::Convert { error, id }
 }
 
 /// The fault of converting a number.
-fn number_refused<'call>(error: ulid_core::Error) -> Fault<'call> {
+fn number_refused<'call>(error: pg_ulid::Error) -> Fault<'call> {
     match error.kind() {
         ErrorKind::Negative { found } => Fault::Negative { found },
         _ => Fault::Timestamp,

@@ -6,8 +6,8 @@ use std::cell::UnsafeCell;
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use pg_ulid::{ErrorKind, Generator, Ulid, horizon, ordered, since_epoch, unix_ms};
 use pgrx::pg_sys::Datum;
-use ulid_core::{ErrorKind, Generator, Ulid, horizon, ordered, since_epoch, unix_ms};
 
 use super::functions;
 use super::server::datum::{POSTGRES_EPOCH_MS, TimestampTz, Uuid};
@@ -16,7 +16,7 @@ use super::server::report::{self, Error, Fault};
 use super::server::shared::slots;
 
 /// The fault of a time that the system clock gave.
-fn clock<'call>(_: ulid_core::Error) -> Fault<'call> {
+fn clock<'call>(_: pg_ulid::Error) -> Fault<'call> {
     Fault::Clock
 }
 

@@ -14,6 +14,7 @@ pub(crate) mod pg_test;
 use std::ffi::CStr;
 
 use generate::Ordered;
+use pg_ulid::Ulid;
 use pgrx::pg_sys::Oid;
 use server::datum::{
     Bytea, ByteaArg, Cstring, Internal, ShortText, SnowflakeParts, TextArg, TextString, Timestamp,
@@ -21,7 +22,6 @@ use server::datum::{
 };
 use server::range::{TstzRange, UlidWindow};
 use server::{frame, horizon, shared};
-use ulid_core::Ulid;
 
 pgrx::pg_module_magic!(name, version);
 

@@ -19,7 +19,7 @@ mod tests {
 
     use crate::server::{frame, shared};
     use crate::{SIGNATURES, generate::test_support as state};
-    use ulid_core::{Ulid, unix_ms};
+    use pg_ulid::{Ulid, unix_ms};
 
     /// The result of `query` as text.
     fn text(query: &str) -> String {

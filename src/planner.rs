@@ -44,7 +44,7 @@ use pgrx::pg_sys::{self, Const, Datum, List, NodeTag, Oid, RelabelType};
 use super::server::datum::{Internal, TextArg};
 use super::server::frame::Argument;
 use super::server::range::range_window;
-use ulid_core::Window;
+use pg_ulid::Window;
 
 /// The planner support function of `ulid <@ tstzrange` and its commutator.
 pub(super) fn window_support(request: Internal) -> Internal {

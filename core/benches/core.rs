@@ -18,9 +18,9 @@ use ferroid::base32::Base32UlidExt;
 use ferroid::generator::{BasicMonoUlidGenerator, Poll};
 use ferroid::rand::ThreadRandom;
 use ferroid::time::TimeSource;
+use pg_ulid::{Generator, TEXT_LEN, Ulid, unix_ms};
 use rand::rngs::{StdRng, SysRng};
 use rand::{Rng, SeedableRng};
-use ulid::{Generator, TEXT_LEN, Ulid, unix_ms};
 use uuid::{NoContext, Timestamp, Uuid};
 
 /// How often each contender is timed.
@@ -82,10 +82,10 @@ fn contenders() -> Result<Vec<Contender>, Box<dyn std::error::Error>> {
 
     let (mut random, mut monotonic) = (Generator::from_os()?, Generator::from_os()?);
     let mut ulid_rng = StdRng::try_from_rng(&mut SysRng)?;
-    let mut ulid_monotonic = ulid_witness::Generator::new();
+    let mut ulid_monotonic = ulid::Generator::new();
     let ferroid_monotonic = BasicMonoUlidGenerator::<ferroid::id::ULID, _, _>::new(SystemClock, ThreadRandom);
 
-    let (ulids, ulid_crate) = (ids.map(Ulid::from), ids.map(ulid_witness::Ulid));
+    let (ulids, ulid_crate) = (ids.map(Ulid::from), ids.map(ulid::Ulid));
     let (uuids, ferroids) = (ids.map(Uuid::from_u128), ids.map(ferroid::id::ULID::from_raw));
     let (mut text, mut uuid_text) = ([0; TEXT_LEN], [0; 36]);
 
@@ -93,8 +93,8 @@ fn contenders() -> Result<Vec<Contender>, Box<dyn std::error::Error>> {
         Contender::new("clock", "SystemTime", |_| SystemTime::now()),
         Contender::new("clock", "unix_ms", |_| unix_ms()),
         Contender::new("generate", "ours", move |_| random.random(unix_ms().unwrap_or(0))),
-        Contender::new("generate", "ulid", |_| ulid_witness::Ulid::generate()),
-        Contender::new("generate", "ulid+StdRng", move |_| ulid_witness::Ulid::with_source(&mut ulid_rng)),
+        Contender::new("generate", "ulid", |_| ulid::Ulid::generate()),
+        Contender::new("generate", "ulid+StdRng", move |_| ulid::Ulid::with_source(&mut ulid_rng)),
         Contender::new("generate", "uuid v7", |_| Uuid::new_v7(Timestamp::now(NoContext))),
         Contender::new("generate", "ferroid", |_| ferroid::id::ULID::now()),
         Contender::new("monotonic", "ours", move |_| monotonic.monotonic(unix_ms().unwrap_or(0))),
@@ -118,7 +118,7 @@ fn contenders() -> Result<Vec<Contender>, Box<dyn std::error::Error>> {
             black_box(ferroids[i].encode_to_buf(&mut text));
         }),
         Contender::new("decode", "ours", move |i| Ulid::parse(&texts[i])),
-        Contender::new("decode", "ulid", move |i| ulid_witness::Ulid::from_string(&strings[i])),
+        Contender::new("decode", "ulid", move |i| ulid::Ulid::from_string(&strings[i])),
         Contender::new("decode", "uuid", {
             let texts = uuid_texts.clone();
             move |i| Uuid::try_parse(&texts[i])

@@ -17,9 +17,9 @@ use std::f64::consts::TAU;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
+use pg_ulid::{Generator, Ulid};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
-use ulid::{Generator, Ulid};
 
 /// Ids in one run.
 const IDS: usize = 1_000_000;
@@ -75,7 +75,7 @@ fn ids(kind: Kind, servers: usize, rate: f64, skew: f64, seed: u64) -> Result<Ve
             Kind::Random => generator.random(unix_ms)?,
             Kind::Monotonic => generator.monotonic(unix_ms)?,
             Kind::UuidV7 => Ulid::from_bytes(generator.uuid_v7(clock)?),
-            Kind::Ordered => generator.ordered(ulid::ordered::clock(clock)?, last)?,
+            Kind::Ordered => generator.ordered(pg_ulid::ordered::clock(clock)?, last)?,
         });
     }
     Ok(ids)

@@ -28,7 +28,7 @@ const REMAINDER_SHIFT: u32 = 66;
 /// fields have the same ULID. The bytes of any other UUID are a ULID without conversion.
 ///
 /// ```
-/// use ulid::Ulid;
+/// use pg_ulid::Ulid;
 ///
 /// // 2022-02-22 19:22:22 UTC, clock sequence 0x33c8, node 9f6bdeced846.
 /// let v1 = 0xc232ab00_9414_11ec_b3c8_9f6bdeced846_u128.to_be_bytes();
@@ -89,11 +89,11 @@ impl Ulid {
     /// loses nothing.
     ///
     /// ```
-    /// use ulid::Ulid;
+    /// use pg_ulid::Ulid;
     ///
     /// let id: Ulid = "01563df3-6481-d676-4c61-efb99302bd5b".parse()?;
     /// assert_eq!(id.to_uuid_v7(), 0x01563df3_6481_7676_8c61_efb99302bd5b_u128.to_be_bytes());
-    /// # Ok::<(), ulid::Error>(())
+    /// # Ok::<(), pg_ulid::Error>(())
     /// ```
     pub const fn to_uuid_v7(self) -> [u8; 16] {
         let value = u128::from_be_bytes(self.to_bytes());
@@ -107,11 +107,11 @@ impl Ulid {
     /// zero, such as a `bigserial`. The key is the randomness, so ULIDs sort by time, then by key.
     ///
     /// ```
-    /// use ulid::Ulid;
+    /// use pg_ulid::Ulid;
     ///
     /// let id = Ulid::from_key(1_469_918_176_385, 42)?;
     /// assert_eq!((id.unix_ms(), id.to_key()?), (1_469_918_176_385, 42));
-    /// # Ok::<(), ulid::Error>(())
+    /// # Ok::<(), pg_ulid::Error>(())
     /// ```
     ///
     /// # Errors

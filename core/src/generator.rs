@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use rand::rngs::{StdRng, SysRng};
 use rand::{CryptoRng, SeedableRng};
-use rustix::time::{ClockId, clock_gettime};
 
 use crate::error::{Error, ErrorKind};
 use crate::monotonic;
@@ -13,7 +12,7 @@ use crate::sync::AtomicU64;
 use crate::uuid_v7;
 use crate::value::Ulid;
 
-/// The current time in milliseconds since the Unix epoch, by the system clock (`CLOCK_REALTIME`).
+/// The current time in milliseconds since the Unix epoch, by the system clock.
 ///
 /// # Errors
 /// [`ErrorKind::Range`] if the clock is before 1970.
@@ -28,11 +27,16 @@ pub fn unix_ms() -> Result<u64, Error> {
 /// # Errors
 /// [`ErrorKind::Range`] if the clock is before 1970.
 pub fn since_epoch() -> Result<Duration, Error> {
-    // The standard library's subtraction of 1970 would take another sixth of the time that reading the clock takes.
-    let now = clock_gettime(ClockId::Realtime);
-    let seconds = u64::try_from(now.tv_sec).map_err(|_| Error(ErrorKind::Range))?;
-    // The nanoseconds are less than a billion.
-    Ok(Duration::new(seconds, now.tv_nsec as u32))
+    // Where there is this clock, the standard library's subtraction of 1970 would take another sixth of the time that
+    // reading it takes. The nanoseconds are less than a billion.
+    #[cfg(unix)]
+    let now = {
+        let now = rustix::time::clock_gettime(rustix::time::ClockId::Realtime);
+        u64::try_from(now.tv_sec).map(|seconds| Duration::new(seconds, now.tv_nsec as u32))
+    };
+    #[cfg(not(unix))]
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    now.map_err(|_| Error(ErrorKind::Range))
 }
 
 /// Generates ULIDs from a cryptographic random number generator and the given time.
@@ -40,7 +44,7 @@ pub fn since_epoch() -> Result<Duration, Error> {
 /// A copy of its memory, as after `fork`, would give the same values again: make a new one in the child.
 ///
 /// ```
-/// use ulid::{Generator, unix_ms};
+/// use pg_ulid::{Generator, unix_ms};
 ///
 /// let mut generator = Generator::from_os()?;
 /// let first = generator.monotonic(unix_ms()?)?;

@@ -6,7 +6,7 @@
 //!
 //! # First use
 //! ```
-//! use ulid::{Generator, Ulid, unix_ms};
+//! use pg_ulid::{Generator, Ulid, unix_ms};
 //!
 //! let mut generator = Generator::from_os()?;
 //! let id = generator.random(unix_ms()?)?;
@@ -39,7 +39,7 @@
 //! - `postgres-types`: a [`Ulid`] and lists of them are parameters and results of `tokio-postgres`, `postgres` and
 //!   `deadpool-postgres`.
 //! - `sqlx`: the same for sqlx with PostgreSQL.
-//! - `diesel`: the same for diesel, with the SQL type in `ulid::diesel`.
+//! - `diesel`: the same for diesel, with the SQL type in `pg_ulid::diesel`.
 #![forbid(unsafe_code)]
 
 mod codec;

@@ -17,12 +17,12 @@ use crate::value::Ulid;
 /// - [`ErrorKind::Range`] if the time or the randomness does not fit.
 ///
 /// ```
-/// use ulid::{Ulid, monotonic};
+/// use pg_ulid::{Ulid, monotonic};
 ///
 /// let first = monotonic::next(Ulid::NIL, 1_469_918_176_385, || 41)?;
 /// let second = monotonic::next(first, 1_469_918_176_384, || 0)?;
 /// assert_eq!((second.unix_ms(), second.randomness()), (1_469_918_176_385, 42));
-/// # Ok::<(), ulid::Error>(())
+/// # Ok::<(), pg_ulid::Error>(())
 /// ```
 pub fn next(last: Ulid, unix_ms: u64, randomness: impl FnOnce() -> u128) -> Result<Ulid, Error> {
     next_number(last, unix_ms, randomness).map(Ulid::from)

@@ -8,7 +8,7 @@
 //!
 //! ```
 //! use std::sync::atomic::AtomicU64;
-//! use ulid::{Generator, ordered, since_epoch};
+//! use pg_ulid::{Generator, ordered, since_epoch};
 //!
 //! static LAST: AtomicU64 = AtomicU64::new(0);
 //!
@@ -19,7 +19,7 @@
 //! let second = b.ordered(clock()?, &LAST)?;
 //! assert!(first < second);
 //! assert!(second < a.ordered(clock()?, &LAST)?);
-//! # Ok::<(), ulid::Error>(())
+//! # Ok::<(), pg_ulid::Error>(())
 //! ```
 
 use std::time::Duration;
@@ -53,7 +53,7 @@ pub const MINUTE: u64 = 60_000 << FRACTION_BITS;
 ///
 /// ```
 /// use std::time::Duration;
-/// use ulid::ordered;
+/// use pg_ulid::ordered;
 ///
 /// // Half a millisecond after a millisecond.
 /// let now = ordered::clock(Duration::from_nanos(1_469_918_176_385_500_000))?;
@@ -61,7 +61,7 @@ pub const MINUTE: u64 = 60_000 << FRACTION_BITS;
 /// assert_eq!(first, 1_469_918_176_385 << 16 | 0x8000);
 /// assert_eq!(ordered::next(first, now)?, first + 1);
 /// assert_eq!(ordered::next(first, now - ordered::MINUTE)?, first + 1);
-/// # Ok::<(), ulid::Error>(())
+/// # Ok::<(), pg_ulid::Error>(())
 /// ```
 pub fn next(last: u64, clock: u64) -> Result<u64, Error> {
     Ok(clock.max(last.checked_add(1).ok_or(Error(ErrorKind::Range))?))
@@ -108,7 +108,7 @@ pub fn advance(shared: &AtomicU64, clock: u64) -> Result<u64, Error> {
 /// UUIDs of different times are in their order.
 ///
 /// ```
-/// use ulid::ordered;
+/// use pg_ulid::ordered;
 ///
 /// let time = 1_645_557_742_000 << 16 | 0xcc3a;
 /// assert_eq!(ordered::uuid_v7(time, 0x18c4_dc0c_0c07_398f), 0x017f22e2_79b0_7cc3_a8c4_dc0c0c07398f_u128.to_be_bytes());

@@ -20,7 +20,7 @@ impl Window {
     /// [`Error`] names the first fault from the left.
     ///
     /// ```
-    /// use ulid::{ErrorKind, Ulid, Window};
+    /// use pg_ulid::{ErrorKind, Ulid, Window};
     ///
     /// let id: Ulid = "01ARYZ6S41TSV4RRFFQ69G5FAV".parse()?;
     /// let window = Window::starting_with(b"o1aryz6s")?;

@@ -35,14 +35,14 @@ pub struct SnowflakeParts {
 /// Instagram's, are not snowflakes in this sense.
 ///
 /// ```
-/// use ulid::{TWITTER_EPOCH_MS, Ulid};
+/// use pg_ulid::{TWITTER_EPOCH_MS, Ulid};
 ///
 /// let id = Ulid::from_snowflake(1_541_815_603_606_036_480, TWITTER_EPOCH_MS)?;
 /// assert_eq!(id.unix_ms(), 1_656_432_460_105);
 /// let parts = id.snowflake_parts()?;
 /// assert_eq!((parts.datacenter, parts.worker, parts.sequence), (11, 26, 0));
 /// assert_eq!(id.to_snowflake(TWITTER_EPOCH_MS)?, 1_541_815_603_606_036_480);
-/// # Ok::<(), ulid::Error>(())
+/// # Ok::<(), pg_ulid::Error>(())
 /// ```
 impl Ulid {
     /// The ULID for a snowflake whose time counts from `epoch_ms`, in milliseconds since the Unix epoch, negative

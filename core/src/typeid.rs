@@ -20,7 +20,7 @@ const SEPARATOR: u8 = b'_';
 /// [`Generator::uuid_v7`](crate::Generator::uuid_v7), and allows any 128 bits.
 ///
 /// ```
-/// use ulid::{TypeId, Ulid};
+/// use pg_ulid::{TypeId, Ulid};
 ///
 /// let id: Ulid = "01890a5d-ac96-774b-bcce-b302099a8057".parse()?;
 /// let typeid = TypeId::new(b"user", id)?;

@@ -25,14 +25,14 @@ const MAX_TIME: u64 = (1 << 60) - 1;
 ///
 /// ```
 /// use std::time::Duration;
-/// use ulid::{Ulid, uuid_v7};
+/// use pg_ulid::{Ulid, uuid_v7};
 ///
 /// let now = Duration::from_nanos(1_645_557_742_000_797_608);
 /// let first = uuid_v7::next([0; 16], now, 0x18c4_dc0c_0c07_398f)?;
 /// assert_eq!(first, 0x017f22e2_79b0_7cc3_98c4_dc0c0c07398f_u128.to_be_bytes());
 /// assert_eq!(Ulid::from(first).unix_ms(), 1_645_557_742_000);
 /// assert!(uuid_v7::next(first, now, 0)? > first);
-/// # Ok::<(), ulid::Error>(())
+/// # Ok::<(), pg_ulid::Error>(())
 /// ```
 pub fn next(last: [u8; 16], since_epoch: Duration, randomness: u64) -> Result<[u8; 16], Error> {
     let high = (u128::from_be_bytes(last) >> 64) as u64;
@@ -53,11 +53,11 @@ pub fn next(last: [u8; 16], since_epoch: Duration, randomness: u64) -> Result<[u
 ///
 /// ```
 /// use std::time::Duration;
-/// use ulid::uuid_v7;
+/// use pg_ulid::uuid_v7;
 ///
 /// let uuid = uuid_v7::at(Duration::from_millis(1_645_557_742_000), 0x18c4_dc0c_0c07_398f)?;
 /// assert_eq!(uuid, 0x017f22e2_79b0_7000_98c4_dc0c0c07398f_u128.to_be_bytes());
-/// # Ok::<(), ulid::Error>(())
+/// # Ok::<(), pg_ulid::Error>(())
 /// ```
 pub fn at(since_epoch: Duration, randomness: u64) -> Result<[u8; 16], Error> {
     clock(since_epoch).map(|time| of_time(time, randomness))

@@ -10,7 +10,7 @@ use crate::error::{Error, ErrorKind, Expected};
 /// Every 16 bytes are a valid ULID. ULIDs sort like their bytes and like their texts.
 ///
 /// ```
-/// use ulid::Ulid;
+/// use pg_ulid::Ulid;
 ///
 /// let id: Ulid = "01ARYZ6S41TSV4RRFFQ69G5FAV".parse()?;
 /// assert_eq!(id.unix_ms(), 1_469_918_176_385);

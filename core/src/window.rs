@@ -13,14 +13,14 @@ use crate::value::Ulid;
 ///
 /// ```
 /// use std::ops::Bound::{Excluded, Included, Unbounded};
-/// use ulid::{Ulid, Window};
+/// use pg_ulid::{Ulid, Window};
 ///
 /// // From one millisecond after the epoch to, but not including, the next: in microseconds.
 /// let window = Window::new(Included(1_000), Excluded(2_000));
 /// assert_eq!((window.lower(), window.upper()), (Ulid::lower_bound(1)?, Ulid::upper_bound(1)?));
 /// assert!(Window::new(Unbounded, Unbounded).contains(Ulid::MAX));
 /// assert!(Window::new(Included(1), Excluded(1_000)).is_empty());
-/// # Ok::<(), ulid::Error>(())
+/// # Ok::<(), pg_ulid::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Window {

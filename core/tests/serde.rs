@@ -1,7 +1,7 @@
 //! Text in human-readable formats, bytes in binary ones.
 #![cfg(feature = "serde")]
 
-use ulid::Ulid;
+use pg_ulid::Ulid;
 
 const TEXT: &str = "01ARYZ6S41TSV4RRFFQ69G5FAV";
 

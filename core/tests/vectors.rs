@@ -1,6 +1,6 @@
 //! The vectors of `tests/data`, read by the library and by independent implementations.
 
-use ulid::{ErrorKind, Expected, SnowflakeParts, TypeId, Ulid};
+use pg_ulid::{ErrorKind, Expected, SnowflakeParts, TypeId, Ulid};
 
 /// The rows of a vector file, split at tabs; comments are left out.
 fn rows(file: &str) -> Vec<Vec<String>> {
@@ -28,7 +28,7 @@ fn valid() {
         assert_eq!(uuid.parse::<Ulid>().unwrap(), ulid);
         // Two independent implementations: the crates `uuid` and `ulid`.
         assert_eq!(uuid::Uuid::from_bytes(ulid.to_bytes()).to_string(), *uuid);
-        let witness = ulid_witness::Ulid::from_string(text).unwrap();
+        let witness = ulid::Ulid::from_string(text).unwrap();
         assert_eq!(u128::from(ulid), witness.0);
     }
 }

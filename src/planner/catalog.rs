@@ -10,7 +10,7 @@ use super::node::Root;
 use crate::server;
 use crate::server::datum::TextArg;
 use crate::server::frame::Argument;
-use ulid_core::Ulid;
+use pg_ulid::Ulid;
 
 /// The type itself, or the one that the domain is over.
 pub(super) fn base_type(kind: Oid) -> Oid {

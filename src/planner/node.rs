@@ -13,7 +13,7 @@ use pgrx::pg_sys::{
 use super::catalog::base_type;
 use crate::server;
 use crate::server::frame::Returned;
-use ulid_core::Ulid;
+use pg_ulid::Ulid;
 
 /// The root of a query's planning.
 #[derive(Clone, Copy)]

@@ -11,8 +11,8 @@ use super::catalog::{form, has_sixteen_bytes};
 use super::node::{Expr, pair};
 use super::{Answer, Call, Predicate};
 use crate::server;
-use ulid_core::Ulid;
-use ulid_core::Window;
+use pg_ulid::Ulid;
+use pg_ulid::Window;
 
 /// The estimate if nothing is known: core's `DEFAULT_RANGE_INEQ_SEL`.
 const DEFAULT: f64 = 0.005;

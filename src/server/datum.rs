@@ -7,7 +7,7 @@ use pgrx::pg_sys::{self, Datum, Oid};
 
 use super::frame::{Argument, Returned};
 use crate::server;
-use ulid_core::{TEXT_LEN, TypeId, Ulid};
+use pg_ulid::{TEXT_LEN, TypeId, Ulid};
 
 /// Puts a value into the current memory context. The value is computed after its memory is allocated, so that its
 /// pieces need not be kept in registers during the allocation.

@@ -8,12 +8,12 @@ use std::ffi::{CStr, c_int, c_void};
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
+use pg_ulid::horizon::{self, Slot};
+use pg_ulid::{Ulid, ordered, since_epoch};
 use pgrx::pg_sys::{
     Datum, MyProc, PGPROC, ParallelWorkerNumber, PreparedXactProcs, ProcGlobal, TransactionId,
     XACT_REPEATABLE_READ, XIDOID, XactEvent, XactIsoLevel, max_prepared_xacts,
 };
-use ulid_core::horizon::{self, Slot};
-use ulid_core::{Ulid, ordered, since_epoch};
 
 use super::report::{Error, Fault};
 use super::shared;

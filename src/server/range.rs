@@ -9,7 +9,7 @@ use pgrx::pg_sys::{self, Datum, FmgrInfo, FuncExpr, Node, NodeTag, OpExpr, Range
 use super::datum::POSTGRES_EPOCH_MS;
 use super::frame::{Argument, Frame};
 use crate::server;
-use ulid_core::Window;
+use pg_ulid::Window;
 
 /// A range of times as the ULIDs created within it.
 pub(crate) struct TstzRange(pub Window);

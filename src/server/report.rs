@@ -8,9 +8,9 @@ use std::fmt::{self, Write};
 use std::panic::Location;
 use std::ptr::null;
 
+use pg_ulid::{ErrorKind, Expected, ForeignId, Ulid};
 use pgrx::PgSqlErrorCode::{self, *};
 use pgrx::pg_sys::{Node, StringInfoData, pg_enc};
-use ulid_core::{ErrorKind, Expected, ForeignId, Ulid};
 
 use crate::server;
 
@@ -40,13 +40,13 @@ impl<'call> From<Fault<'call>> for Error<'call> {
 /// What is wrong. Nothing becomes a fault by itself: what calls the library says which fault its error is.
 pub(crate) enum Fault<'call> {
     /// 22P02, or 22003 if the text has more than 128 bits.
-    Parse { text: &'call CStr, error: ulid_core::Error },
+    Parse { text: &'call CStr, error: pg_ulid::Error },
     /// 22P02, or 22003 if it begins with more than 128 bits have: no text of a ulid starts with this.
-    Prefix { text: &'call [u8], error: ulid_core::Error },
+    Prefix { text: &'call [u8], error: pg_ulid::Error },
     /// 22P02, or 22003 if the suffix has more than 128 bits.
-    TypeId { text: &'call [u8], error: ulid_core::Error },
+    TypeId { text: &'call [u8], error: pg_ulid::Error },
     /// 22023: not a valid prefix of a TypeID.
-    TypeIdPrefix { prefix: &'call [u8], error: ulid_core::Error },
+    TypeIdPrefix { prefix: &'call [u8], error: pg_ulid::Error },
     /// 22023: a TypeID whose prefix differs from the expected one.
     OtherPrefix { typeid: &'call [u8], prefix: &'call [u8], expected: &'call [u8] },
     /// 22P03: a bytea that is not 16 bytes long.
@@ -54,7 +54,7 @@ pub(crate) enum Fault<'call> {
     /// 22P03: a bytea that is not 10 bytes long.
     RandomnessLength { found: usize },
     /// 22023 or 22008: a uuid, whose bytes are `id`, cannot be converted to a ULID, or a ULID to an id of another kind.
-    Convert { error: ulid_core::Error, id: [u8; 16] },
+    Convert { error: pg_ulid::Error, id: [u8; 16] },
     /// 22003: a snowflake or a key that is negative.
     Negative { found: i64 },
     /// 22008: an epoch that is infinite.
@@ -258,7 +258,7 @@ impl<'call> Fault<'call> {
 }
 
 /// What is wrong with a text: the character, as the text has it, or the length.
-fn detail(text: &[u8], error: ulid_core::Error) -> Text {
+fn detail(text: &[u8], error: pg_ulid::Error) -> Text {
     match error.kind() {
         ErrorKind::Character { position, expected, .. } => {
             let place = format_args!(" at position {position} is not {expected}.");
@@ -286,7 +286,7 @@ fn detail(text: &[u8], error: ulid_core::Error) -> Text {
 }
 
 /// Names the id, so that its row can be found, and what prevents the conversion.
-fn convert_report(error: ulid_core::Error, id: [u8; 16]) -> Report<'static> {
+fn convert_report(error: pg_ulid::Error, id: [u8; 16]) -> Report<'static> {
     let ulid = Ulid::from(id);
     let (value, randomness) = (u128::from(ulid), ulid.randomness());
     match error.kind() {

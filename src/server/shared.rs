@@ -6,8 +6,8 @@ use std::ffi::CStr;
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
+use pg_ulid::horizon::Slot;
 use pgrx::pg_sys::{MyProc, ProcGlobal, max_prepared_xacts};
-use ulid_core::horizon::Slot;
 
 use super::horizon;
 use crate::server;

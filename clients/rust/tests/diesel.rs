@@ -2,13 +2,13 @@
 
 use diesel::prelude::*;
 use diesel::sql_types::{Array, Bool, Nullable, Text, Timestamptz};
+use pg_ulid::Ulid;
 use pg_ulid_clients::{Result, database};
-use ulid::Ulid;
 
 mod schema {
     diesel::table! {
         use diesel::sql_types::*;
-        use ulid::diesel::*;
+        use pg_ulid::diesel::*;
 
         customer (id) {
             id -> Ulid,
@@ -17,7 +17,7 @@ mod schema {
     }
     diesel::table! {
         use diesel::sql_types::*;
-        use ulid::diesel::*;
+        use pg_ulid::diesel::*;
 
         orders (id) {
             id -> Ulid,
@@ -83,7 +83,7 @@ fn array_and_bulk_load() -> Result {
         diesel::update(&new[0]).set(orders::related.eq(vec![Ulid::MAX])).get_result(connection)?;
     assert_eq!(changed.related, Some(vec![Ulid::MAX]));
     let contained =
-        diesel::dsl::sql::<Bool>("related @> ").bind::<Array<ulid::diesel::Ulid>, _>(vec![Ulid::MAX]);
+        diesel::dsl::sql::<Bool>("related @> ").bind::<Array<pg_ulid::diesel::Ulid>, _>(vec![Ulid::MAX]);
     assert_eq!(orders::table.filter(contained).select(orders::id).first::<Ulid>(connection)?, Ulid::NIL);
     Ok(())
 }

@@ -4,10 +4,10 @@ use std::path::Path;
 use std::process::Command;
 use std::{env, fs};
 
+use pg_ulid::Ulid;
 use pg_ulid_clients::{Result, database};
 use sqlx::postgres::PgPool;
 use sqlx::types::time::OffsetDateTime;
-use ulid::Ulid;
 
 #[derive(sqlx::FromRow)]
 struct Order {

@@ -5,11 +5,11 @@ use std::pin::pin;
 use std::time::{Duration, SystemTime};
 
 use deadpool_postgres::{Config, Object};
+use pg_ulid::Ulid;
 use pg_ulid_clients::{Result, database};
 use tokio_postgres::NoTls;
 use tokio_postgres::binary_copy::BinaryCopyInWriter;
 use tokio_postgres::types::Type;
-use ulid::Ulid;
 
 async fn connect(name: &str) -> std::result::Result<Object, Box<dyn Error>> {
     let mut config = Config::new();

@@ -1,9 +1,9 @@
-//! `diesel`: the SQL type of a [`ulid::Ulid`](crate::Ulid), for `table!`.
+//! `diesel`: the SQL type of a [`pg_ulid::Ulid`](crate::Ulid), for `table!`.
 //!
 //! ```
 //! diesel::table! {
 //!     use diesel::sql_types::*;
-//!     use ulid::diesel::*;
+//!     use pg_ulid::diesel::*;
 //!
 //!     orders (id) {
 //!         id -> Ulid,

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
+use pg_ulid::Ulid;
 use rand::Rng;
 use rand::rngs::SmallRng;
-use ulid::Ulid;
 
 /// Characters that are read in a special way, or are next to some that are.
 const SPECIAL: &[u8] = b"ILOUilou01789/:@GZ[`gz{-_ .\x00\x7f\x80\xc3\xe9\xff";

@@ -1,6 +1,6 @@
 //! Monotonic ULIDs generated one after another by any clock.
 
-use ulid::{Error, ErrorKind, Ulid, monotonic};
+use pg_ulid::{Error, ErrorKind, Ulid, monotonic};
 
 use super::input::{Numbers, advance};
 

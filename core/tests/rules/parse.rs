@@ -1,8 +1,8 @@
 //! Any bytes, read as a ULID or a UUID.
 
+use pg_ulid::{Error, ErrorKind, Expected, Ulid};
 use rand::Rng;
 use rand::rngs::SmallRng;
-use ulid::{Error, ErrorKind, Expected, Ulid};
 
 use super::input::{append, below, bytes, mutate};
 

@@ -1,7 +1,7 @@
 //! Any bytes, read as the first characters of a ULID.
 
+use pg_ulid::{Error, ErrorKind, Expected, Ulid, Window};
 use rand::rngs::SmallRng;
-use ulid::{Error, ErrorKind, Expected, Ulid, Window};
 
 use super::input::{append, below, mutate};
 use super::parse::{READ, digit, plain_text};

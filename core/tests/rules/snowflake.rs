@@ -1,6 +1,6 @@
 //! Any number as a snowflake of any epoch, and the snowflake of any ULID.
 
-use ulid::{Error, ErrorKind, ForeignId, SnowflakeParts, TWITTER_EPOCH_MS, Ulid};
+use pg_ulid::{Error, ErrorKind, ForeignId, SnowflakeParts, TWITTER_EPOCH_MS, Ulid};
 
 use super::input::Numbers;
 

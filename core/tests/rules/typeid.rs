@@ -1,8 +1,8 @@
 //! Any bytes, read as a TypeID.
 
+use pg_ulid::{Error, ErrorKind, Expected, TypeId, Ulid};
 use rand::Rng;
 use rand::rngs::SmallRng;
-use ulid::{Error, ErrorKind, Expected, TypeId, Ulid};
 
 use super::input::{append, below, mutate};
 use super::parse::{digit, plain_text};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ulid::{Error, ErrorKind, Ulid, uuid_v7};
+use pg_ulid::{Error, ErrorKind, Ulid, uuid_v7};
 
 use super::input::{Numbers, advance};
 

@@ -1,6 +1,6 @@
 //! Any 16 bytes, as a value, as parts, as text, and compared with others.
 
-use ulid::{ErrorKind, Expected, ForeignId, Ulid};
+use pg_ulid::{ErrorKind, Expected, ForeignId, Ulid};
 
 use super::input::Numbers;
 use super::parse::plain_text;

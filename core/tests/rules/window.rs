@@ -3,7 +3,7 @@
 use std::ops::Bound::{self, Excluded, Included, Unbounded};
 use std::ops::RangeBounds;
 
-use ulid::{Ulid, Window};
+use pg_ulid::{Ulid, Window};
 
 use super::input::Numbers;
 
