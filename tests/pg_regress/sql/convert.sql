@@ -1,4 +1,4 @@
--- Ids of other kinds: their vectors, their errors, and the version 7 generator.
+-- Ids of other kinds: an example of each, their errors, and the version 7 generator. The vectors are tested in core.
 
 \pset format unaligned
 \pset footer off
@@ -8,59 +8,29 @@ SET timezone = 'UTC';
 SELECT oid::regprocedure, provolatile, proisstrict, proparallel, pg_get_function_arguments(oid), pg_get_function_result(oid)
 FROM pg_proc WHERE proname ~ '_(v1|v6|v7|snowflake|snowflake_parts|parts|key)$' AND probin ~ 'ulid' ORDER BY proname, oid;
 
--- version 1 and 6: the examples of RFC 9562 (A.1, A.5) and of RFC 4122
+-- version 1 and 6: the examples of RFC 9562 (A.1, A.5)
 SELECT v1, v6, ulid_from_uuid_v1(v1) AS ulid, ulid_extract_timestamp(ulid_from_uuid_v1(v1)) AS time,
        ulid_from_uuid_v6(v6) = ulid_from_uuid_v1(v1) AS same,
        ulid_to_uuid_v1(ulid_from_uuid_v1(v1)) = v1 AND ulid_to_uuid_v6(ulid_from_uuid_v6(v6)) = v6 AS back
-FROM (VALUES ('c232ab00-9414-11ec-b3c8-9f6bdeced846'::uuid, '1ec9414c-232a-6b00-b3c8-9f6bdeced846'::uuid),
-             ('f81d4fae-7dec-11d0-a765-00a0c91e6bf6', '1d07decf-81d4-6fae-a765-00a0c91e6bf6')) AS v (v1, v6);
-
--- in order and without loss for 100,000 ids, whose bytes are in another order
-CREATE TABLE v1 AS
-SELECT n, overlay(overlay(id PLACING '1' FROM 15) PLACING 'a' FROM 20)::uuid AS id
-FROM (SELECT n, lpad(to_hex((k & 4294967295)), 8, '0') || '-' || lpad(to_hex(k >> 32 & 65535), 4, '0') || '-'
-             || lpad(to_hex(k >> 48), 4, '0') || '-' || substr(md5(n::text), 1, 4) || '-' || substr(md5(n::text), 5, 12) AS id
-      FROM (SELECT n, 139000000000000000 + n * 12345678901 AS k FROM generate_series(1::bigint, 100000) AS n) AS s) AS s;
-SELECT count(*) FILTER (WHERE ulid <= before) AS disorder, count(*) FILTER (WHERE id < id_before) > 10000 AS bytes_disorder,
-       count(*) FILTER (WHERE ulid_to_uuid_v1(ulid) <> id) AS lost,
-       count(*) FILTER (WHERE ulid_from_uuid_v6(ulid_to_uuid_v6(ulid)) <> ulid) AS lost_v6
-FROM (SELECT id, ulid, lag(ulid) OVER (ORDER BY n) AS before, lag(id) OVER (ORDER BY n) AS id_before
-      FROM (SELECT n, id, ulid_from_uuid_v1(id) AS ulid FROM v1) AS s) AS s;
-DROP TABLE v1;
-
--- another version or variant (22023), which is named
+FROM (VALUES ('c232ab00-9414-11ec-b3c8-9f6bdeced846'::uuid, '1ec9414c-232a-6b00-b3c8-9f6bdeced846'::uuid)) AS v (v1, v6);
+-- another version or variant (22023), which is named; before 1970 (22008)
 SELECT ulid_from_uuid_v1('1ec9414c-232a-6b00-b3c8-9f6bdeced846');
 \echo :LAST_ERROR_SQLSTATE
-SELECT ulid_from_uuid_v6('c232ab00-9414-11ec-b3c8-9f6bdeced846');
-SELECT ulid_from_uuid_v6('017f22e2-79b0-7cc3-98c4-dc0c0c07398f');
-SELECT ulid_from_uuid_v1('919108f7-52d1-4320-9bac-f847db4148a8');
+SELECT ulid_from_uuid_v6('c232ab00-9414-11ec-33c8-9f6bdeced846');
 SELECT ulid_from_uuid_v1('c232ab00-9414-11ec-33c8-9f6bdeced846');
-SELECT ulid_from_uuid_v1('c232ab00-9414-11ec-d3c8-9f6bdeced846');
-SELECT ulid_from_uuid_v1('c232ab00-9414-11ec-f3c8-9f6bdeced846');
-SELECT ulid_from_uuid_v6('00000000-0000-0000-0000-000000000000');
--- before 1970 (22008)
 SELECT ulid_from_uuid_v1('13813fff-1dd2-11b2-8000-000000000000');
 \echo :LAST_ERROR_SQLSTATE
 SELECT ulid_from_uuid_v6('1b21dd21-3813-6fff-8000-000000000000');
-SELECT ulid_from_uuid_v1('13814000-1dd2-11b2-8000-000000000000') AS first, ulid_from_uuid_v6('1b21dd21-3814-6000-8000-000000000000');
--- a ulid that no such uuid gives: 10000 100 ns within the millisecond, or one of the low 4 bits (22023)
-SELECT ulid_to_uuid_v1(ulid_from_parts('2022-02-22 19:22:22+00', '\x9c3c0000000000000000'::bytea)) AS last_100_ns;
-SELECT ulid_to_uuid_v1(ulid_from_parts('2022-02-22 19:22:22+00', '\x9c400000000000000000'::bytea));
+-- a ulid that no such uuid gives (22023), or a time that it has no room for (22008)
+SELECT ulid_to_uuid_v1('01ARYZ6S41TSV4RRFFQ69G5FAV');
 \echo :LAST_ERROR_SQLSTATE
 SELECT ulid_to_uuid_v6(ulid_from_parts('2022-02-22 19:22:22+00', '\x00000000000000000008'::bytea));
-SELECT ulid_to_uuid_v1('01ARYZ6S41TSV4RRFFQ69G5FAV');
--- or a time that it has no room for (22008)
-SELECT ulid_to_uuid_v1('2XQT2H278CDKZZZZZZZZZZZZZG') AS last_v1, ulid_to_uuid_v6('2XQT2H278CDKZZZZZZZZZZZZZG') AS last_v6;
 SELECT ulid_to_uuid_v1(ulid_lower_bound('5236-03-31 21:21:00.685+00'));
 \echo :LAST_ERROR_SQLSTATE
 SELECT ulid_to_uuid_v6('7ZZZZZZZZZZ000000000000000');
 
 -- version 7: the example of RFC 9562 (A.6) as it stands, any other ulid with version and variant in place of 6 bits
-SELECT ulid, ulid_to_uuid_v7(ulid), ulid::uuid AS uuid FROM (VALUES ('01FWHE4YDGFK1SHH6W1G60EECF'::ulid), ('01ARYZ6S41TSV4RRFFQ69G5FAV'),
-    ('00000000000000000000000000'), ('7ZZZZZZZZZZZZZZZZZZZZZZZZZ')) AS v (ulid);
-SELECT bool_and(v7::ulid::timestamptz = id::timestamptz) AS same_time,
-       bool_and(substr(v7::text, 15, 1) = '7' AND substr(v7::text, 20, 1) IN ('8', '9', 'a', 'b')) AS valid
-FROM (SELECT id, ulid_to_uuid_v7(id) AS v7 FROM (SELECT gen_ulid() AS id FROM generate_series(1, 1000)) AS s) AS s;
+SELECT ulid, ulid_to_uuid_v7(ulid), ulid::uuid AS uuid FROM (VALUES ('01FWHE4YDGFK1SHH6W1G60EECF'::ulid), ('01ARYZ6S41TSV4RRFFQ69G5FAV')) AS v (ulid);
 
 -- snowflakes: the examples of Wikipedia (Twitter's epoch) and of Discord's reference
 SELECT ulid_from_snowflake(1541815603606036480) AS ulid, p.*, ulid_to_snowflake(ulid_from_snowflake(1541815603606036480)) AS back
@@ -68,68 +38,45 @@ FROM ulid_snowflake_parts(ulid_from_snowflake(1541815603606036480)) AS p;
 SELECT ulid_from_snowflake(175928847299117063, epoch) AS ulid, p.*,
        ulid_to_snowflake(ulid_from_snowflake(175928847299117063, epoch), epoch) AS back
 FROM (VALUES ('2015-01-01 00:00+00'::timestamptz)) AS v (epoch), ulid_snowflake_parts(ulid_from_snowflake(175928847299117063, epoch)) AS p;
-SELECT (ulid_snowflake_parts(ulid_from_snowflake(9223372036854775807))).*;
-SELECT (ulid_snowflake_parts(id)).sequence FROM (VALUES (ulid_from_snowflake(4095))) AS v (id);
-SELECT pg_typeof(ulid_snowflake_parts('00000000000000000000000000')), ulid_snowflake_parts(NULL) AS strict;
--- the record has the names of the columns, wherever it goes
-SELECT to_json(ulid_snowflake_parts(ulid_from_snowflake(1541815603606036480)));
+-- the record has the names of the columns, wherever it goes, and null gives null
+SELECT to_json(ulid_snowflake_parts(ulid_from_snowflake(1541815603606036480))), ulid_snowflake_parts(NULL) AS strict;
 -- the default epoch is the same moment in every session
 SET datestyle = 'SQL, DMY';
 SET timezone = 'Asia/Tokyo';
 SELECT ulid_extract_unix_ms(ulid_from_snowflake(0)), ulid_to_snowflake(ulid_from_snowflake(12345, epoch => '1970-01-01 00:00+00'), '1970-01-01 00:00+00');
 RESET datestyle;
 SET timezone = 'UTC';
--- in order and without loss
-SELECT count(*) FILTER (WHERE ulid <= before) AS disorder, count(*) FILTER (WHERE ulid_to_snowflake(ulid) <> id) AS lost
-FROM (SELECT id, ulid, lag(ulid) OVER (ORDER BY id) AS before
-      FROM (SELECT id, ulid_from_snowflake(id) AS ulid
-            FROM (SELECT n * 92233720368547 + n % 4096 AS id FROM generate_series(0::bigint, 99999) AS n) AS s) AS s) AS s;
--- an epoch before 1970, for a time after it
-SELECT ulid_from_snowflake(4194304::bigint * 1000, '1969-12-31 23:59:59.5+00')::timestamptz;
 -- negative (22003); a time out of range (22008); low bits (22023)
 SELECT ulid_from_snowflake(-1);
 \echo :LAST_ERROR_SQLSTATE
 SELECT ulid_from_snowflake(0, '1969-12-31 23:59:59.999+00');
 \echo :LAST_ERROR_SQLSTATE
-SELECT ulid_from_snowflake(9223372036854775807, '10889-08-02 05:31:50.655+00');
 SELECT ulid_from_snowflake(0, 'infinity');
-\echo :LAST_ERROR_SQLSTATE
 SELECT ulid_to_snowflake('00000000000000000000000000', '-infinity');
-SELECT ulid_to_snowflake(ulid_lower_bound('2010-11-04 01:42:54.656+00'));
-\echo :LAST_ERROR_SQLSTATE
-SELECT ulid_to_snowflake(ulid_lower_bound('2010-11-04 01:42:54.657+00')) AS first,
-       ulid_to_snowflake(ulid_lower_bound('2080-07-10 17:30:30.208+00')) AS last;
 SELECT ulid_to_snowflake(ulid_lower_bound('2080-07-10 17:30:30.209+00'));
+\echo :LAST_ERROR_SQLSTATE
 SELECT ulid_to_snowflake('01ARYZ6S41TSV4RRFFQ69G5FAV');
 \echo :LAST_ERROR_SQLSTATE
 SELECT ulid_snowflake_parts('00000000000000000000000001');
-SELECT ulid_snowflake_parts(ulid_from_parts('1970-01-01 00:00+00', '\x00000200000000000000'::bytea)) AS highest_of_them;
+\echo :LAST_ERROR_SQLSTATE
 
 -- a time and a key, or 10 bytes
 SELECT ulid_from_parts('2016-07-30 22:36:16.385999+00', 42) AS key, ulid_from_parts('2016-07-30 22:36:16.385+00', '\xd6764c61efb99302bd5b'::bytea) AS bytes;
 SELECT ulid_to_key(ulid_from_parts('2016-07-30 22:36:16.385+00', key)) FROM (VALUES (0::bigint), (42), (9223372036854775807)) AS v (key);
--- 100 rows of each millisecond: no two alike, in the order of time, then key
-SELECT count(DISTINCT id), count(*) FILTER (WHERE id <= before) AS disorder, count(*) FILTER (WHERE ulid_to_key(id) <> key) AS lost
-FROM (SELECT id, key, lag(id) OVER (ORDER BY created_at, key) AS before
-      FROM (SELECT ulid_from_parts(created_at, key) AS id, created_at, key
-            FROM (SELECT n AS key, '2020-01-01 00:00+00'::timestamptz + n / 100 * interval '1 ms' AS created_at
-                  FROM generate_series(1::bigint, 100000) AS n) AS s) AS s) AS s;
 -- negative (22003); out of range (22008); not 10 bytes (22P03); no key (22023)
 SELECT ulid_from_parts('2016-07-30 22:36:16.385+00', -42);
 \echo :LAST_ERROR_SQLSTATE
 SELECT ulid_from_parts('1969-12-31 23:59:59.999999+00', 42);
 \echo :LAST_ERROR_SQLSTATE
-SELECT ulid_from_parts('infinity', 42);
 SELECT ulid_from_parts('10889-08-02 05:31:50.656+00', '\xd6764c61efb99302bd5b'::bytea);
 SELECT ulid_from_parts('2016-07-30 22:36:16.385+00', '\xd6764c61efb99302bd'::bytea);
 \echo :LAST_ERROR_SQLSTATE
-SELECT ulid_from_parts('2016-07-30 22:36:16.385+00', '\xd6764c61efb99302bd5b5b'::bytea);
 SELECT ulid_to_key('01ARYZ6S41TSV4RRFFQ69G5FAV');
 \echo :LAST_ERROR_SQLSTATE
 
--- gen_uuid_v7: over a million values in the order in which they were made, version and variant valid, the time now
+-- gen_uuid_v7: 100,000 values in the order in which they were made, version and variant valid, the time now
 SELECT clock_timestamp() AS before \gset
-CREATE TABLE v7 AS SELECT n, gen_uuid_v7() AS id FROM generate_series(1, 1000000) AS n;
+CREATE TABLE v7 AS SELECT n, gen_uuid_v7() AS id FROM generate_series(1, 100000) AS n;
 SELECT count(*) AS disorder FROM (SELECT id <= lag(id) OVER (ORDER BY n) AS disorder FROM v7) AS s WHERE disorder;
 SELECT count(*) AS invalid FROM v7 WHERE ulid_to_uuid_v7(id::ulid) <> id;
 SELECT min(id)::timestamptz BETWEEN date_trunc('milliseconds', :'before'::timestamptz) AND clock_timestamp() AS now FROM v7;
@@ -145,10 +92,6 @@ SELECT gen_uuid_v7() AS rolled_back \gset
 ROLLBACK;
 SELECT :'last'::uuid < :'rolled_back'::uuid AS after_last, :'rolled_back'::uuid < gen_uuid_v7() AS after_rollback;
 DROP TABLE v7;
-CREATE TABLE v7 (id uuid PRIMARY KEY DEFAULT gen_uuid_v7(), n int);
-INSERT INTO v7 (n) SELECT i FROM generate_series(1, 1000) AS i;
-SELECT bool_and(ordered) FROM (SELECT n = row_number() OVER (ORDER BY id) AS ordered FROM v7) AS s;
-DROP TABLE v7;
 -- of a given time: in the order of its microseconds, random otherwise, between the bounds of the millisecond
 CREATE TABLE v7 AS SELECT n, t, gen_uuid_v7(t) AS id
 FROM (SELECT n, '2020-02-29 12:34:56.789+00'::timestamptz + n * interval '1 microsecond' AS t FROM generate_series(0, 9999) AS n) AS s;
@@ -158,11 +101,9 @@ SELECT bool_and(ordered) AS ordered, bool_and(ulid_to_uuid_v7(id::ulid) = id) AS
        count(DISTINCT substr(uuid_send(id), 9)) AS random
 FROM (SELECT *, n + 1 = row_number() OVER (ORDER BY id) AS ordered FROM v7) AS s;
 DROP TABLE v7;
-SELECT count(DISTINCT id) FROM (SELECT gen_uuid_v7('1970-01-01 00:00+00') AS id FROM generate_series(1, 1000)) AS s;
 SELECT left(gen_uuid_v7('1970-01-01 00:00+00')::text, 18) AS first, left(gen_uuid_v7('10889-08-02 05:31:50.655999+00')::text, 18) AS last;
 SELECT gen_uuid_v7('1969-12-31 23:59:59.999999+00');
 \echo :LAST_ERROR_SQLSTATE
 SELECT gen_uuid_v7('10889-08-02 05:31:50.656+00');
 SELECT gen_uuid_v7('infinity');
-SELECT gen_uuid_v7('-infinity');
 SELECT gen_uuid_v7(NULL) IS NULL AS strict;

@@ -1,5 +1,7 @@
 -- Keys of PostgreSQL 18 with WITHOUT OVERLAPS and PERIOD, by the companion ulid_gist. temporal_1.out is for older servers.
 
+\pset format unaligned
+\pset footer off
 SELECT current_setting('server_version_num')::int >= 180000
     AND EXISTS (SELECT FROM pg_available_extensions WHERE name = 'btree_gist') AS has_temporal_keys \gset
 \if :has_temporal_keys
@@ -15,7 +17,6 @@ RESET client_min_messages;
 
 -- a temporal primary key
 CREATE TABLE room (id ulid DEFAULT gen_ulid(), open daterange, beds int, PRIMARY KEY (id, open WITHOUT OVERLAPS));
-\d room
 INSERT INTO room VALUES ('01ARYZ6S41TSV4RRFFQ69G5FAV', '[2026-01-01, 2026-07-01)', 1), ('01ARYZ6S41TSV4RRFFQ69G5FAV', '[2026-07-01, 2027-01-01)', 2),
     ('01ARYZ6S41TSV4RRFFQ69G5FAW', '[2026-01-01, 2027-01-01)', 3);
 INSERT INTO room VALUES ('01ARYZ6S41TSV4RRFFQ69G5FAV', '[2026-12-31, 2028-01-01)');
