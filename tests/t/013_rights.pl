@@ -92,7 +92,6 @@ run('owned_hostile', $traps);
     local $ENV{PGOPTIONS} = $HOSTILE;
     run('owned_hostile', 'CREATE EXTENSION ulid', 'owner');
 }
-is(run('owned_hostile', "SELECT extnamespace::regnamespace FROM pg_extension WHERE extname = 'ulid'"), 'hostile', 'it is installed into a schema full of traps');
 is(run('owned_hostile', 'SELECT count(*), by FROM hostile.sprung GROUP BY by'), '', 'no trap springs on installing');
 is_deeply(extension_objects($node, 'owned_hostile'), $clean, 'installed there, the objects are those of a clean database');
 
@@ -135,14 +134,10 @@ SELECT format('CREATE FUNCTION hostile.%I(%s) RETURNS %s LANGUAGE plpgsql AS %L'
 FROM pg_proc WHERE pronamespace = 'here'::regnamespace AND prokind = 'f' AND 'internal'::regtype <> ALL (proargtypes)
 AND 'cstring'::regtype <> ALL (proargtypes) AND prorettype NOT IN ('internal'::regtype, 'cstring'::regtype, 'record'::regtype) \gexec
 SQL
-cmp_ok(run('owned', "SELECT count(*) FROM pg_operator WHERE oprnamespace = 'hostile'::regnamespace"), '>=', 30, 'there are traps of operators');
-cmp_ok(run('owned', "SELECT count(*) FROM pg_proc WHERE pronamespace = 'hostile'::regnamespace"), '>=', 40, 'there are traps of functions');
 {
     local $ENV{PGOPTIONS} = '-c client_min_messages=warning -c search_path=hostile,here,pg_catalog';
     my $is = sub { my ($sql, $expected, $name) = @_; is(run('owned', $sql), $expected, "with traps in the path, $name") };
     $is->("SELECT count(*) FROM event WHERE id OPERATOR(here.<@) tstzrange('2020-01-01', NULL)", 1000, 'a window finds its rows');
-    $is->("SET enable_seqscan = off; SELECT count(*) FROM event WHERE id OPERATOR(here.<@) tstzrange('2020-01-01', '2100-01-01')", 1000,
-        'a window finds its rows by an index');
     $is->("SET enable_seqscan = off; SELECT count(*) FROM part WHERE id OPERATOR(here.<@) tstzrange('2026-01-01 00:00+00', NULL)", 281,
         'a window finds its rows in partitions');
     $is->("SET enable_seqscan = off; SELECT count(*) FROM part WHERE here.ulid_starts_with(id, '01')", 1000, 'a prefix finds its rows in partitions');
@@ -171,59 +166,20 @@ for my $script (bsd_glob("$root/sql/*.sql")) {
     unlike(slurp_file($script), qr/OR REPLACE|CREATE .*IF NOT EXISTS|\@ext|SECURITY DEFINER/, substr($script, 1 + length $root) . ' takes nothing over');
 }
 run('owned_before', 'CREATE SCHEMA place; GRANT ALL ON SCHEMA place TO owner, guest');
-# The functions that a user can make: none with an argument of type internal.
-sub signatures {
-    my ($database, $schema) = @_;
-    return split /\n/, run($database, qq{SELECT DISTINCT proname || '(' || replace(oidvectortypes(proargtypes), 'here.', 'place.') || ')' FROM pg_proc
-        WHERE pronamespace = '$schema'::regnamespace AND 'internal'::regtype <> ALL (proargtypes) AND 'cstring'::regtype <> ALL (proargtypes) ORDER BY 1});
-}
-# As guest make an object, expect that a command of the owner is refused, and remove the object again.
+# As guest make an object, expect that the owner's command is refused, and remove the object again.
 sub taken {
-    my ($object, $definition, $message, $command) = @_;
+    my ($object, $definition, $message) = @_;
     run('owned_before', "CREATE $object $definition", 'guest');
-    refused('owned_before', 'owner', $command, $message, "$command does not take over $object $definition");
+    refused('owned_before', 'owner', 'CREATE EXTENSION ulid SCHEMA place', $message, "the script does not take over $object $definition");
     run('owned_before', "DROP $object", 'guest');
     return;
 }
-my @function = ("RETURNS text LANGUAGE sql AS 'SELECT NULL::text'", 'function "[a-z0-9_]*" already exists with same argument types');
-my @functions = signatures('owned', 'here');
-# those that do not take a type of the extension
-my @free = grep { !/ulid_window|place\./ } @functions;
-cmp_ok(scalar @free, '>=', 15, 'an installation adds functions');
-taken("FUNCTION place.$_", @function, 'CREATE EXTENSION ulid SCHEMA place') for @free;
-taken('TYPE place.ulid', "AS ENUM ('a')", 'type "ulid" already exists', 'CREATE EXTENSION ulid SCHEMA place');
-taken('TYPE place.ulid', 'AS (n int)', 'type "ulid" already exists', 'CREATE EXTENSION ulid SCHEMA place');
-taken('DOMAIN place.ulid_window', 'AS text', 'type "ulid_window" already exists', 'CREATE EXTENSION ulid SCHEMA place');
-
-#
-# Event triggers see each command of the scripts, and one that refuses leaves nothing behind
-#
-
-run('owned_before', <<'SQL');
-CREATE TABLE seen (event text, tag text, inside boolean);
-CREATE FUNCTION see() RETURNS event_trigger LANGUAGE plpgsql AS $$
-BEGIN
-    IF tg_event = 'ddl_command_end' THEN
-        INSERT INTO public.seen SELECT tg_event, command_tag, in_extension FROM pg_event_trigger_ddl_commands();
-    ELSE
-        INSERT INTO public.seen SELECT tg_event, object_type FROM pg_event_trigger_dropped_objects();
-    END IF;
-    IF tg_tag = 'CREATE EXTENSION' AND EXISTS (SELECT FROM public.seen WHERE tag = 'refuse') THEN
-        RAISE EXCEPTION 'refused';
-    END IF;
-END $$;
-GRANT ALL ON seen TO PUBLIC;
-CREATE EVENT TRIGGER see_commands ON ddl_command_end EXECUTE FUNCTION see();
-CREATE EVENT TRIGGER see_drops ON sql_drop EXECUTE FUNCTION see();
-SQL
-run('owned_before', 'CREATE EXTENSION ulid SCHEMA place', 'owner');
-cmp_ok(run('owned_before', 'SELECT count(*) FROM seen WHERE inside'), '>', 150, 'event triggers see each command of the scripts');
-is_deeply(extension_objects($node, 'owned_before'), $clean, 'watched by event triggers, the objects are those of a clean database');
-run('owned_before', 'DROP EXTENSION ulid', 'owner');
-cmp_ok(run('owned_before', "SELECT count(*) FROM seen WHERE event = 'sql_drop'"), '>', 80, 'event triggers see each object that is dropped');
-run('owned_before', "INSERT INTO seen VALUES ('', 'refuse')");
-refused('owned_before', 'owner', 'CREATE EXTENSION ulid SCHEMA place', 'refused', 'an event trigger can refuse the installation');
-is(run('owned_before', q{SELECT (SELECT count(*) FROM pg_extension WHERE extname = 'ulid') + (SELECT count(*) FROM pg_type WHERE typnamespace = 'place'::regnamespace)
-    + (SELECT count(*) FROM pg_proc WHERE pronamespace = 'place'::regnamespace)}), 0, 'which then leaves nothing behind');
+# the functions that do not take a type of the extension, or of core's internal ones
+my @functions = split /\n/, run('owned', q{SELECT DISTINCT format('%I(%s)', proname, oidvectortypes(proargtypes)) FROM pg_proc
+    WHERE pronamespace = 'here'::regnamespace AND oidvectortypes(proargtypes) !~ 'here|internal|cstring'});
+cmp_ok(scalar @functions, '>=', 15, 'an installation adds functions');
+taken("FUNCTION place.$_", "RETURNS text LANGUAGE sql AS 'SELECT NULL::text'", 'function "[a-z0-9_]*" already exists with same argument types') for @functions;
+taken('TYPE place.ulid', 'AS (n int)', 'type "ulid" already exists');
+taken('DOMAIN place.ulid_window', 'AS text', 'type "ulid_window" already exists');
 
 done_testing();

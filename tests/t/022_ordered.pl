@@ -65,6 +65,9 @@ my %servers;
 for my $name (qw(lazy preloaded)) {
     my $server = $servers{$name} = new_server("ordered_$name",
         conf => [ 'max_connections = 50', $name eq 'preloaded' ? "shared_preload_libraries = 'ulid'" : () ]);
+    # no generator is seeded in the postmaster and copied by fork: ids of one time differ only in their random bits
+    my @random = map { split /\n/ } run_at_once($server, ([ 'postgres', q{SELECT gen_ulid('2026-01-01 00:00Z') FROM generate_series(1, 20)} ]) x 8);
+    is(scalar keys %{ { map { $_ => 1 } @random } }, 160, "$name: eight sessions make different ids");
     for my $mode (qw(fast immediate)) {
         # the order continues, also through a restart if the clock goes on
         my $last = race($server, "$name, before the stop in mode $mode");

@@ -5,7 +5,6 @@
 use strict;
 use warnings;
 use IPC::Run;
-use List::Util 'max';
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
@@ -100,7 +99,7 @@ sub call {
     my $user = delete $variables{user};
     my ($stdout, $stderr);
     my $status = $node->psql($database, join('', map { "\\set $_ '" . $variables{$_} =~ s/'/''/gr . "'\n" } sort keys %variables)
-            . ($variables{run} ? "\\timing on\n" : '') . "\\i $root/docs/migrating/switch.sql\n", stdout => \$stdout, stderr => \$stderr, ($user ? (extra_params => ['-U', $user]) : ()));
+            . "\\i $root/docs/migrating/switch.sql\n", stdout => \$stdout, stderr => \$stderr, ($user ? (extra_params => ['-U', $user]) : ()));
     return ($stdout, $stderr, $status);
 }
 
@@ -138,7 +137,6 @@ sub all_steps {
         my ($step) = $stdout =~ /^-- (?:\d of \d: )?(\w+)/m;
         push @steps, $step;
         if ($step eq 'exchange') {
-            note(sprintf '%s to %s: %.0f ms for the transaction, with waiting for the locks', @variables{qw(table to)}, max($stdout =~ /^Time: ([\d.]+) ms/mg));
             my $files = $exchanged =~ s/\n/,/gr;
             is(files("pg_relation_filenode(oid) IN ($files)"), $exchanged, "$variables{table} to $variables{to}: no index that was built is rewritten in the exchange");
         }
@@ -164,16 +162,11 @@ INSERT INTO child_10 VALUES (':new_id', ':new_id');
 UPDATE child_4 SET v = v + 1 WHERE account_id = ':new_id';
 COMMIT;
 SELECT count(*) FROM account JOIN child_4 ON account_id = account.id JOIN child_10 ON other = account.id WHERE account.id = ':new_id';
-SELECT account_id FROM child_3 WHERE account_id = ':new_id';
-UPDATE account SET name = name || 'er' WHERE id = ':new_id';
 DELETE FROM account WHERE id = ':new_id';
 WITH new AS (INSERT INTO event (at) VALUES (-1) RETURNING id, at) SELECT id::uuid AS event FROM new
 \gset
 INSERT INTO event_note VALUES (':event', -1);
 DELETE FROM event WHERE id = ':event' AND at = -1;
-INSERT INTO account (name) VALUES ('kept') RETURNING id::uuid AS kept
-\gset
-INSERT INTO child_4 (account_id) VALUES (':kept');
 INSERT INTO load DEFAULT VALUES;
 SQL
 my ($load_out, $load_err) = ('', '');
@@ -200,7 +193,6 @@ $goes_on->('afterwards');
 $load->signal('TERM');
 eval { $load->finish };
 ok($node->poll_query_until('app', q{SELECT count(*) = 0 FROM pg_stat_activity WHERE application_name = 'pgbench'}), 'the clients end');
-note($transactions->() . ' transactions of clients');
 
 # The schema is what plain ALTER TABLE makes of it, and in the end what it was.
 $node->safe_psql('plain', <<"SQL");
@@ -320,18 +312,10 @@ $odd->(q{CREATE INDEX r_again ON r (t); SET ROLE owner;
 is((step(to => 'uuid'))[0], 'enter', 'the missing entries are made, and expressions are evaluated as the owner');
 $odd->('DROP FUNCTION runs_as CASCADE');
 is($odd->($state), $cast, 'and the cast is restored');
-$odd->(q{UPDATE pg_index SET indisvalid = false, indisready = false WHERE indexrelid::regclass::text ~ 'switch_'});
-$writer->query_safe('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM r');
-$dying = IPC::Run::start([ 'psql', '-Xq', '-v', 'table=t', '-v', 'to=uuid', '-v', 'run=yes', '-f', "$root/docs/migrating/switch.sql", '-d', $node->connstr('odd') . " application_name=dying" ],
-    '>', \$dying_out, '2>', \$dying_err);
-ok($node->poll_query_until('odd', q{SELECT count(*) = 1 FROM pg_stat_activity WHERE application_name = 'dying' AND query ~ '^REINDEX' AND wait_event_type = 'Lock'}), 'a build waits');
-$odd->(q{SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'dying'});
-$dying->finish;
-$writer->query_safe('COMMIT');
 $writer->quit;
-isnt($odd->(q{SELECT count(*) FROM pg_class WHERE relname ~ '^switch_.*_cc'}), 0, 'and dies, leaving an index behind');
+# indexes whose build has died
+$odd->(q{UPDATE pg_index SET indisvalid = false, indisready = false WHERE indexrelid::regclass::text ~ 'switch_'});
 is((step(to => 'uuid', user => 'owner'))[0], 'build', 'an owner builds them again');
-is($odd->(q{SELECT count(*) FROM pg_class WHERE relname ~ '^switch_.*_cc'}), 0, 'and what was left is gone');
 
 # While the column is a ulid and has an index for uuid, queries do not use it wrongly.
 is($odd->(q{SET enable_seqscan = off; SELECT count(*) FROM t WHERE id <@ tstzrange('-infinity', 'infinity') AND id = ANY (ARRAY(SELECT id FROM t))}), 1001, 'queries find what they found');

@@ -41,8 +41,6 @@ sub compare {
 
 comes(sub { $subscriber->wait_for_subscription_sync($publisher, $_) }, "$_: the subscriber copies what is there")
     for qw(as_text as_binary);
-is($subscriber->safe_psql('postgres', "SELECT count(*) FROM $_"), 1000, "$_: all rows are copied")
-    for qw(as_text as_binary from_uuid);
 compare('after the first copy');
 
 for my $table (qw(as_text as_binary from_uuid)) {
@@ -53,8 +51,6 @@ INSERT INTO $table SELECT gen_ulid(), n FROM generate_series(2001, 2500) AS n;
 SQL
 }
 comes(sub { $publisher->wait_for_catchup($_) }, "$_: the subscriber applies what changes") for qw(as_text as_binary);
-is($subscriber->safe_psql('postgres', "SELECT count(*), count(*) FILTER (WHERE n < 0) FROM $_"), '1400|100',
-    "$_: changes arrive") for qw(as_text as_binary from_uuid);
 compare('after changes');
 
 # Back to uuid: its input function does not read the text of a ulid, but the 16 bytes are the same.

@@ -46,10 +46,9 @@ C
     my $sql = sub { return $node->safe_psql('postgres', @_) };
     $sql->('CREATE TABLE event (id ulid PRIMARY KEY DEFAULT gen_ulid())');
     # which of the generators are more than a year ahead of the clock
-    my $ahead = q{SELECT concat_ws(' ', a, b, c, d) FROM (SELECT
-        CASE WHEN gen_ulid() > next_year THEN 'random' END AS a, CASE WHEN gen_ordered_ulid() > next_year THEN 'ordered' END AS b,
-        CASE WHEN gen_monotonic_ulid() > next_year THEN 'monotonic' END AS c, CASE WHEN gen_uuid_v7() > next_year THEN 'v7' END AS d
-        FROM ulid_lower_bound(clock_timestamp() + interval '1 year') AS next_year) AS s};
+    my $ahead = q{SELECT concat_ws(' ', CASE WHEN gen_ulid() > next_year THEN 'random' END, CASE WHEN gen_ordered_ulid() > next_year THEN 'ordered' END,
+            CASE WHEN gen_monotonic_ulid() > next_year THEN 'monotonic' END, CASE WHEN gen_uuid_v7() > next_year THEN 'v7' END)
+        FROM ulid_lower_bound(clock_timestamp() + interval '1 year') AS next_year};
     my ($open, $idle) = map { $node->background_psql('postgres', on_error_stop => 0) } 1, 2;
     is($open->query($ahead), '', 'the clock is right');
     append_to_file($switch, '');
@@ -122,32 +121,22 @@ my $sql = sub { return $node->safe_psql('postgres', @_) };
 $sql->(q{
     CREATE ROLE monitor LOGIN;
     CREATE TABLE event (id ulid PRIMARY KEY) PARTITION BY RANGE (id);
-    CREATE TABLE event_1 PARTITION OF event FOR VALUES FROM (MINVALUE) TO (ulid_lower_bound('2026-01-01'));
-    CREATE TABLE other (n text) PARTITION BY RANGE (n);
-    CREATE TABLE other_1 PARTITION OF other FOR VALUES FROM ('abcdefghijklmnopqrstuvwxyz') TO ('bbcdefghijklmnopqrstuvwxyz')});
+    CREATE TABLE event_1 PARTITION OF event FOR VALUES FROM (MINVALUE) TO (ulid_lower_bound(now() + interval '1 day'));
+    CREATE TABLE event_default PARTITION OF event DEFAULT});
 my %queries;
-my $block = qr/\|\n((?:    .*\n)+)/;
 my $file = slurp_file("$root/docs/operating/postgres_exporter.yml");
-while ($file =~ /^(\w+):\n  query: $block  metrics:\n((?:    - .*\n)+)/mg) {
+while ($file =~ /^(\w+):\n  query: \|\n((?:    .*\n)+)  metrics:\n((?:    - .*\n)+)/mg) {
     my ($name, $query, $metrics) = ($1, $2, $3);
     $queries{$name} = $query;
     my @metrics = $metrics =~ /^    - (\w+): \{usage: (?:LABEL|GAUGE), description: "[^"]*\."\}$/mg;
-    my $columns = $sql->("SET ROLE monitor; $query \\gdesc");
-    is(join(' ', $columns =~ /^(\w+)\|/mg), "@metrics", "$name: each column is a metric");
-    is(() = $columns =~ /\|(?:integer|numeric)$/mg, () = $metrics =~ /GAUGE/g, "$name: each gauge is a number");
+    is(join(' ', $sql->("SET ROLE monitor; $query \\gdesc") =~ /^(\w+)\|/mg), "@metrics", "$name: each column is a metric");
 }
-is(join(' ', sort keys %queries), 'ulid ulid_partitions', 'the file has two queries');
 my $exported = sub { return $sql->("SET ROLE monitor; $queries{$_[0]}") };
 like($exported->('ulid'), qr/^\d+\.\d+\|0\|0$/m, 'nothing is ahead of the clock or outdated');
 $sql->(q{SELECT ulid_advance_ordered_time(ulid_upper_bound(now() + interval '1 hour')); UPDATE pg_extension SET extversion = '0' WHERE extname = 'ulid'});
 like($exported->('ulid'), qr/^\d+\.\d+\|3[56]\d\d\.\d+\|1$/m, 'ordered ids are an hour ahead, and the objects are older than the files');
-is($sql->("SELECT abs(clock_seconds - extract(epoch FROM now())) < 60 FROM ($queries{ulid}) AS s"), 't', 'the clock is that of the server');
-like($exported->('ulid_partitions'), qr/^event\|-\d+\.\d+\|0$/m, 'the last partition has ended');
-$sql->(q{
-    CREATE TABLE event_2 PARTITION OF event FOR VALUES FROM (ulid_lower_bound('2026-01-01')) TO (ulid_lower_bound(now() + interval '1 day'));
-    CREATE TABLE event_default PARTITION OF event DEFAULT;
-    INSERT INTO event VALUES (ulid_lower_bound(now() + interval '2 days'))});
-ok($node->poll_query_until('postgres', "SELECT default_rows = 1 FROM ($queries{ulid_partitions}) AS s"), 'a row is in the default partition');
-is($sql->("SELECT seconds_left BETWEEN 80000 AND 86400 FROM ($queries{ulid_partitions}) AS s"), 't', 'the last partition ends tomorrow');
+$sql->(q{INSERT INTO event VALUES (ulid_lower_bound(now() + interval '2 days'))});
+ok($node->poll_query_until('postgres', "SELECT default_rows = 1 AND seconds_left BETWEEN 80000 AND 86400 FROM ($queries{ulid_partitions}) AS s"),
+    'a row is in the default partition, and the last partition ends tomorrow');
 
 done_testing();
