@@ -4,9 +4,8 @@
 # Each file has a new database and one psql session, in which its ```sql blocks are executed in order; if a block fails, the
 # rest of the file is not executed. A ```text block directly below a ```sql block must be exactly what psql prints for it. If
 # it contains ERROR, the error is expected, and its LINE, DETAIL and HINT are compared if they are shown. If a file does not
-# contain CREATE EXTENSION ulid, the extension is created before. What only the test needs, such as sample rows and checks, is
-# in a file that is executed first and prints nothing, tests/docs/NAME.sql for docs/NAME.md, or in comments, which readers do
-# not see: <!-- sql ... -->, with the output in <!-- text ... --> below it. A line above an sql block can exclude it, which is
+# contain CREATE EXTENSION ulid, the extension is created before. What only the test needs, such as checks, is in a file that
+# is executed first and prints nothing, tests/docs/NAME.sql for docs/NAME.md. A line above an sql block can exclude it, which is
 # reported:
 #   <!-- not executed: REASON -->
 #   <!-- needs NAME VERSION -->   if the server (PostgreSQL) is older, or does not offer that version of the extension
@@ -40,12 +39,12 @@ sub offered {
 sub blocks {
     my ($file) = @_;
     open my $in, '<', $file or die "$file: $!\n";
-    my (@blocks, $language, $end, @body, $line_before);
+    my (@blocks, $language, @body, $line_before);
     my ($start, $above_is_sql, $before) = (0, 0, "tests/$file" =~ s/md$/sql/r);
     push @blocks, { line => 0, sql => "\\i $before\n" } if -e $before;
     while (my $line = <$in>) {
         if (defined $language) {
-            if ($line !~ /^\s*$end\s*$/) { push @body, $line; next }
+            if ($line !~ /^\s*```\s*$/) { push @body, $line; next }
             my $body = join '', @body;
             $body =~ s/^\\set rows \K\d+$/$ENV{ROWS}/mg if $ENV{ROWS};
             my $runs = $language eq 'sql' && $line_before !~ /^\s*<!-- not executed: .+ -->\s*$/;
@@ -66,8 +65,8 @@ sub blocks {
             print "skipped $file, which needs $1 $2\n";
             $skipped++;
             return @blocks;
-        } elsif ($line =~ /^\s*(```)(\S*)/ or $line =~ /^\s*(<!--) (sql|text)\s*$/) {
-            ($language, $end, $start, @body) = ($2, $1 eq '```' ? '```' : '-->', $.);
+        } elsif ($line =~ /^\s*```(\S*)/) {
+            ($language, $start, @body) = ($1, $.);
             $line_before //= '';
         } elsif ($line =~ /\S/) {
             ($line_before, $above_is_sql) = ($line, 0);
