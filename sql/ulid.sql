@@ -100,48 +100,50 @@ CREATE FUNCTION ulid_ne(ulid, ulid) RETURNS boolean
     AS 'uuid_ne';
 COMMENT ON FUNCTION ulid_ne(ulid, ulid) IS 'implementation of <> operator';
 
-CREATE OPERATOR < (
+-- The operators are in pg_catalog, where every search_path finds them. IS DISTINCT FROM, NULLIF, CASE and JOIN USING name no
+-- operator and are dumped without a schema, so a dump that contains them can only be restored this way.
+CREATE OPERATOR pg_catalog.< (
     LEFTARG = ulid, RIGHTARG = ulid, FUNCTION = ulid_lt,
-    COMMUTATOR = >, NEGATOR = >=,
+    COMMUTATOR = OPERATOR(pg_catalog.>), NEGATOR = OPERATOR(pg_catalog.>=),
     RESTRICT = scalarltsel, JOIN = scalarltjoinsel
 );
-COMMENT ON OPERATOR < (ulid, ulid) IS 'less than';
+COMMENT ON OPERATOR pg_catalog.< (ulid, ulid) IS 'less than';
 
-CREATE OPERATOR <= (
+CREATE OPERATOR pg_catalog.<= (
     LEFTARG = ulid, RIGHTARG = ulid, FUNCTION = ulid_le,
-    COMMUTATOR = >=, NEGATOR = >,
+    COMMUTATOR = OPERATOR(pg_catalog.>=), NEGATOR = OPERATOR(pg_catalog.>),
     RESTRICT = scalarlesel, JOIN = scalarlejoinsel
 );
-COMMENT ON OPERATOR <= (ulid, ulid) IS 'less than or equal';
+COMMENT ON OPERATOR pg_catalog.<= (ulid, ulid) IS 'less than or equal';
 
-CREATE OPERATOR = (
+CREATE OPERATOR pg_catalog.= (
     LEFTARG = ulid, RIGHTARG = ulid, FUNCTION = ulid_eq,
-    COMMUTATOR = =, NEGATOR = <>,
+    COMMUTATOR = OPERATOR(pg_catalog.=), NEGATOR = OPERATOR(pg_catalog.<>),
     RESTRICT = eqsel, JOIN = eqjoinsel,
     HASHES, MERGES
 );
-COMMENT ON OPERATOR = (ulid, ulid) IS 'equal';
+COMMENT ON OPERATOR pg_catalog.= (ulid, ulid) IS 'equal';
 
-CREATE OPERATOR >= (
+CREATE OPERATOR pg_catalog.>= (
     LEFTARG = ulid, RIGHTARG = ulid, FUNCTION = ulid_ge,
-    COMMUTATOR = <=, NEGATOR = <,
+    COMMUTATOR = OPERATOR(pg_catalog.<=), NEGATOR = OPERATOR(pg_catalog.<),
     RESTRICT = scalargesel, JOIN = scalargejoinsel
 );
-COMMENT ON OPERATOR >= (ulid, ulid) IS 'greater than or equal';
+COMMENT ON OPERATOR pg_catalog.>= (ulid, ulid) IS 'greater than or equal';
 
-CREATE OPERATOR > (
+CREATE OPERATOR pg_catalog.> (
     LEFTARG = ulid, RIGHTARG = ulid, FUNCTION = ulid_gt,
-    COMMUTATOR = <, NEGATOR = <=,
+    COMMUTATOR = OPERATOR(pg_catalog.<), NEGATOR = OPERATOR(pg_catalog.<=),
     RESTRICT = scalargtsel, JOIN = scalargtjoinsel
 );
-COMMENT ON OPERATOR > (ulid, ulid) IS 'greater than';
+COMMENT ON OPERATOR pg_catalog.> (ulid, ulid) IS 'greater than';
 
-CREATE OPERATOR <> (
+CREATE OPERATOR pg_catalog.<> (
     LEFTARG = ulid, RIGHTARG = ulid, FUNCTION = ulid_ne,
-    COMMUTATOR = <>, NEGATOR = =,
+    COMMUTATOR = OPERATOR(pg_catalog.<>), NEGATOR = OPERATOR(pg_catalog.=),
     RESTRICT = neqsel, JOIN = neqjoinsel
 );
-COMMENT ON OPERATOR <> (ulid, ulid) IS 'not equal';
+COMMENT ON OPERATOR pg_catalog.<> (ulid, ulid) IS 'not equal';
 
 --
 -- Operator classes in separate families: a member added to core's uuid families would be lost by pg_upgrade
@@ -171,11 +173,11 @@ CREATE OPERATOR FAMILY ulid_ops USING btree;
 COMMENT ON OPERATOR FAMILY ulid_ops USING btree IS 'order of ulid';
 
 CREATE OPERATOR CLASS ulid_ops DEFAULT FOR TYPE ulid USING btree FAMILY ulid_ops AS
-    OPERATOR 1 <,
-    OPERATOR 2 <=,
-    OPERATOR 3 =,
-    OPERATOR 4 >=,
-    OPERATOR 5 >,
+    OPERATOR 1 pg_catalog.<,
+    OPERATOR 2 pg_catalog.<=,
+    OPERATOR 3 pg_catalog.=,
+    OPERATOR 4 pg_catalog.>=,
+    OPERATOR 5 pg_catalog.>,
     FUNCTION 1 ulid_cmp(ulid, ulid),
     FUNCTION 2 ulid_sortsupport(internal),
     FUNCTION 4 pg_catalog.btequalimage(oid);
@@ -185,7 +187,7 @@ CREATE OPERATOR FAMILY ulid_ops USING hash;
 COMMENT ON OPERATOR FAMILY ulid_ops USING hash IS 'hashing of ulid';
 
 CREATE OPERATOR CLASS ulid_ops DEFAULT FOR TYPE ulid USING hash FAMILY ulid_ops AS
-    OPERATOR 1 =,
+    OPERATOR 1 pg_catalog.=,
     FUNCTION 1 ulid_hash(ulid),
     FUNCTION 2 ulid_hash_extended(ulid, bigint);
 COMMENT ON OPERATOR CLASS ulid_ops USING hash IS 'hashing of ulid: for indexes, joins and partitions';
@@ -194,11 +196,11 @@ CREATE OPERATOR FAMILY ulid_minmax_ops USING brin;
 COMMENT ON OPERATOR FAMILY ulid_minmax_ops USING brin IS 'ranges of ulid';
 
 CREATE OPERATOR CLASS ulid_minmax_ops DEFAULT FOR TYPE ulid USING brin FAMILY ulid_minmax_ops AS
-    OPERATOR 1 <,
-    OPERATOR 2 <=,
-    OPERATOR 3 =,
-    OPERATOR 4 >=,
-    OPERATOR 5 >,
+    OPERATOR 1 pg_catalog.<,
+    OPERATOR 2 pg_catalog.<=,
+    OPERATOR 3 pg_catalog.=,
+    OPERATOR 4 pg_catalog.>=,
+    OPERATOR 5 pg_catalog.>,
     FUNCTION 1 pg_catalog.brin_minmax_opcinfo(internal),
     FUNCTION 2 pg_catalog.brin_minmax_add_value(internal, internal, internal, internal),
     FUNCTION 3 pg_catalog.brin_minmax_consistent(internal, internal, internal),
@@ -209,11 +211,11 @@ CREATE OPERATOR FAMILY ulid_minmax_multi_ops USING brin;
 COMMENT ON OPERATOR FAMILY ulid_minmax_multi_ops USING brin IS 'several ranges of ulid';
 
 CREATE OPERATOR CLASS ulid_minmax_multi_ops FOR TYPE ulid USING brin FAMILY ulid_minmax_multi_ops AS
-    OPERATOR 1 <,
-    OPERATOR 2 <=,
-    OPERATOR 3 =,
-    OPERATOR 4 >=,
-    OPERATOR 5 >,
+    OPERATOR 1 pg_catalog.<,
+    OPERATOR 2 pg_catalog.<=,
+    OPERATOR 3 pg_catalog.=,
+    OPERATOR 4 pg_catalog.>=,
+    OPERATOR 5 pg_catalog.>,
     FUNCTION 1 pg_catalog.brin_minmax_multi_opcinfo(internal),
     FUNCTION 2 pg_catalog.brin_minmax_multi_add_value(internal, internal, internal, internal),
     FUNCTION 3 pg_catalog.brin_minmax_multi_consistent(internal, internal, internal, integer),
@@ -227,7 +229,7 @@ CREATE OPERATOR FAMILY ulid_bloom_ops USING brin;
 COMMENT ON OPERATOR FAMILY ulid_bloom_ops USING brin IS 'Bloom filters of ulid';
 
 CREATE OPERATOR CLASS ulid_bloom_ops FOR TYPE ulid USING brin FAMILY ulid_bloom_ops AS
-    OPERATOR 1 =,
+    OPERATOR 1 pg_catalog.=,
     FUNCTION 1 pg_catalog.brin_bloom_opcinfo(internal),
     FUNCTION 2 pg_catalog.brin_bloom_add_value(internal, internal, internal, internal),
     FUNCTION 3 pg_catalog.brin_bloom_consistent(internal, internal, internal, integer),
@@ -252,12 +254,12 @@ CREATE FUNCTION ulid_larger(ulid, ulid) RETURNS ulid
 COMMENT ON FUNCTION ulid_larger(ulid, ulid) IS 'larger of two';
 
 CREATE AGGREGATE min(ulid) (
-    SFUNC = ulid_smaller, STYPE = ulid, COMBINEFUNC = ulid_smaller, SORTOP = <, PARALLEL = SAFE
+    SFUNC = ulid_smaller, STYPE = ulid, COMBINEFUNC = ulid_smaller, SORTOP = OPERATOR(pg_catalog.<), PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE min(ulid) IS 'minimum value of all ulid input values';
 
 CREATE AGGREGATE max(ulid) (
-    SFUNC = ulid_larger, STYPE = ulid, COMBINEFUNC = ulid_larger, SORTOP = >, PARALLEL = SAFE
+    SFUNC = ulid_larger, STYPE = ulid, COMBINEFUNC = ulid_larger, SORTOP = OPERATOR(pg_catalog.>), PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE max(ulid) IS 'maximum value of all ulid input values';
 

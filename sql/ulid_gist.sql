@@ -48,12 +48,12 @@ BEGIN
         COMMENT ON OPERATOR FAMILY ulid_ops USING gist IS 'GiST of ulid';
 
         CREATE OPERATOR CLASS ulid_ops DEFAULT FOR TYPE %1$s.ulid USING gist FAMILY ulid_ops AS
-            OPERATOR 1 %1$s.<,
-            OPERATOR 2 %1$s.<=,
-            OPERATOR 3 %1$s.=,
-            OPERATOR 4 %1$s.>=,
-            OPERATOR 5 %1$s.>,
-            OPERATOR 6 %1$s.<>,
+            OPERATOR 1 pg_catalog.<,
+            OPERATOR 2 pg_catalog.<=,
+            OPERATOR 3 pg_catalog.=,
+            OPERATOR 4 pg_catalog.>=,
+            OPERATOR 5 pg_catalog.>,
+            OPERATOR 6 pg_catalog.<>,
             FUNCTION 1 gbt_ulid_consistent(internal, %1$s.ulid, smallint, oid, internal),
             FUNCTION 2 %2$s.gbt_uuid_union(internal, internal),
             FUNCTION 3 %2$s.gbt_uuid_compress(internal),

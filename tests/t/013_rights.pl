@@ -51,9 +51,8 @@ refused('owned', 'guest', 'DROP EXTENSION ulid', 'must be owner of extension uli
 refused('owned', 'guest', 'ALTER EXTENSION ulid UPDATE', 'must be owner of extension ulid', 'another user cannot update it');
 refused('owned_hostile', 'guest', 'CREATE EXTENSION ulid', 'permission denied to create extension "ulid"', 'another user cannot install it');
 # the member objects of a trusted extension belong to the superuser
-refused('owned', 'owner', 'ALTER EXTENSION ulid SET SCHEMA there', 'must be owner of type here.ulid', 'its owner cannot move its objects');
 refused('owned', 'owner', 'ALTER FUNCTION here.ulid_in(cstring) VOLATILE', 'must be owner of function here.ulid_in', 'its owner cannot change its objects');
-is(run('owned', 'SELECT here.max(id) OPERATOR(here.=) here.min(id) FROM (VALUES (here.gen_ulid())) AS v (id)', 'guest'), 't', 'another user can use it');
+is(run('owned', 'SELECT here.max(id) = here.min(id) FROM (VALUES (here.gen_ulid())) AS v (id)', 'guest'), 't', 'another user can use it');
 my $clean = extension_objects($node, 'owned');
 cmp_ok(scalar @$clean, '>', 150, 'the extension has many objects');
 
@@ -141,7 +140,7 @@ SQL
     $is->("SET enable_seqscan = off; SELECT count(*) FROM part WHERE id OPERATOR(here.<@) tstzrange('2026-01-01 00:00+00', NULL)", 281,
         'a window finds its rows in partitions');
     $is->("SET enable_seqscan = off; SELECT count(*) FROM part WHERE here.ulid_starts_with(id, '01')", 1000, 'a prefix finds its rows in partitions');
-    $is->('SET enable_seqscan = off; SELECT count(*) FROM event AS a JOIN event AS b ON a.id OPERATOR(here.=) b.id', 1000, 'a join finds its rows');
+    $is->('SET enable_seqscan = off; SELECT count(*) FROM event AS a JOIN event AS b ON a.id OPERATOR(pg_catalog.=) b.id', 1000, 'a join finds its rows');
     $is->('SET enable_seqscan = off; SELECT here.max(id) IS NOT NULL FROM event', 't', 'the largest id is found');
     run('owned', q{
         SET enable_seqscan = off;

@@ -1,5 +1,6 @@
 # No action at a distance: 70,000 queries over core's types have the same plan and the same result, or fail in the same
-# way, with and without the extension, except for those listed below, which begin to resolve.
+# way, with and without the extension, except for those listed below, which begin to resolve. In a schema that is in no path,
+# it makes no difference at all.
 use strict;
 use warnings;
 use PostgreSQL::Test::Cluster;
@@ -8,12 +9,13 @@ use Test::More;
 use ULID;
 
 my $node = new_server('distance', extension => 0);
-$node->safe_psql('postgres', "CREATE DATABASE $_") for qw(before after);
+$node->safe_psql('postgres', "CREATE DATABASE $_") for qw(before after aside);
 $node->safe_psql('after', 'CREATE EXTENSION ulid');
+$node->safe_psql('aside', 'CREATE SCHEMA types; CREATE EXTENSION ulid SCHEMA types');
 
 # What each query does; a query is on one line, and what it does follows an arrow.
 my $queries = slurp_file("$root/tests/t/distance.sql");
-my ($before, $after) = map { [ split /\n/ ] } run_at_once($node, [ 'before', $queries ], [ 'after', $queries ]);
+my ($before, $after, $aside) = map { [ split /\n/ ] } run_at_once($node, map { [ $_, $queries ] } qw(before after aside));
 cmp_ok((grep { / => / } @$before), '>', 50000, 'more than 50,000 queries run');
 cmp_ok((grep { / gives / } @$before), '>', 3000, 'more than 3,000 of them give a result');
 is(@$after, @$before, 'with the extension, they are as many');
@@ -30,5 +32,6 @@ for my $n (0 .. $#$before) {
 }
 is(join("\n", sort keys %differ), join("\n", @resolving), 'the queries that differ with the extension are those that are to resolve');
 is(join("\n", sort keys %resolved), join("\n", @resolving), 'they failed without it, as there was no such function or operator');
+ok("@$aside" eq "@$before", 'aside, it makes no difference');
 
 done_testing();

@@ -1,4 +1,5 @@
-# pg_dump and restore, plain and custom, with the extension in a separate schema: everything is restored and works.
+# pg_dump and restore, plain and custom, by the owner of a database who is no superuser, with the extension in public and in a
+# schema that is in no path: everything is restored and works.
 use strict;
 use warnings;
 use PostgreSQL::Test::Cluster;
@@ -8,11 +9,23 @@ use ULID;
 
 my $node = new_server('dump', extension => 0);
 my $directory = PostgreSQL::Test::Utils::tempdir('dump');
-$node->safe_psql('postgres', 'CREATE DATABASE original');
-$node->safe_psql('original', <<'SQL');
-CREATE SCHEMA types;
-CREATE EXTENSION ulid SCHEMA types;
-SET search_path = public, types;
+$node->safe_psql('postgres', 'CREATE ROLE owner LOGIN');
+
+# The lines of the plain dump of a database, without a key that newer versions generate each time.
+sub dump_of {
+    my ($database) = @_;
+    $node->command_ok([ 'pg_dump', '-f', "$directory/$database.sql", $database ], "pg_dump of the database $database");
+    return [ grep { !/^\\(?:un)?restrict / } split /\n/, slurp_file("$directory/$database.sql") ];
+}
+
+for my $schema (qw(public types)) {
+    my ($plain, $custom) = map { "${schema}_$_" } qw(plain custom);
+    $node->safe_psql('postgres', "CREATE DATABASE $_ OWNER owner") for $schema, $plain, $custom;
+    local $ENV{PGUSER} = 'owner';
+    $node->safe_psql($schema, <<"SQL");
+CREATE SCHEMA IF NOT EXISTS $schema;
+CREATE EXTENSION ulid SCHEMA $schema;
+SET search_path = public, $schema;
 CREATE TABLE key (id ulid PRIMARY KEY DEFAULT gen_ulid(), ids ulid[], made timestamptz GENERATED ALWAYS AS (ulid_extract_timestamp(id)) STORED);
 CREATE INDEX key_hash ON key USING hash (id);
 CREATE INDEX key_made ON key (ulid_extract_timestamp(id));
@@ -27,31 +40,23 @@ INSERT INTO key (ids) SELECT ARRAY[gen_ulid(), NULL] FROM generate_series(1, 100
 INSERT INTO child SELECT id FROM key;
 INSERT INTO part SELECT gen_ulid('2026-06-01') FROM generate_series(1, 1000);
 INSERT INTO shared SELECT id FROM key;
+\\i $root/tests/t/data/expressions.sql
 SQL
-
-# The lines of the plain dump of a database, without a key that newer versions generate each time.
-sub dump_of {
-    my ($database) = @_;
-    $node->command_ok([ 'pg_dump', '-f', "$directory/$database.sql", $database ], "pg_dump of the database $database");
-    return [ grep { !/^\\(?:un)?restrict / } split /\n/, slurp_file("$directory/$database.sql") ];
-}
-
-my $original = dump_of('original');
-$node->command_ok([ 'pg_dump', '-Fc', '-f', "$directory/custom.dump", 'original' ], 'pg_dump in the custom format');
-$node->safe_psql('postgres', "CREATE DATABASE $_") for qw(plain custom);
-$node->command_ok([ 'psql', '-X', '-q', '-v', 'ON_ERROR_STOP=1', '-d', 'plain', '-f', "$directory/original.sql" ],
-    'psql restores the plain dump');
-$node->command_ok([ 'pg_restore', '--exit-on-error', '-j', 2, '-d', 'custom', "$directory/custom.dump" ],
-    'pg_restore restores the other, by two jobs');
-
-for my $copy (qw(plain custom)) {
-    is_deeply(dump_of($copy), $original, "$copy: the dump of the copy equals that of the original");
-    my ($status, $output, $error) = $node->psql($copy, <<'SQL');
+    my $original = dump_of($schema);
+    $node->command_ok([ 'pg_dump', '-Fc', '-f', "$directory/custom.dump", $schema ], "$schema: pg_dump in the custom format");
+    $node->command_ok([ 'psql', '-X', '-q', '-v', 'ON_ERROR_STOP=1', '-d', $plain, '-f', "$directory/$schema.sql" ],
+        "$schema: psql restores the plain dump");
+    $node->command_ok([ 'pg_restore', '--exit-on-error', '-j', 2, '-d', $custom, "$directory/custom.dump" ],
+        "$schema: pg_restore restores the other, by two jobs");
+    for my $copy ($plain, $custom) {
+        is_deeply(dump_of($copy), $original, "$copy: the dump of the copy equals that of the original");
+        my ($status, $output, $error) = $node->psql($copy, <<'SQL');
 INSERT INTO key DEFAULT VALUES;
 INSERT INTO shared SELECT id FROM key ON CONFLICT DO NOTHING;
 SQL
-    is($error, '', "$copy: rows can be inserted");
-    is($node->safe_psql($copy, 'SELECT count(*) FROM recent'), 1001, "$copy: the view has the old rows and the new one");
+        is($error, '', "$copy: rows can be inserted");
+        is($node->safe_psql($copy, 'SELECT count(*) FROM recent'), 1001, "$copy: the view has the old rows and the new one");
+    }
 }
 
 done_testing();

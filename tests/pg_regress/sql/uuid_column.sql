@@ -146,7 +146,7 @@ INSERT INTO child SELECT id, n FROM held WHERE n < 1000;
 ANALYZE parent, child;
 SET enable_seqscan = off;
 -- the query of the trigger
-PREPARE cascade (ulid) AS DELETE FROM ONLY child WHERE $1 OPERATOR(public.=) parent::ulid;
+PREPARE cascade (ulid) AS DELETE FROM ONLY child WHERE $1 = parent::ulid;
 SET plan_cache_mode = force_generic_plan;
 EXPLAIN (COSTS OFF) EXECUTE cascade (NULL);
 RESET plan_cache_mode;
