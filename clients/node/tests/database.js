@@ -1,12 +1,6 @@
 // Databases of the tests, on the server that the PG* variables name.
 import { execFileSync } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
-import { dirname, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
-
-export const folder = resolve(dirname(fileURLToPath(import.meta.url)), "..");
-export let root = folder; // of the project
-while (!existsSync(`${root}/ulid.control`)) root = dirname(root);
+import { readFileSync } from "node:fs";
 
 /** Run SQL by psql, in the database that the environment names; returns what it prints. */
 export function psql(sql, env = {}) {
@@ -22,20 +16,10 @@ export function createDatabase(name, { native = true } = {}) {
   process.env.PGDATABASE = database;
   process.env.DATABASE_URL = `postgresql://${PGUSER}:${PGPASSWORD}@${PGHOST}:${PGPORT}/${database}`;
   psql(`CREATE EXTENSION ${native ? "ulid" : "ulid_sql"};`);
-  return process.env.DATABASE_URL;
 }
 
-/** Create the tables of the conformance tests. */
-export function createTables({ native = true } = {}) {
-  psql(`
-    CREATE TABLE customer (id ulid PRIMARY KEY DEFAULT gen_ulid(), name text NOT NULL);
-    CREATE TABLE orders (
-        id ulid PRIMARY KEY DEFAULT gen_ulid(), customer_id ulid REFERENCES customer, note text, related ulid[]
-    );`.replace(/ ulid\b/g, native ? " ulid" : " uuid"));
-}
-
-/** Create the sample of texts that come in from outside, with what the server makes of them; returns { note, given }[]. */
-export function createSample() {
-  psql(readFileSync(`${root}/tests/clients/sample.sql`, "utf8"));
-  return JSON.parse(psql("SELECT json_agg(texts) FROM sample.given texts"));
+/** Create the tables, and the ids from outside with what the server makes of them; returns { note, given, verdict }[]. */
+export function createCases() {
+  psql(readFileSync(process.env.CASES, "utf8"));
+  return JSON.parse(psql("SELECT json_agg(texts) FROM cases.given texts"));
 }

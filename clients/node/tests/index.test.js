@@ -3,12 +3,12 @@ import { after, before, test } from "node:test";
 import pg from "pg";
 import { canonical, toUuid, UlidError } from "pg-ulid";
 import { startsWith, within } from "pg-ulid/prisma";
-import { createDatabase, createSample, psql } from "./database.js";
+import { createDatabase, createCases, psql } from "./database.js";
 
 let client, sample;
 before(async () => {
   createDatabase("index");
-  sample = createSample().map(({ given }) => given).filter((text) => text !== null);
+  sample = createCases().map(({ given }) => given).filter((text) => text !== null);
   for (const character of psql("SELECT string_agg(chr(n), '') FROM generate_series(32, 126) n")) {
     sample.push(`${character}1BX5ZZKBKACTAV9WEVGEMMVR0`, `01BX5ZZKBKACTAV9WEVGEMMVR${character}`, `0${character}6093ff-cd9e-6339-aada-5c86ddca8b5f`);
   }

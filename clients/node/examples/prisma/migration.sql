@@ -1,1 +1,0 @@
-CREATE TABLE orders (id ulid PRIMARY KEY DEFAULT gen_ulid(), note text, related ulid[]);
