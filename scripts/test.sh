@@ -406,7 +406,7 @@ stage_lint() {
     left_out "shellcheck, which is not installed"
   fi
 
-  mapfile -t files < <(find benches clients/others packaging scripts tests -name '*.p[lm]' | sort)
+  mapfile -t files < <(find benches packaging scripts tests -name '*.p[lm]' | sort)
   say "perl -c, ${#files[@]} files"
   if ! (prepare_prove) > "$log" 2>&1; then
     left_out "tests/t, whose framework is not here"
