@@ -2,7 +2,7 @@
 //! all sessions' ordered ids have reached, for whoever operates the server.
 #![allow(unsafe_code)]
 
-use std::cell::UnsafeCell;
+use std::cell::Cell;
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -22,17 +22,17 @@ fn clock<'call>(_: pg_ulid::Error) -> Fault<'call> {
 
 pub(super) fn random<'call>() -> Result<u128, Error<'call>> {
     let unix_ms = unix_ms().map_err(clock)?;
-    Ok(generator()?.random(unix_ms).map_err(clock)?.into())
+    Ok(generator(|generator| generator.random(unix_ms))?.map_err(clock)?.into())
 }
 
 pub(super) fn random_at<'call>(timestamp: TimestampTz) -> Result<Ulid, Error<'call>> {
     let unix_ms = functions::unix_ms(timestamp)?;
-    Ok(generator()?.random(unix_ms).map_err(|_| Fault::Timestamp)?)
+    Ok(generator(|generator| generator.random(unix_ms))?.map_err(|_| Fault::Timestamp)?)
 }
 
 pub(super) fn monotonic<'call>() -> Result<u128, Error<'call>> {
     let unix_ms = unix_ms().map_err(clock)?;
-    Ok(generator()?.monotonic_number(unix_ms).map_err(|error| match error.kind() {
+    Ok(generator(|generator| generator.monotonic_number(unix_ms))?.map_err(|error| match error.kind() {
         ErrorKind::Exhausted => Fault::Exhausted,
         _ => Fault::Clock,
     })?)
@@ -40,25 +40,26 @@ pub(super) fn monotonic<'call>() -> Result<u128, Error<'call>> {
 
 pub(super) fn ordered<'call>(shared: &AtomicU64) -> Result<Ordered<Ulid>, Error<'call>> {
     let now = since_epoch().and_then(ordered::clock).map_err(clock)?;
-    let id = generator()?.ordered(now, shared).map_err(|_| Fault::OrderedTime)?;
+    let id = generator(|generator| generator.ordered(now, shared))?.map_err(|_| Fault::OrderedTime)?;
     Ok(Ordered { id, ahead: ordered::time_of(id) - now })
 }
 
 pub(super) fn ordered_uuid_v7<'call>(shared: &AtomicU64) -> Result<Ordered<Uuid>, Error<'call>> {
     let now = since_epoch().and_then(ordered::clock).map_err(clock)?;
-    let id = generator()?.ordered_uuid_v7(now, shared).map_err(|_| Fault::OrderedTime)?;
+    let id =
+        generator(|generator| generator.ordered_uuid_v7(now, shared))?.map_err(|_| Fault::OrderedTime)?;
     // The time is known to the millisecond, which may be that of the clock.
     Ok(Ordered { id: Uuid(id), ahead: ordered::time_of(id.into()).saturating_sub(now) })
 }
 
 pub(super) fn uuid_v7<'call>() -> Result<Uuid, Error<'call>> {
     let now = since_epoch().map_err(clock)?;
-    Ok(Uuid(generator()?.uuid_v7(now).map_err(clock)?))
+    Ok(Uuid(generator(|generator| generator.uuid_v7(now))?.map_err(clock)?))
 }
 
 pub(super) fn uuid_v7_at<'call>(timestamp: TimestampTz) -> Result<Uuid, Error<'call>> {
     let since_epoch = functions::since_epoch(timestamp)?;
-    Ok(Uuid(generator()?.uuid_v7_at(since_epoch).map_err(|_| Fault::Timestamp)?))
+    Ok(Uuid(generator(|generator| generator.uuid_v7_at(since_epoch))?.map_err(|_| Fault::Timestamp)?))
 }
 
 const DAY: u64 = 24 * 60 * ordered::MINUTE;
@@ -123,11 +124,10 @@ pub(super) fn reset_ordered_time(shared: &AtomicU64) {
     horizon::reset(shared, slots());
 }
 
-/// The time in microseconds, rounded down.
 fn timestamp(time: u64) -> TimestampTz {
-    let us = ((time & 0xffff) * 1000) >> 16;
     // 48 bits of milliseconds always fit.
-    TimestampTz(((time >> 16) as i64 - POSTGRES_EPOCH_MS) * 1000 + us as i64)
+    let us = ordered::since_epoch(time).as_micros() as i64;
+    TimestampTz(us - POSTGRES_EPOCH_MS * 1000)
 }
 
 /// A generator and the process that seeded it.
@@ -136,36 +136,33 @@ struct Seeded {
     generator: Generator,
 }
 
-/// State that belongs to this process and is used only by its one thread.
-struct BackendLocal(UnsafeCell<Option<Seeded>>);
+/// The state of this process, which is used only by its one thread.
+struct BackendLocal(Cell<Option<&'static mut Seeded>>);
 
 // SAFETY: a backend has one thread that runs SQL functions.
 unsafe impl Sync for BackendLocal {}
 
-static SEEDED: BackendLocal = BackendLocal(UnsafeCell::new(None));
+static SEEDED: BackendLocal = BackendLocal(Cell::new(None));
 
-/// The generator of this process. One that was inherited through a fork would generate the same values as that of the
-/// other process, so it is replaced: the postmaster runs no SQL, but another library may fork a backend.
-fn generator<'call>() -> Result<&'static mut Generator, Fault<'call>> {
-    // SAFETY: MyProcPid is set before any SQL runs. Each exported function takes the reference once, and it is gone
-    // before the function returns.
-    unsafe {
-        let pid = pgrx::pg_sys::MyProcPid;
-        let state = SEEDED.0.get();
-        match &mut *state {
-            Some(seeded) if seeded.pid == pid => Ok(&mut seeded.generator),
-            _ => seed(&mut *state, pid),
-        }
-    }
+/// Calls a function with the generator of this process, which nobody else has meanwhile. One that was inherited through a
+/// fork would generate the same values as that of the other process, so it is replaced: the postmaster runs no SQL, but
+/// another library may fork a backend.
+fn generator<'call, T>(generate: impl FnOnce(&mut Generator) -> T) -> Result<T, Fault<'call>> {
+    // SAFETY: it is set before any SQL runs.
+    let pid = unsafe { pgrx::pg_sys::MyProcPid };
+    let seeded = match SEEDED.0.take() {
+        Some(seeded) if seeded.pid == pid => seeded,
+        _ => seed(pid)?,
+    };
+    let result = generate(&mut seeded.generator);
+    SEEDED.0.set(Some(seeded));
+    Ok(result)
 }
 
 #[cold]
-fn seed<'call>(
-    state: &'static mut Option<Seeded>,
-    pid: c_int,
-) -> Result<&'static mut Generator, Fault<'call>> {
+fn seed<'call>(pid: c_int) -> Result<&'static mut Seeded, Fault<'call>> {
     let generator = Generator::from_os().map_err(|_| Fault::Seed)?;
-    Ok(&mut state.insert(Seeded { pid, generator }).generator)
+    Ok(Box::leak(Box::new(Seeded { pid, generator })))
 }
 
 /// Changes of the state for the tests inside a backend.
@@ -184,9 +181,9 @@ pub(super) mod test_support {
     }
 
     fn change(change: impl FnOnce(&mut Seeded)) {
-        // SAFETY: as in `generator`.
-        if let Some(seeded) = unsafe { &mut *SEEDED.0.get() } {
+        if let Some(seeded) = SEEDED.0.take() {
             change(seeded);
+            SEEDED.0.set(Some(seeded));
         }
     }
 }

@@ -19,7 +19,7 @@ mod tests {
 
     use crate::server::{frame, shared};
     use crate::{SIGNATURES, generate::test_support as state};
-    use pg_ulid::{Ulid, unix_ms};
+    use pg_ulid::{Ulid, ordered, since_epoch, unix_ms};
 
     /// The result of `query` as text.
     fn text(query: &str) -> String {
@@ -184,13 +184,13 @@ mod tests {
     #[pg_test]
     fn ordered_ids_go_on_from_the_word_of_the_server() {
         let shared = shared::time();
-        let next =
-            || (u128::from(text("SELECT gen_ordered_ulid()::text").parse::<Ulid>().unwrap()) >> 64) as u64;
+        let next = || ordered::time_of(text("SELECT gen_ordered_ulid()::text").parse().unwrap());
+        let clock = || ordered::clock(since_epoch().unwrap()).unwrap();
         let first = next();
         assert_eq!(shared.load(Ordering::Relaxed), first);
         assert!(next() > first);
         // As if the clock was set back by a minute.
-        let ahead = (unix_ms().unwrap() + 60_000) << 16 | 0xfffe;
+        let ahead = clock() + ordered::MINUTE;
         shared.store(ahead, Ordering::Relaxed);
         assert_eq!([next(), next(), next()], [ahead + 1, ahead + 2, ahead + 3]);
         // The last possible time.
@@ -203,7 +203,7 @@ mod tests {
         assert_eq!(shared.load(Ordering::Relaxed), u64::MAX);
         // As after a start of the server.
         shared.store(0, Ordering::Relaxed);
-        assert!(next() >> 16 <= unix_ms().unwrap());
+        assert!(next() <= clock());
     }
 
     /// The first caller creates the word, as zero, and every later caller finds the same one.

@@ -34,8 +34,11 @@ const FRACTION_BITS: u32 = 16;
 
 const NS_PER_MS: u64 = 1_000_000;
 
-/// The bits of a version 7 UUID that are random: those after the variant and the last 4 bits of the time.
-const RANDOM_OF_UUID_V7: u64 = (1 << 58) - 1;
+/// The bits of the fraction that a version 7 UUID has after the variant, as it has 12 of them before it.
+const LATE_FRACTION_BITS: u32 = FRACTION_BITS - 12;
+
+/// The bits of a version 7 UUID that are random: those after the fraction.
+const RANDOM_BITS_OF_UUID_V7: u32 = 62 - LATE_FRACTION_BITS;
 
 /// A minute in 65536ths of a millisecond.
 pub const MINUTE: u64 = 60_000 << FRACTION_BITS;
@@ -82,6 +85,22 @@ pub fn clock(since_epoch: Duration) -> Result<u64, Error> {
     Ok(unix_ms << FRACTION_BITS | fraction)
 }
 
+/// The inverse of [`clock`], rounded down to the nanosecond.
+///
+/// ```
+/// use std::time::Duration;
+/// use pg_ulid::ordered;
+///
+/// let time = ordered::clock(Duration::from_nanos(1_469_918_176_385_500_000))?;
+/// assert_eq!(ordered::since_epoch(time + 1), Duration::from_nanos(1_469_918_176_385_500_015));
+/// # Ok::<(), pg_ulid::Error>(())
+/// ```
+pub const fn since_epoch(time: u64) -> Duration {
+    let fraction = time & ((1 << FRACTION_BITS) - 1);
+    let ns = (fraction * NS_PER_MS) >> FRACTION_BITS;
+    Duration::from_millis(time >> FRACTION_BITS).saturating_add(Duration::from_nanos(ns))
+}
+
 /// Advances the word that the generators of one order share by the rule of [`next`], and returns its new value: the time
 /// of the next ULID. An error leaves the word unchanged.
 ///
@@ -115,8 +134,8 @@ pub fn advance(shared: &AtomicU64, clock: u64) -> Result<u64, Error> {
 /// assert!(ordered::uuid_v7(time, u64::MAX) < ordered::uuid_v7(time + 1, 0));
 /// ```
 pub const fn uuid_v7(time: u64, randomness: u64) -> [u8; 16] {
-    let high = time & !0xffff | time >> 4 & 0xfff;
-    let low = (time & 0xf) << 58 | randomness & RANDOM_OF_UUID_V7;
+    let high = time >> FRACTION_BITS << 16 | time >> LATE_FRACTION_BITS & 0xfff;
+    let low = time << RANDOM_BITS_OF_UUID_V7 | randomness & ((1 << RANDOM_BITS_OF_UUID_V7) - 1);
     rfc_9562(7, high, low)
 }
 
@@ -127,6 +146,11 @@ pub const fn uuid_v7(time: u64, randomness: u64) -> [u8; 16] {
 pub fn advance_to(shared: &AtomicU64, id: Ulid) -> u64 {
     let time = time_of(id) | ((1 << FRACTION_BITS) - 1);
     shared.fetch_max(time, Ordering::Relaxed).max(time)
+}
+
+/// The smallest ULID of the millisecond of a time in 65536ths of a millisecond since the Unix epoch.
+pub fn lower_bound(time: u64) -> Ulid {
+    (u128::from(time >> FRACTION_BITS) << 80).into()
 }
 
 /// The time of a ULID in 65536ths of a millisecond since the Unix epoch: its first half. Of a version 7 UUID, it is a time
@@ -254,7 +278,7 @@ mod tests {
     fn a_uuid_has_the_whole_time_around_version_and_variant() {
         let uuid = |time, randomness| u128::from_be_bytes(uuid_v7(time, randomness));
         assert_eq!(uuid(word(MS, 0), 0), u128::from(MS) << 80 | 7 << 76 | 0b10 << 62);
-        assert_eq!(uuid(0, u64::MAX), 7 << 76 | 0b10 << 62 | u128::from(RANDOM_OF_UUID_V7));
+        assert_eq!(uuid(0, u64::MAX), 7 << 76 | 0b10 << 62 | ((1 << RANDOM_BITS_OF_UUID_V7) - 1));
         assert_eq!(uuid(u64::MAX, u64::MAX), !(8 << 76 | 0b01 << 62));
         // Each bit of the time changes one bit, and in the same order.
         let mut last = uuid(0, 0);

@@ -93,7 +93,7 @@ pub(crate) fn ordered_horizon<'call>() -> Result<Ulid, Error<'call>> {
     if let Some(gid) = recovered_transaction() {
         Err(Fault::RecoveredTransaction { gid })?;
     }
-    Ok((u128::from(horizon >> 16) << 80).into())
+    Ok(ordered::lower_bound(horizon))
 }
 
 /// A prepared transaction from before the server started, by the name that it was given: what PostgreSQL keeps of those
