@@ -2,8 +2,7 @@
 //! they are behind the newest one, the leaf fill of the key's index, and how many ids collide.
 //!
 //! ```text
-//! cargo bench -p pg_ulid --bench distributed > docs/distributed/simulation.tsv
-//! perl benches/plot.pl docs/distributed/simulation.tsv docs/distributed
+//! cargo bench -p pg_ulid --bench distributed
 //! cargo bench -p pg_ulid --bench distributed -- --ids random 100 10 1    # the ids themselves: generator, servers, rate, skew
 //! ```
 //!
