@@ -1,0 +1,102 @@
+# The programs in README.md run as they are, in an empty database; and the ids of clients/cases.sql through pg and ActiveRecord.
+require "minitest/autorun"
+require "open3"
+require "pg"
+require "rbconfig"
+require "stringio"
+
+class RubyTest < Minitest::Test
+  BLOCKS = File.read("#{__dir__}/README.md").scan(/^## (.+?)\n(.*?)(?=^## |\z)/m).to_h do |title, body|
+    [title, body.scan(/^```ruby(?: initializer)?\n(.*?)^```$/m).flatten]
+  end
+  LIBRARIES = { "pg" => "pg", "ActiveRecord" => "active_record", "Sequel" => "sequel" }.freeze
+  REFUSED = ["PG::InvalidTextRepresentation", "PG::NumericValueOutOfRange"].freeze
+
+  def setup
+    @database = "pg_ulid_ruby_#{Process.pid}"
+    administer("CREATE DATABASE #{@database}")
+    @db = PG.connect(dbname: @database)
+    @db.set_notice_processor { |_| }
+  end
+
+  def teardown
+    @db.close
+    ::ActiveRecord::Base.connection_handler.clear_all_connections! if defined?(::ActiveRecord)
+    administer("DROP DATABASE #{@database} WITH (FORCE)")
+  end
+
+  def administer(statement)
+    connection = PG.connect(dbname: "postgres")
+    connection.exec(statement)
+  ensure
+    connection&.close
+  end
+
+  def needs(title)
+    require LIBRARIES.fetch(title)
+  rescue LoadError
+    skip "#{title} is not installed"
+  end
+
+  BLOCKS.each do |title, programs|
+    define_method("test_program_#{title}") do
+      needs(title)
+      program = programs.join.gsub('"shop"', @database.inspect).gsub("postgres:///shop", "postgres:///#{@database}")
+      output, status = Open3.capture2e(RbConfig.ruby, "-e", program)
+      assert status.success?, output
+      assert_equal %w[loaded first], @db.exec("SELECT note FROM orders ORDER BY id").column_values(0)
+    end
+  end
+
+  # Insert an order with each id from outside; what the block raises must be a refusal of the server.
+  def store_cases
+    @db.exec("CREATE EXTENSION ulid")
+    @db.exec(File.read("#{__dir__}/../cases.sql"))
+    yield nil if block_given?
+    rows = @db.exec("SELECT note, given, verdict FROM cases.given").values
+    assert_equal [40, 6], [rows.size, rows.count { |row| row[2] }]
+    rows.each do |note, given, verdict|
+      yield({ :note => note, (given ? :id : :customer_id) => given })
+      assert verdict || given.nil?, given
+    rescue StandardError => error
+      raise unless REFUSED.include?((error.cause || error).class.name)
+      refute verdict, given
+    end
+    assert_equal "equal", @db.exec("SELECT cases.compare()").getvalue(0, 0)
+  end
+
+  def test_cases_pg
+    store_cases do |row|
+      @db.exec_params("INSERT INTO orders (#{row.keys.join(", ")}) VALUES ($1, $2)", row.values) if row
+    end
+    error = assert_raises(PG::UndefinedFunction) do
+      ids = PG::BasicTypeMapForQueries.new(@db)
+      @db.exec_params("SELECT gen_ulid() = ANY ($1)", [["01ARYZ6S41TSV4RRFFQ69G5FAV"]], 0, ids)
+    end
+    assert_match "operator does not exist: ulid = text", error.message
+  end
+
+  def test_cases_ActiveRecord
+    needs("ActiveRecord")
+    TOPLEVEL_BINDING.eval(BLOCKS["ActiveRecord"].first)
+    order = Class.new(::ActiveRecord::Base) { self.table_name = "orders" }
+    store_cases do |row|
+      row ? order.create!(row) : ::ActiveRecord::Base.establish_connection(adapter: "postgresql", database: @database)
+    end
+    id = order.create!(note: "first", related: ["01aryz6s41tsv4rrffq69g5fav", nil]).id
+    [id.downcase, id.tr("01", "OL")].each { |form| assert_equal ["first"], order.find([form]).map(&:note), form }
+    assert_equal ["01ARYZ6S41TSV4RRFFQ69G5FAV", nil], order.find(id).related
+    refute order.find(id).tap { |found| found.id = id.downcase }.changed?
+    first = dump
+    assert_match(/create_table "orders", id: :ulid, default: -> { "gen_ulid\(\)" }/, first)
+    assert_match(/t\.ulid "related", array: true/, first)
+    @db.exec("DROP SCHEMA cases CASCADE; DROP TABLE orders, customer")
+    ::ActiveRecord::Schema.verbose = false
+    TOPLEVEL_BINDING.eval(first)
+    assert_equal first, dump
+  end
+
+  def dump
+    StringIO.new.tap { |out| ::ActiveRecord::SchemaDumper.dump(::ActiveRecord::Base.connection, out) }.string
+  end
+end
