@@ -3,9 +3,6 @@ package pgulid_test
 import (
 	"encoding/json"
 	"fmt"
-	"os"
-	"regexp"
-	"strings"
 	"testing"
 
 	"github.com/google/uuid"
@@ -71,25 +68,5 @@ func TestScanRefuses(t *testing.T) {
 	}
 	if err := ids.Scan(binary); err != nil || ids[0] != (pgulid.ID{15: 1}) {
 		t.Errorf("%v, %v", ids, err)
-	}
-}
-
-// README.md and the page docs/clients/go.md show what the programs in examples contain.
-func TestPages(t *testing.T) {
-	for _, page := range []string{"README.md", os.Getenv("PAGE")} {
-		if page == "" {
-			continue // in Debian testing, where docs is missing
-		}
-		shown := map[string]bool{}
-		block := regexp.MustCompile("(?ms)^```go(.*?)\n(.*?)^```$")
-		for _, found := range block.FindAllStringSubmatch(string(database.Must(os.ReadFile(page))(t)), -1) {
-			name := strings.TrimSpace(found[1])
-			program := string(database.Must(os.ReadFile("examples/" + name + "/main.go"))(t))
-			if !strings.Contains(program, "\n"+found[2]) && !strings.HasPrefix(program, found[2]) {
-				t.Errorf("%s shows what is not in %s:\n%s", page, name, found[2])
-			}
-			shown[name] = true
-		}
-		database.Equal(t, len(shown), 3)
 	}
 }

@@ -14,16 +14,6 @@ import (
 	_ "github.com/lib/pq" // the driver of New
 )
 
-const tables = `
-CREATE EXTENSION %[1]s;
-CREATE TABLE customer (id %[2]s PRIMARY KEY DEFAULT gen_ulid(), name text NOT NULL);
-CREATE TABLE orders (
-    id %[2]s PRIMARY KEY DEFAULT gen_ulid(),
-    customer_id %[2]s REFERENCES customer,
-    note text,
-    related %[2]s[]
-);`
-
 var number int
 
 // Empty makes a database that is dropped after the test, lets PGDATABASE name it, and returns a connection.
@@ -44,19 +34,18 @@ func Empty(t *testing.T) *sql.DB {
 	return db
 }
 
-// New is Empty with the tables customer and orders and the sample. Their keys have the type ulid; with "uuid", that type and
+// New is Empty with the tables and ids of clients/cases.sql. The keys have the type ulid; with "uuid", that type and
 // the extension ulid_sql.
 func New(t *testing.T, keys string) *sql.DB {
 	t.Helper()
 	db := Empty(t)
 	extension := map[string]string{"ulid": "ulid", "uuid": "ulid_sql"}[keys]
-	Must(db.Exec(fmt.Sprintf(tables, extension, keys)))(t)
-	sample := Must(os.ReadFile(os.Getenv("SAMPLE")))(t)
-	Must(db.Exec(string(sample)))(t)
+	Must(db.Exec("CREATE EXTENSION " + extension))(t)
+	Must(db.Exec(string(Must(os.ReadFile(os.Getenv("CASES")))(t))))(t)
 	return db
 }
 
-// A Row is one of the sample. Given is nil for NULL, and Verdict for what the server refuses.
+// A Row is one of the ids from outside. Given is nil for NULL, and Verdict for what the server refuses.
 type Row struct {
 	Note           string
 	Given, Verdict *string
@@ -65,7 +54,7 @@ type Row struct {
 // Sample returns the ids from outside.
 func Sample(t *testing.T, db *sql.DB) (sample []Row) {
 	t.Helper()
-	rows := Must(db.Query("SELECT note, given, verdict FROM sample.given"))(t)
+	rows := Must(db.Query("SELECT note, given, verdict FROM cases.given"))(t)
 	defer rows.Close()
 	valid := 0
 	for rows.Next() {
@@ -78,13 +67,13 @@ func Sample(t *testing.T, db *sql.DB) (sample []Row) {
 		}
 		sample = append(sample, row)
 	}
-	if len(sample) < 30 || valid != 6 {
+	if len(sample) != 40 || valid != 6 {
 		t.Fatalf("%d rows, %d valid", len(sample), valid)
 	}
 	return sample
 }
 
-// Store inserts the sample into orders, each as id, or as customer_id if it is NULL. What is refused must have an error that
+// Store inserts them into orders, each as id, or as customer_id if it is NULL. What is refused must have an error that
 // contains one of the texts; what is stored must be what the server makes of it.
 func Store(t *testing.T, db *sql.DB, insert func(column, note string, given *string) error, refusals ...string) {
 	t.Helper()
@@ -97,8 +86,8 @@ func Store(t *testing.T, db *sql.DB, insert func(column, note string, given *str
 			Fails(t, err, refusals...)
 		}
 	}
-	Equal(t, One(t, db, "SELECT sample.compare()"), "equal")
-	Must(db.Exec("DELETE FROM orders WHERE note LIKE 'sample %'"))(t)
+	Equal(t, One(t, db, "SELECT cases.compare()"), "equal")
+	Must(db.Exec("DELETE FROM orders WHERE note LIKE 'case %'"))(t)
 }
 
 // One returns the only value of a query, as text.
@@ -140,7 +129,7 @@ func Fails(t *testing.T, err error, texts ...string) {
 	t.Fatalf("%v does not contain one of %q", err, texts)
 }
 
-// Example runs a program of the directory examples, which prints one row and loads another.
+// Example runs a program of README.md, which prints one row and loads another.
 func Example(t *testing.T, name string) {
 	t.Helper()
 	db := Empty(t)
