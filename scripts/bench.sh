@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Measure the Rust code, then compare kinds of ids in a private server: a short run, or a long one and charts with FULL=1.
+# Measure the Rust code, then compare kinds of ids in a private server: a short run, or a long one with FULL=1.
 # With arguments, only benches/sql.pl runs, with these; FSYNC=on lets commits wait for the disk.
 # shellcheck source=scripts/lib/setup.sh
 . "$(dirname "$0")/lib/setup.sh"
@@ -25,8 +25,4 @@ if [ $# = 0 ]; then
   psql -X -q -d ulid_sql -v ulid_sql=sql/ulid_sql.sql -f benches/ulid_sql.sql
   createdb uuid_column
   psql -X -q -d uuid_column -f benches/uuid_column.sql
-fi
-if [ -n "${FULL:-}" ]; then
-  perl benches/plot.pl "$results/pg$major.tsv" "$results"
-  say "and the charts are in the same directory"
 fi
