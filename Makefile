@@ -3,21 +3,21 @@
 PG_CONFIG ?= pg_config
 CARGO ?= cargo
 PROVE ?= prove
-# Variables of the scripts, from the command line or the environment; `make help` names others beside their targets:
-#   PG          the major version that `make run` and `make test` use, instead of that of the machine; for tests, also a list
-#               or "all"
-#   ARCH        arm64: build packages and images for that architecture; test-sql, test-deb, test-rpm and test-image run
-#               theirs in an emulator
+# Variables of the scripts, from the command line or the environment:
+#   PG          the PostgreSQL that `make run` and `make test` use, instead of that of the machine: 15 to 19, assert or musl; for
+#               tests, also a list or "all"
 #   TESTS       which tests `make installcheck`, or `make prove_installcheck` and `make test-server`, run instead of all: names
 #               of files, without their numbers
 #   CLIENTS     which languages, or parts of their tests, `make test-clients` runs instead of all
-#   TIME_LIMIT  after this many seconds, `make test PG=all` does not start another optional version
 #   STRICT      if it is not empty, a stage of the tests that is skipped, or leaves a part out, has failed
 
 # How long `make fuzz` and `make planner-fuzz` run, in seconds, and their seed; empty: a minute, any seed.
 export FUZZ_SECONDS ?= $(SECONDS)
 export FUZZ_SEED ?= $(SEED)
 unexport SECONDS
+# The tools below: cargo of target/rust, if scripts have put it there, and cargo's tools, which are installed into target/tools.
+tools = PATH="$(CURDIR)/target/rust/bin:$(CURDIR)/target/tools/bin:$$PATH"
+get = command -v cargo-$(1) > /dev/null || cargo install --quiet --locked --debug --root target/tools cargo-$(1)@$(2)
 
 # Evaluated only by the targets that need them. The path is absolute, as cargo runs programs in other directories.
 pg_config = $(or $(shell path=$$(command -v '$(PG_CONFIG)') && cd "$$(dirname "$$path")" && echo "$$PWD/$$(basename "$$path")"),$(error $(PG_CONFIG) not found; set PG_CONFIG to the pg_config of your server))
@@ -46,9 +46,8 @@ tests = $(or $(TESTS),$(basename $(notdir $(wildcard tests/pg_regress/sql/*.sql)
 prove_tests = $(if $(TESTS),$(foreach name,$(TESTS),$(or $(wildcard tests/t/[0-9]*_$(name).pl),$(error no test is called $(name)))),$(wildcard tests/t/[0-9]*.pl))
 
 .PHONY: all run build install uninstall installcheck prove_installcheck test lint bench clean help test-rust test-build test-sql \
-	test-pgrx test-server test-docs test-book test-clients test-upgrade test-minimal test-crates test-foreign test-aarch64 test-musl test-macos fuzz \
-	planner-fuzz sqlsmith valgrind hostile crash flood mutants book deb rpm image dist sums test-deb test-rpm test-image \
-	test-dist release-check
+	test-pgrx test-server test-docs test-clients test-upgrade test-minimal test-crates test-foreign test-musl fuzz planner-fuzz \
+	sqlsmith valgrind hostile crash flood mutants book deb rpm image dist sums test-deb test-rpm test-image test-dist release-check
 
 all: build # pgxn runs this target
 
@@ -94,7 +93,7 @@ prove_installcheck: ## test it with servers of its own, by PostgreSQL's framewor
 test: ## run the tests that take minutes, and install what they need (PG=15 to 19, all or assert)
 	scripts/test.sh
 
-lint: ## check scripts with shellcheck, Perl with perl -c, .github/workflows with actionlint
+lint: ## check scripts with shellcheck, Perl with perl -c, .github/workflows with actionlint, the links of the pages
 	scripts/test.sh lint
 
 bench: ## measure the Rust code, then kinds of ids in a server (minutes; FULL=1: half an hour)
@@ -132,37 +131,44 @@ test-docs: ## the SQL examples of README.md and docs/, with large tables (ROWS=1
 
 ##@ Tests that run only on request
 
-test-book: ## the site: links and anchors; search, a table and a picture in a headless Chromium
-	scripts/test.sh book
-
 test-clients: ## drivers and ORMs, a language each (CLIENTS="python node#prisma")
 	scripts/test.sh clients
 
 test-upgrade: ## pg_upgrade, dump and restore, logical replication, from each PostgreSQL to each newer one (PG=19)
 	TESTS='upgrade upgrade_logical' PG='$(or $(PG),18 19 17? 16?)' FROM=$${FROM:-all} scripts/test.sh server
 
-test-minimal: ## the Rust code with the oldest versions of the crates that Cargo.toml permits, and the oldest Rust
-	scripts/test.sh minimal
+test-minimal: ## the library with the oldest crates that core/Cargo.toml permits, and with the oldest Rust, by rustup
+	rm -rf target/minimal target/package/pg_ulid-*
+	$(tools) cargo package --quiet --allow-dirty --no-verify --package pg_ulid
+	mkdir -p target/minimal
+	tar x -C target/minimal --strip-components=1 -f target/package/pg_ulid-*.crate
+	cd target/minimal && rm Cargo.lock && echo '[workspace]' >> Cargo.toml && \
+		RUSTC_BOOTSTRAP=1 $(tools) cargo update --quiet -Z direct-minimal-versions && \
+		$(tools) cargo test --features "diesel postgres-types sqlx" --lib --tests && \
+		rustup run --install "$$(sed -n 's/^rust-version = "\([0-9.]*\).*/\1/p' Cargo.toml)" cargo test --lib --tests
 
-test-crates: ## licences, sources and advisories of the crates, by cargo-deny
-	scripts/test.sh crates
+test-crates: ## licences, sources and advisories of the crates, by cargo-deny (CHECKS="licenses bans sources": without network)
+	$(tools); $(call get,deny,0.20.2); cargo deny --locked --config tests/deny.toml check $(CHECKS)
 
-test-foreign: ## the Rust code without PostgreSQL on emulated machines: s390x (big-endian), i686 and aarch64
-	scripts/test.sh foreign
+test-foreign: ## the library on emulated machines: s390x (big-endian), i686, aarch64; needs their gcc, qemu-user-static, rustup
+	set -e; $(tools); for names in s390x:s390x i686:i386 aarch64:aarch64; do \
+		machine=$${names%:*} target=$${names%:*}-unknown-linux-gnu; \
+		RUSTUP_HOME="$$(rustc --print sysroot)/../.." rustup target add "$$target"; \
+		cargo test --package pg_ulid --target-dir target/foreign --target "$$target" \
+			--config "target.$$target.linker = '$$machine-linux-gnu-gcc'" \
+			--config "target.$$target.runner = ['qemu-$${names#*:}-static', '-L', '/usr/$$machine-linux-gnu']"; \
+	done
 
 test-musl: ## tests/pg_regress in a PostgreSQL 18 with musl, the libc of Alpine (built once, from Debian's source)
 	PG=musl scripts/test.sh sql
 
-test-macos: ## compile and link the extension for macOS, as far as another system can
-	scripts/test.sh macos
-
-test-aarch64: ## cross-build the extension for ARM, and run tests/pg_regress in an emulated server
-	scripts/test.sh aarch64
-
 ##@ Fuzzing and stress tests, of any duration
 
-fuzz: ## random inputs for the Rust code, compared with simple implementations (SECONDS=60; SEED=1)
-	scripts/test.sh fuzz
+fuzz: ## random inputs for the library, by cargo-fuzz, which needs a nightly compiler (SECONDS=60, for each target)
+	set -e; $(tools); $(call get,fuzz,0.13.2); for name in $$(cargo fuzz list --fuzz-dir core/fuzz); do \
+		cargo +nightly fuzz run --fuzz-dir core/fuzz --target-dir target/fuzz --sanitizer none --features libfuzzer "$$name" \
+			-- -max_total_time=$(or $(FUZZ_SECONDS),60); \
+	done
 
 planner-fuzz: ## random queries for the planner's hooks (SECONDS=60; SEED=1; PG=18)
 	TESTS=planner_fuzz FUZZ_SECONDS=$${FUZZ_SECONDS:-60} scripts/test.sh server
@@ -182,18 +188,19 @@ crash: ## kill a server while clients write, then compare every acknowledged row
 flood: ## 8 x 10^7 ids of each kind at once, 10^8 calls, tables of 10^8 rows (10 GB of disk)
 	TESTS=$@ EACH=$${EACH:-10000000} CALLS=$${CALLS:-100000000} scripts/test.sh server
 
-mutants: ## mutation testing of the Rust code: a surviving mutant means a missing test
-	scripts/test.sh mutants
+mutants: ## mutation testing of the library: a surviving mutant means a missing test
+	$(tools); $(call get,mutants,27.1.0); cargo mutants --package pg_ulid --config core/mutants.toml --output target \
+		--cargo-arg=--tests; [ $$? = 0 ] || [ $$? = 3 ] # 3: a test with a mutant reached its time limit, so the mutant was found
 
-##@ Packages, in target/packages
+##@ Packages, in target/packages, for the architecture of the machine
 
-deb: ## build the Debian package and its source package (PG=NN; ARCH=arm64)
+deb: ## build the Debian package (PG=NN)
 	packaging/deb.sh
 
-rpm: ## build the RPM package and its source package (PG=NN; ARCH=arm64)
+rpm: ## build the RPM package (PG=NN)
 	packaging/rpm.sh
 
-image: ## build the extension image from the Debian package (PG=18 or newer; ARCH=arm64)
+image: ## build the extension image from the Debian package (PG=18 or newer)
 	packaging/image.sh
 
 dist: ## make the archives of the source, of its crates and of the packages in clients/, and the SBOM
@@ -203,16 +210,19 @@ sums: ## write SHA256SUMS of all files there
 	cd target/packages && rm -f SHA256SUMS && sha256sum -- * > .sums && mv .sums SHA256SUMS
 
 test-deb: ## the Debian package: installed, used, upgraded and purged in a bare Debian (PG=15, 17 or 18)
-	scripts/test.sh deb
+	tests/packages/deb.sh
 
 test-rpm: ## the RPM package: checked with rpm's own tools, its files used in a server (PG=NN)
-	scripts/test.sh rpm
+	tests/packages/rpm.sh
 
-test-image: ## the images: loaded by a PostgreSQL 18 that has nothing else; Dockerfile, built and used
-	PG=$(or $(PG),18) scripts/test.sh image
+test-image: ## the extension image: loaded by a PostgreSQL 18 that has nothing else
+	tests/packages/image.sh
 
 test-dist: ## the source archives: built without network; installed and tested by PGXN's client
-	scripts/test.sh dist
+	tests/packages/dist.sh
 
-release-check: ## check that the commit can be released: versions, sums, every package (an hour)
-	packaging/release-check.sh
+release-check: ## check that the commit can be released: versions, sums, every package (half an hour)
+	git diff --quiet HEAD && grep "^## $$(sed -n "s/^default_version = '\(.*\)'/\1/p" ulid.control) - [0-9]" CHANGELOG.md
+	$(MAKE) test-crates dist test-dist lint STRICT=yes
+	for major in 15 17 18; do $(MAKE) test-deb test-rpm PG=$$major || exit; done
+	$(MAKE) test-image sums

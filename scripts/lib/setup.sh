@@ -24,10 +24,6 @@ fi
 export HOME
 . scripts/lib/server.sh
 . scripts/lib/archive.sh
-# The architecture that the extension is built for. With ARCH=arm64 it is another one, whose server runs in an emulator.
-CROSS=${ARCH:-} MACHINE=$(uname -m)
-[ "$CROSS" != "$(dpkg --print-architecture 2> /dev/null)" ] || CROSS=""
-[ -z "$CROSS" ] || MACHINE=aarch64
 
 # This saves half of the compile time and most of the disk space.
 export CARGO_PGRX_DISABLE_GC_SECTIONS_WORKAROUND=1 CARGO_PROFILE_DEV_DEBUG=0
@@ -95,10 +91,9 @@ missing_for_rust() {
   command -v patchelf > /dev/null || echo patchelf
 }
 
-# Make sure that the Rust in PATH is new enough; if necessary, use a private one. For another architecture, always use one.
+# Make sure that the Rust in PATH is new enough; if necessary, use a private one.
 prepare_rust() {
   local tree=$ROOT/target/rust
-  [ -z "$CROSS" ] || { prepare_cross; return; }
   ! scripts/check-rust.sh 2> /dev/null || return 0
   if ! PATH=$tree/bin:$PATH scripts/check-rust.sh 2> /dev/null; then
     say "$(scripts/check-rust.sh 2>&1 | sed -n '1s/^error: //p'): get one into $tree (half a minute, once)"
@@ -110,79 +105,20 @@ prepare_rust() {
   PATH=$tree/bin:$PATH
 }
 
-# Use the Rust in target/rust-$1, which also compiles for the targets that follow; if it is missing, get it from $2, which is
-# rustup alone, or empty.
-use_rust() {
-  local tree=$ROOT/target/rust-$1 from=$2
-  shift 2
-  if [ ! -x "$tree/bin/rustc" ] || ! PATH=$tree/bin:$PATH scripts/check-rust.sh 2> /dev/null; then
-    say "get a Rust for $* into $tree (a minute or two, once)"
-    if ! scripts/fetch-rust.sh "$tree" "$from" "$@"; then
-      [ -n "$from" ] || die "there is no Rust for $*"
-      echo "needs a Rust for $*, which $from has"
-      exit 77
-    fi
+# Make cargo build for musl, with a Rust of its own that compiles for it.
+prepare_musl() {
+  local tree=$ROOT/target/rust-musl triple name
+  triple=$(uname -m)-unknown-linux-musl
+  if [ ! -x "$tree/bin/rustc" ]; then
+    say "get a Rust for $triple into $tree (a minute or two, once)"
+    scripts/fetch-rust.sh "$tree" rustup "$triple" || { echo "needs a Rust for $triple, which rustup has"; exit 77; }
   fi
   PATH=$tree/bin:$PATH
-}
-
-# Use a Rust that also compiles for the architectures FOREIGN; install linkers and an emulator for those that are named.
-FOREIGN=(s390x i686 aarch64)
-prepare_foreign_rust() {
-  local machine tools=(gcc libc6-dev patchelf qemu-user-static)
-  for machine; do tools+=("gcc-$machine-linux-gnu" "libc6-dev-$(debian_architecture "$machine")-cross"); done
-  prepare_tools "${tools[@]}"
-  use_rust foreign "" "${FOREIGN[@]/%/-unknown-linux-gnu}"
-}
-
-# Make cargo build for musl.
-prepare_musl() {
-  local tree=$ROOT/target/rust-musl triple=$MACHINE-unknown-linux-musl name
-  use_rust musl rustup "$triple"
   # Debian has no libgcc_s for musl; the unwinder that is part of Rust takes its place
   mkdir -p "$tree/unwind"
   ln -sf "$(rustc --print sysroot)/lib/rustlib/$triple/lib/self-contained/libunwind.a" "$tree/unwind/libgcc_s.a"
   name=CARGO_TARGET_$(tr a-z- A-Z_ <<< "$triple")
   export CARGO_BUILD_TARGET=$triple "${name}_LINKER=musl-gcc" "${name}_RUSTFLAGS=-Lnative=$tree/unwind"
-}
-
-# Print the command that runs the programs of an architecture.
-emulator() {
-  echo "qemu-${1/i686/i386}-static -L /usr/$1-linux-gnu"
-}
-
-# Make cargo build for the architecture CROSS.
-prepare_cross() {
-  [ "$CROSS" = arm64 ] || die "ARCH=$CROSS is not known; arm64 is"
-  prepare_foreign_rust "$MACHINE"
-  export CARGO_BUILD_TARGET=$MACHINE-unknown-linux-gnu CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc
-  export BINDGEN_EXTRA_CLANG_ARGS_aarch64_unknown_linux_gnu=-I/usr/$MACHINE-linux-gnu/include
-  # newer Debians sign pointers, which is very slow in the emulator; this processor does not support it
-  export QEMU_CPU=cortex-a72
-}
-
-# Whether the kernel starts programs of the architecture CROSS in the emulator, so that they can start each other.
-is_emulated() {
-  grep -qs enabled "/proc/sys/fs/binfmt_misc/qemu-$MACHINE"
-}
-
-# Replace this process by a command for which that is so. This applies only in a namespace, not to the rest of the machine.
-enter_emulator() {
-  local namespace=(unshare --user --map-root-user --mount) why="needs Linux 6.7 with user namespaces"
-  if [ "$(id -u)" = 0 ]; then              # map all users, which packages need; unshare would use /etc/subuid
-    coproc unshare --user sh -c 'echo && exec cat'
-    if ! read -r <&"${COPROC[0]}" || ! tee "/proc/$COPROC_PID/uid_map" "/proc/$COPROC_PID/gid_map" <<< "0 0 65536" > /dev/null; then
-      echo "$why"
-      exit 77
-    fi
-    exec 9>&"${COPROC[1]}"                 # keeps the namespace alive as long as it is open
-    namespace=(nsenter --target "$COPROC_PID" --user --setuid 0 --setgid 0 unshare --mount)
-  fi
-  # shellcheck disable=SC2016
-  exec "${namespace[@]}" sh -c '
-    mount -t binfmt_misc none /proc/sys/fs/binfmt_misc && cat "$0" > /proc/sys/fs/binfmt_misc/register || { echo "$1"; exit 77; }
-    shift
-    exec "$@"' "/usr/lib/binfmt.d/qemu-$MACHINE.conf" "$why" "$@"
 }
 
 # Install those of some Debian packages that are missing; skip the stage if only root can.
@@ -233,7 +169,7 @@ missing_packages() {
       echo "postgresql-server-dev-$1"      # depends on clang and libclang
       return
     fi
-  elif [ "$1" = 16 ] || [ -n "$CROSS" ]; then
+  elif [ "$1" = 16 ]; then
     python3 -m pip --version > /dev/null 2>&1 || echo python3-pip
   elif [ "$1" = assert ]; then
     for program in bison flex valgrind; do command -v "$program" > /dev/null || echo "$program"; done
@@ -248,7 +184,6 @@ missing_packages() {
 
 # Whether PostgreSQL $1 is installed on the machine, or is the version that its apt would install.
 is_own() {
-  [ -z "$CROSS" ] || return
   [ ! -x "/usr/lib/postgresql/$1/bin/postgres" ] || return 0
   ask_apt_major
   [ "$1" = "$APT_MAJOR" ]
@@ -294,9 +229,9 @@ prepare_postgres() {
   if [ "$1" = musl ]; then prepare_musl; else prepare_rust; fi
   install_missing missing_packages "$1"
   choose_server_user
-  case $1$CROSS in 17 | 18) packages=("postgresql-$1-partman" "postgresql-$1-timescaledb") ;; esac  # the documentation uses them
+  case $1 in 17 | 18) packages=("postgresql-$1-partman" "postgresql-$1-timescaledb") ;; esac  # the documentation uses them
   # with its path, which programs and settings contain: a copy of the checkout prepares its own
-  tree=$WORK/$1${CROSS:+-$CROSS} version="unpacked${packages[*]:+ ${packages[*]}}"
+  tree=$WORK/$1 version="unpacked${packages[*]:+ ${packages[*]}}"
   ! is_own "$1" || version=$("/usr/lib/postgresql/$1/bin/postgres" --version)
   version+=" in $tree"
   if [ ! -x "$tree/bin/postgres" ] || [ "$version" != "$(cat "$tree/version" 2> /dev/null)" ]; then
@@ -308,7 +243,7 @@ prepare_postgres() {
         musl) say "build PostgreSQL 18 with musl in $tree (a few minutes, once)" ;;
         *) say "unpack PostgreSQL $1 into $tree (up to a minute, once)" ;;
       esac
-      ARCHITECTURE=$CROSS scripts/fetch-postgres.sh "${1%-main}" "$tree" "${packages[@]}" || return
+      scripts/fetch-postgres.sh "${1%-main}" "$tree" "${packages[@]}" || return
     fi
   fi
   BIN=$(readlink -f "$tree/bin")
