@@ -32,7 +32,7 @@ say "cargo vendor, cargo about, cargo cyclonedx"
 cargo vendor --locked --quiet --versioned-dirs vendor > /dev/null
 printf '[source.crates-io]\nreplace-with = "vendor"\n\n[source.vendor]\ndirectory = "vendor"\n' > vendor/config.toml
 cargo about generate --locked --features pg18 --config packaging/about.toml --output-file vendor/COPYRIGHT packaging/about.hbs
-cargo cyclonedx --quiet --format json --spec-version 1.5 --features pg18 --target x86_64-unknown-linux-gnu --override-filename "$NAME.cdx"
+cargo cyclonedx --quiet --no-build-deps --format json --spec-version 1.5 --features pg18 --target x86_64-unknown-linux-gnu --override-filename "$NAME.cdx"
 mv "$NAME.cdx.json" "$PACKAGES"
 tar c --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner vendor | xz -3 -T 0 > "$PACKAGES/$NAME-vendor.tar.xz"
 cd "$ROOT"
