@@ -3,12 +3,9 @@
 # uses, with the library that the servers of all other tests load.
 use strict;
 use warnings;
-use Digest::SHA;
 use File::Copy 'copy';
 use File::Find 'find';
 use File::Path 'make_path';
-use PostgreSQL::Test::Utils;
-use Test::More;
 use ULID;
 
 my $directory = PostgreSQL::Test::Utils::tempdir('install');
@@ -26,13 +23,12 @@ $ENV{CARGO_TARGET_DIR} = "$directory/target";
 $ENV{PATH} = "$directory/bin:$ENV{PATH}";
 make_path("$directory/bin");
 
-# Write a program that stands before any other of its name in PATH.
-sub program {
-    my ($name, $text) = @_;
-    open my $out, '>', "$directory/bin/$name" or die "$name: $!";
-    print $out "#!/bin/sh\n$text\n";
-    close $out or die "$name: $!";
-    chmod 0755, "$directory/bin/$name" or die "$name: $!";
+# Put a compiler that says this version before any other in PATH.
+sub rustc {
+    my ($version) = @_;
+    unlink "$directory/bin/rustc";
+    append_to_file("$directory/bin/rustc", "#!/bin/sh\necho 'rustc $version'\n");
+    chmod 0755, "$directory/bin/rustc" or die "rustc: $!";
     return;
 }
 
@@ -45,17 +41,17 @@ sub make {
         "DESTDIR=$destination", @cargo, @more];
 }
 
-# The installed files and their sums.
+# The installed files with their contents.
 sub installed {
-    my %sums;
-    find(sub { $sums{$File::Find::name} = Digest::SHA->new(256)->addfile($_)->hexdigest if -f }, $destination);
-    return \%sums;
+    my %contents;
+    find(sub { $contents{$File::Find::name} = slurp_file($_) if -f }, $destination);
+    return \%contents;
 }
 
-program('rustc', 'echo "rustc 1.85.0 (4d91de4e4 2025-02-17)"');
+rustc('1.85.0 (4d91de4e4 2025-02-17)');
 command_fails_like(make($_), qr/^error: Rust \Q$needed\E or newer is needed, and this is 1\.85\.0$/m,
     "an old compiler: make $_ says which one is needed") for qw(all install);    # pgxn runs "make all"
-program('rustc', "echo 'rustc $needed (of this test)'");
+rustc("$needed (of this test)");
 for my $case (['error: rustfmt', RUSTFMT => 'false'], ['error: libclang', LIBCLANG_PATH => "$directory/target"],
     ['error: a C compiler with the headers of libc', CC => 'false'])
 {

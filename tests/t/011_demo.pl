@@ -1,9 +1,6 @@
 # The output of `make run` is correct.
 use strict;
 use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use ULID;
 
 my $node = new_server('demo', extension => 0);

@@ -1,9 +1,6 @@
 # The extension in a schema that is not in the search_path.
 use strict;
 use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use ULID;
 
 my $node = new_server('schema', extension => 0);

@@ -2,11 +2,7 @@
 use strict;
 use warnings;
 use File::Glob ':bsd_glob';
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use ULID;
-use ExtensionObjects;
 
 my $HOSTILE = '-c client_min_messages=warning -c search_path=hostile,pg_catalog';
 $ENV{PGOPTIONS} = '-c client_min_messages=warning';
@@ -53,8 +49,6 @@ refused('owned_hostile', 'guest', 'CREATE EXTENSION ulid', 'permission denied to
 # the member objects of a trusted extension belong to the superuser
 refused('owned', 'owner', 'ALTER FUNCTION here.ulid_in(cstring) VOLATILE', 'must be owner of function here.ulid_in', 'its owner cannot change its objects');
 is(run('owned', 'SELECT here.max(id) = here.min(id) FROM (VALUES (here.gen_ulid())) AS v (id)', 'guest'), 't', 'another user can use it');
-my $clean = extension_objects($node, 'owned');
-cmp_ok(scalar @$clean, '>', 150, 'the extension has many objects');
 
 #
 # A schema full of traps, installed into and first in the path: the same objects as in a clean database
@@ -92,7 +86,11 @@ run('owned_hostile', $traps);
     run('owned_hostile', 'CREATE EXTENSION ulid', 'owner');
 }
 is(run('owned_hostile', 'SELECT count(*), by FROM hostile.sprung GROUP BY by'), '', 'no trap springs on installing');
-is_deeply(extension_objects($node, 'owned_hostile'), $clean, 'installed there, the objects are those of a clean database');
+is(run('owned_hostile', q{
+    WITH member AS (SELECT classid, objid FROM pg_depend WHERE deptype = 'e' AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'ulid'))
+    SELECT pg_describe_object(classid, objid, 0) || ' uses ' || pg_describe_object(refclassid, refobjid, 0)
+    FROM pg_depend WHERE (classid, objid) IN (TABLE member) AND refclassid NOT IN ('pg_namespace'::regclass, 'pg_extension'::regclass)
+    AND (refclassid, refobjid) NOT IN (TABLE member) AND refobjid >= 16384}), '', 'no object that is installed there uses a trap');
 
 # The same for ulid_gist.
 run('owned_hostile', 'CREATE SCHEMA contrib; CREATE EXTENSION btree_gist SCHEMA contrib') if has_extension('btree_gist');

@@ -2,9 +2,6 @@
 # in the leader.
 use strict;
 use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use ULID;
 
 my $node = new_server('parallel');

@@ -2,9 +2,6 @@
 # character at fault and its position, and what a function raises while the planner evaluates it arrives unchanged.
 use strict;
 use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use ULID;
 
 my $node = new_server('encoding', extension => 0);

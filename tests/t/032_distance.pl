@@ -3,9 +3,6 @@
 # it makes no difference at all.
 use strict;
 use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use ULID;
 
 my $node = new_server('distance', extension => 0);

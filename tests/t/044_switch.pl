@@ -5,9 +5,6 @@
 use strict;
 use warnings;
 use IPC::Run;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use ULID;
 
 my $rows = $ENV{ROWS} || 20_000;

@@ -2,9 +2,6 @@
 # clients insert. Without FROM, it is the oldest that was tested before in this run.
 use strict;
 use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use ULID;
 
 my @available = older_servers();

@@ -2,9 +2,6 @@
 # restored copy continue the order of gen_ordered_ulid as docs/operating.md says, also if their clock is behind.
 use strict;
 use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use ULID;
 
 my $primary = new_server('primary', allows_streaming => 1);

@@ -1,9 +1,6 @@
 # Replication by what core does not have: pglogical, and a row as wal2json, decoderbufs and test_decoding show it.
 use strict;
 use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use ULID;
 
 chomp(my $libraries = `pg_config --pkglibdir`);

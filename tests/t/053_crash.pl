@@ -3,9 +3,6 @@
 # often the server is killed; `make crash` does it more often.
 use strict;
 use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use ULID;
 
 my $rounds = $ENV{ROUNDS} || 4;

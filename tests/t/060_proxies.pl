@@ -1,9 +1,6 @@
 # pgbouncer in transaction mode, with each generator, and plproxy, which sends a call to the server of its key's hash.
 use strict;
 use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use ULID;
 
 my $node = new_server('proxied');

@@ -2,9 +2,6 @@
 # two databases.
 use strict;
 use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use ULID;
 
 needs_extension('postgres_fdw');

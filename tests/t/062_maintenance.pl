@@ -1,9 +1,6 @@
 # pg_repack of a table that is written to, and the hypothetical indexes of hypopg.
 use strict;
 use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use ULID;
 
 my $node = new_server('maintenance');

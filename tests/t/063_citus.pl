@@ -2,9 +2,6 @@
 # partitions by time move and go.
 use strict;
 use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use ULID;
 
 needs_extension('citus');
@@ -49,6 +46,13 @@ is(run("SELECT count(*) FROM account JOIN posting ON account_id = account.id WHE
 run(sprintf "SELECT citus_set_node_property('%s', %d, 'shouldhaveshards', true)", $coordinator->host, $coordinator->port);
 run("SELECT rebalance_table_shards(shard_transfer_mode => 'force_logical')");
 is(run('SELECT count(*) FROM posting JOIN account ON account_id = account.id'), 1000, 'no row is lost when shards move');
+# A uuid table becomes one of ulid, as the page says.
+run(q{
+    CREATE TABLE old (id uuid PRIMARY KEY DEFAULT gen_random_uuid());
+    SELECT create_distributed_table('old', 'id', colocate_with => 'none');
+    INSERT INTO old SELECT FROM generate_series(1, 100)});
+run($_) for map { s/\baccount\b/old/gr } grep { /undistribute_table/ } blocks_of('distributed.md', 'sql', 'Citus');
+is(run('SELECT count(*), pg_typeof(min(id)) FROM old'), '100|ulid', 'a table is migrated');
 run(q{
     CREATE TABLE event (id ulid, tenant int, PRIMARY KEY (tenant, id)) PARTITION BY RANGE (id);
     SELECT create_distributed_table('event', 'tenant', colocate_with => 'none');

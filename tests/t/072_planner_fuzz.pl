@@ -3,9 +3,6 @@
 # `make planner-fuzz SECONDS=3600` searches for an hour.
 use strict;
 use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use ULID;
 use PlannerFuzz;
 

@@ -2,9 +2,6 @@
 # (20) says for how long, FUZZ_SEED which.
 use strict;
 use warnings;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use ULID;
 use PlannerFuzz;
 

@@ -2,9 +2,6 @@
 use strict;
 use warnings;
 use File::Basename 'dirname';
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
-use Test::More;
 use ULID;
 use PlannerFuzz;
 

@@ -15,8 +15,10 @@ use PostgreSQL::Version;
 use Test::More;
 use Time::HiRes qw(time usleep);
 
-our @EXPORT = qw($root $major own_mounts new_server older_servers column_option upgraded_server support_functions
-    await comes run_at_once blocks_of has_extension has_program needs_extension needs_program);
+# What a test needs of the framework comes with this.
+our @EXPORT = (qw($root $major own_mounts new_server older_servers column_option upgraded_server support_functions
+    await run_at_once blocks_of has_extension has_program needs_extension needs_program),
+    @PostgreSQL::Test::Utils::EXPORT, @Test::More::EXPORT);
 
 # The checkout, and the major version of the servers.
 our $root = abs_path(dirname(__FILE__) . '/../..');
@@ -110,15 +112,6 @@ sub await {
         die "never came: $what" if time > $until;
         usleep(50_000);
     }
-    return;
-}
-
-# Check that what the framework waits for comes; by itself it would end the test, which says nothing about the others.
-sub comes {
-    my ($wait, $name) = @_;
-    my $came = eval { $wait->(); 1 };
-    my $error = $@;
-    ok($came, $name) or diag($error);
     return;
 }
 

@@ -15,17 +15,8 @@ CREATE INDEX ON plain (t);
 CREATE INDEX ON plain (b);
 CREATE INDEX ON plain (ts);
 CREATE INDEX ON plain USING gist (r);
-CREATE TABLE child (id int, u uuid REFERENCES plain, ts timestamptz);
-INSERT INTO child SELECT n, u, ts FROM plain;
-CREATE INDEX ON child (u);
-CREATE TABLE hashed (u uuid) PARTITION BY HASH (u);
-CREATE TABLE hashed_0 PARTITION OF hashed FOR VALUES WITH (MODULUS 2, REMAINDER 0);
-CREATE TABLE hashed_1 PARTITION OF hashed FOR VALUES WITH (MODULUS 2, REMAINDER 1);
-CREATE TABLE ranged (ts timestamptz, u uuid) PARTITION BY RANGE (ts);
-CREATE TABLE ranged_1 PARTITION OF ranged FOR VALUES FROM ('2026-01-01 00:00+00') TO ('2026-02-01 00:00+00');
-CREATE TABLE ranged_2 PARTITION OF ranged FOR VALUES FROM ('2026-02-01 00:00+00') TO ('2026-03-01 00:00+00');
 CREATE TABLE few AS SELECT * FROM plain WHERE n < 3;
-VACUUM (ANALYZE) plain, child, hashed, ranged, few;
+VACUUM (ANALYZE) plain, few;
 
 CREATE FUNCTION outcome(query text, run boolean) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -108,57 +99,22 @@ FROM operand AS a, operand AS b, unnest(ARRAY['SELECT %s FROM few UNION SELECT %
      format(form, a.text, b.text) AS query
 WHERE NOT (a.is_literal OR b.is_literal) ORDER BY query COLLATE "C";
 
--- plans that use indexes, statistics and partitions
+-- plans that use indexes, and what is resolved when something is created
 SELECT query || ' => ' || outcome(query, true) FROM unnest(ARRAY[
-    $$SELECT * FROM plain WHERE u = 'c4ca4238-a0b9-2382-0dcc-509a6f75849b'$$,
-    $$SELECT n FROM plain WHERE u = ANY ('{c4ca4238-a0b9-2382-0dcc-509a6f75849b,c81e728d-9d4c-2f63-6f06-7f89cc14862c}')$$,
     $$SELECT n FROM plain WHERE u IN ('c4ca4238-a0b9-2382-0dcc-509a6f75849b', 'c81e728d-9d4c-2f63-6f06-7f89cc14862c')$$,
     $$SELECT n FROM plain WHERE u BETWEEN 'c4ca4238-a0b9-2382-0dcc-509a6f75849b' AND 'c81e728d-9d4c-2f63-6f06-7f89cc14862c'$$,
-    $$SELECT n FROM plain WHERE u > 'fffca4238-a0b9-2382-0dcc-509a6f75849'$$,
-    $$SELECT n FROM plain WHERE u > 'ffc4ca42-a0b9-2382-0dcc-509a6f75849b'$$,
-    $$SELECT n FROM plain ORDER BY u LIMIT 3$$,
-    $$SELECT u, count(*) FROM plain GROUP BY u ORDER BY u DESC LIMIT 3$$,
-    $$SELECT DISTINCT u FROM plain WHERE n < 3$$,
-    $$SELECT count(*) FROM plain JOIN child USING (u)$$,
-    $$SELECT count(*) FROM plain JOIN child ON plain.u = child.u WHERE child.id < 10$$,
-    $$SELECT count(*) FROM plain NATURAL JOIN child$$,
-    $$SELECT count(*) FROM plain JOIN child ON plain.t = child.u::text$$,
-    $$SELECT count(*) FROM plain JOIN child ON plain.t = child.u$$,
     $$SELECT count(*) FROM plain WHERE t = 'c4ca4238-a0b9-2382-0dcc-509a6f75849b'$$,
-    $$SELECT count(*) FROM plain WHERE u = t$$,
-    $$SELECT count(*) FROM plain WHERE u::text = t$$,
-    $$SELECT count(*) FROM plain WHERE u = t::uuid$$,
     $$SELECT count(*) FROM plain WHERE b = '\xc4ca4238a0b923820dcc509a6f75849b'$$,
-    $$SELECT count(*) FROM plain WHERE b = u$$,
-    $$SELECT count(*) FROM plain WHERE ts <@ '[2026-01-01 00:00+00, 2026-01-02 00:00+00)'::tstzrange$$,
     $$SELECT count(*) FROM plain WHERE '[2026-01-01 00:00+00, 2026-01-02 00:00+00)'::tstzrange @> ts$$,
-    $$SELECT count(*) FROM plain WHERE r @> ts$$,
     $$SELECT count(*) FROM plain WHERE r @> '2026-01-01 00:00+00'$$,
-    $$SELECT count(*) FROM plain WHERE r @> '2026-01-01 00:00+00'::timestamptz$$,
-    $$SELECT count(*) FROM plain WHERE r @> '[2026-01-01 00:00+00, 2026-01-02 00:00+00)'$$,
     $$SELECT count(*) FROM plain WHERE '[2026-01-01 00:00+00, 2026-01-01 02:00+00)' <@ r$$,
-    $$SELECT count(*) FROM plain WHERE ts BETWEEN '2026-01-01 00:00+00' AND '2026-01-02 00:00+00'$$,
-    $$SELECT count(*) FROM plain WHERE ts > '2026-01-01 00:00+00'::date$$,
-    $$SELECT count(*) FROM plain WHERE ts = u$$,
-    $$SELECT * FROM hashed WHERE u = 'c4ca4238-a0b9-2382-0dcc-509a6f75849b'$$,
-    $$SELECT * FROM ranged WHERE ts < '2026-01-15 00:00+00'$$,
-    $$SELECT * FROM ranged WHERE ts BETWEEN '2026-02-15 00:00+00' AND '2026-02-16 00:00+00'$$,
-    $$UPDATE plain SET u = 'c4ca4238-a0b9-2382-0dcc-509a6f75849b' WHERE n = -1$$,
-    $$UPDATE plain SET u = t WHERE n = -1$$,
-    $$UPDATE plain SET u = b WHERE n = -1$$,
-    $$UPDATE plain SET t = u WHERE n = -1$$,
-    $$UPDATE plain SET ts = u WHERE n = -1$$,
-    $$DELETE FROM plain WHERE u = 'x'$$,
     $$CREATE TABLE bad (t text REFERENCES plain (u))$$,
     $$CREATE TABLE bad (b bytea REFERENCES plain (u))$$,
     $$CREATE INDEX ON plain USING gin (u)$$,
     $$CREATE INDEX ON plain USING gist (u)$$,
-    $$CREATE INDEX ON plain USING spgist (u)$$,
     $$CREATE TYPE uuidrange AS RANGE (subtype = uuid)$$,
     $$SELECT 'c4ca4238-a0b9-2382-0dcc-509a6f75849b' <@ uuidrange(NULL, u) FROM few$$,
     $$SELECT u <@ uuidrange(NULL, u) FROM few$$,
-    $$SELECT uuidrange(NULL, u) @> u FROM few$$,
     $$SELECT uuidrange(NULL, u) @> 'c4ca4238-a0b9-2382-0dcc-509a6f75849b' FROM few$$,
-    $$SELECT uuidrange(NULL, u) @> '[c4ca4238-a0b9-2382-0dcc-509a6f75849b,)' FROM few$$,
     $$CREATE TABLE ruled (u uuid CHECK (u > '00000000-0000-0000-0000-000000000000'), w uuid GENERATED ALWAYS AS (u) STORED, EXCLUDE USING btree (u WITH =))$$
 ]) WITH ORDINALITY AS q (query, n) ORDER BY n;
