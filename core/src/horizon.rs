@@ -164,7 +164,6 @@ mod model {
         None,
         SlotAfterId,
         EndsBeforeVisible,
-        SlotsBeforeWord,
     }
 
     /// What processes share: for each slot the transaction that is running there, and the rows that a snapshot sees, with the
@@ -197,17 +196,6 @@ mod model {
             self.running[place].store(0, Ordering::Relaxed);
             visible.extend(row);
         }
-
-        /// All rows below the horizon are visible in a later snapshot.
-        fn follow(&self, fault: Fault) -> (u64, Vec<u64>) {
-            let is_running =
-                |place: usize, transaction| self.running[place].load(Ordering::Relaxed) == transaction;
-            let mut horizon = super::horizon(&self.shared, 0, &self.slots, is_running).unwrap();
-            if fault == Fault::SlotsBeforeWord {
-                horizon = ordered::advance(&self.shared, 0).unwrap();
-            }
-            (horizon, self.visible.lock().unwrap().clone())
-        }
     }
 
     fn check(fault: Fault, write: fn(&Server, Fault)) {
@@ -228,7 +216,10 @@ mod model {
                 let server = server.clone();
                 thread::spawn(move || write(&server, fault))
             });
-            let (horizon, seen) = server.follow(fault);
+            let is_running =
+                |place: usize, transaction| server.running[place].load(Ordering::Relaxed) == transaction;
+            let horizon = horizon(&server.shared, 0, &server.slots, is_running).unwrap();
+            let seen = server.visible.lock().unwrap().clone();
             writers.into_iter().for_each(|writer| writer.join().unwrap());
             for row in server.visible.lock().unwrap().iter() {
                 assert!(*row > horizon || seen.contains(row), "row {row} is behind the horizon {horizon}");
@@ -271,11 +262,5 @@ mod model {
     #[should_panic(expected = "is behind the horizon")]
     fn a_transaction_that_ends_before_its_rows_are_visible_loses_them() {
         check(Fault::EndsBeforeVisible, twice);
-    }
-
-    #[test]
-    #[should_panic(expected = "is behind the horizon")]
-    fn a_reader_that_reads_the_slots_first_loses_rows() {
-        check(Fault::SlotsBeforeWord, twice);
     }
 }

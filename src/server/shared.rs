@@ -15,6 +15,9 @@ use crate::server;
 /// The name of the memory in the server. It never changes: another name would begin another order.
 const NAME: &CStr = c"ulid_ordered_time";
 
+/// Where the slots begin, in bytes: not in the cache line of the word.
+const SLOTS: usize = 64;
+
 /// The address of the word, once this process has attached it; the slots are behind it.
 static TIME: AtomicPtr<AtomicU64> = AtomicPtr::new(std::ptr::null_mut());
 
@@ -40,7 +43,7 @@ fn attach_own() -> *mut AtomicU64 {
     unsafe {
         let word = attach(NAME).cast::<AtomicU64>();
         SLOT.store(
-            word.add(1).cast::<Slot>().offset(MyProc.offset_from((*ProcGlobal).allProcs)),
+            word.byte_add(SLOTS).cast::<Slot>().offset(MyProc.offset_from((*ProcGlobal).allProcs)),
             Ordering::Relaxed,
         );
         TIME.store(word, Ordering::Relaxed);
@@ -56,13 +59,13 @@ fn count() -> usize {
 
 /// The size of the memory in bytes.
 pub(crate) fn size() -> usize {
-    size_of::<AtomicU64>() + size_of::<Slot>() * count()
+    SLOTS + size_of::<Slot>() * count()
 }
 
 /// The slots, those of the processes first.
 pub(crate) fn slots() -> &'static [Slot] {
     // SAFETY: they are behind the word.
-    unsafe { std::slice::from_raw_parts(std::ptr::from_ref(time()).add(1).cast(), count()) }
+    unsafe { std::slice::from_raw_parts(std::ptr::from_ref(time()).byte_add(SLOTS).cast(), count()) }
 }
 
 /// The slot of this process, which has attached the word.
