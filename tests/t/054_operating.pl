@@ -11,33 +11,9 @@ BEGIN { own_mounts() }
 #
 
 SKIP: {
-    skip('no C compiler', 1) if !has_program('cc');
-    my $directory = PostgreSQL::Test::Utils::tempdir();
-    my $switch = "$directory/wrong";
-    append_to_file("$directory/clock.c", <<'C');
-#define _GNU_SOURCE
-#include <sys/syscall.h>
-#include <sys/time.h>
-#include <time.h>
-#include <unistd.h>
-
-int clock_gettime(clockid_t clock, struct timespec *now) {
-    int result = syscall(SYS_clock_gettime, clock, now);
-    if (clock == CLOCK_REALTIME && access(SWITCH, F_OK) == 0) now->tv_sec += 3653 * 86400L;
-    return result;
-}
-
-int gettimeofday(struct timeval *now, void *zone) {
-    struct timespec time;
-    (void) zone;
-    clock_gettime(CLOCK_REALTIME, &time);
-    *now = (struct timeval) {time.tv_sec, time.tv_nsec / 1000};
-    return 0;
-}
-C
-    system_or_bail('cc', '-shared', '-fPIC', "-DSWITCH=\"$switch\"", '-o', "$directory/clock.so", "$directory/clock.c");
+    my ($library, $switch) = wrong_clock(3653 * 86400) or skip('no C compiler', 1);
     my $node = do {
-        local $ENV{LD_PRELOAD} = "$directory/clock.so";
+        local $ENV{LD_PRELOAD} = $library;
         new_server('jumped');
     };
     my $sql = sub { return $node->safe_psql('postgres', @_) };
@@ -127,6 +103,7 @@ while ($file =~ /^(\w+):\n  query: \|\n((?:    .*\n)+)  metrics:\n((?:    - .*\n
 }
 my $exported = sub { return $sql->("SET ROLE monitor; $queries{$_[0]}") };
 like($exported->('ulid'), qr/^\d+\.\d+\|0\|0$/m, 'nothing is ahead of the clock or outdated');
+like($exported->('ulid_horizon'), qr/^0\.\d+$/m, 'the horizon is close behind the clock');
 $sql->(q{SELECT ulid_advance_ordered_time(ulid_upper_bound(now() + interval '1 hour')); UPDATE pg_extension SET extversion = '0' WHERE extname = 'ulid'});
 like($exported->('ulid'), qr/^\d+\.\d+\|3[56]\d\d\.\d+\|1$/m, 'ordered ids are an hour ahead, and the objects are older than the files');
 $sql->(q{INSERT INTO event VALUES (ulid_lower_bound(now() + interval '2 days'))});

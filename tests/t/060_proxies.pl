@@ -5,31 +5,12 @@ use ULID;
 
 my $node = new_server('proxied');
 my $sql = sub { return $node->safe_psql('postgres', @_) };
-my $pooler = PostgreSQL::Test::Utils::tempdir_short();
-my $pid_file = "$pooler/pid";
 
 SKIP: {
     skip('no program pgbouncer', 1) if !has_program('pgbouncer');
-    my $user = $sql->('SELECT current_user');
-    my ($host, $port) = ($node->host, $node->port);
-    append_to_file("$pooler/ini", <<"INI");
-[databases]
-* = host=$host port=$port user=$user
-[pgbouncer]
-listen_addr =
-unix_socket_dir = $pooler
-listen_port = $port
-auth_type = any
-pool_mode = transaction
-default_pool_size = 2
-pidfile = $pid_file
-logfile = $pooler/log
-INI
     $sql->(q{CREATE TABLE made (n bigserial PRIMARY KEY, client int, backend int DEFAULT pg_backend_pid(), random ulid DEFAULT gen_ulid(),
         monotonic ulid DEFAULT gen_monotonic_ulid(), v7 ulid DEFAULT gen_uuid_v7(), ordered ulid DEFAULT gen_ordered_ulid())});
-    system_or_bail('pgbouncer', '-q', '-d', "$pooler/ini");
-    # it goes to the background before it listens
-    await('an answer of pgbouncer', sub { run_log(['psql', '-X', '-h', $pooler, '-p', $port, '-d', 'postgres', '-c', 'SELECT']) });
+    my $pooler = start_pooler($node);
     for my $protocol (qw(simple extended)) {
         $node->pgbench("-h $pooler -n -M $protocol -c 8 -t 250", 0, [qr/actually processed: 2000/], [qr/^/],
             "eight clients insert through pgbouncer, by the $protocol protocol", { "insert_$protocol" => 'INSERT INTO made (client) VALUES (:client_id);' }, 'postgres');
@@ -65,7 +46,5 @@ SKIP: {
     is($sql->('SELECT count(*), count(*) FILTER (WHERE get(id) = n), count(*) FILTER (WHERE get(id::uuid) = n) FROM event'), '1000|1000|1000',
         'plproxy finds each row by the hash of its key, a ulid or a uuid');
 }
-
-END { kill 'TERM', slurp_file($pid_file) if defined $pid_file && -e $pid_file }
 
 done_testing();

@@ -17,7 +17,7 @@ use Time::HiRes qw(time usleep);
 
 # What a test needs of the framework comes with this.
 our @EXPORT = (qw($root $major own_mounts new_server older_servers column_option upgraded_server support_functions
-    await run_at_once blocks_of has_extension has_program needs_extension needs_program),
+    await run_at_once wrong_clock start_pooler blocks_of has_extension has_program needs_extension needs_program),
     @PostgreSQL::Test::Utils::EXPORT, @Test::More::EXPORT);
 
 # The checkout, and the major version of the servers.
@@ -129,6 +129,67 @@ sub run_at_once {
     $_->finish or die 'a session failed' for @sessions;
     return map { slurp_file("$directory/$_.out") } 0 .. $#scripts;
 }
+
+# A library that makes the clock of whoever preloads it read that many seconds later, as long as a file is there, and the file.
+# Nothing if there is no compiler.
+sub wrong_clock {
+    my ($seconds) = @_;
+    return if !has_program('cc');
+    my $directory = PostgreSQL::Test::Utils::tempdir();
+    append_to_file("$directory/clock.c", <<'C');
+#define _GNU_SOURCE
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+int clock_gettime(clockid_t clock, struct timespec *now) {
+    int result = syscall(SYS_clock_gettime, clock, now);
+    if (clock == CLOCK_REALTIME && access(SWITCH, F_OK) == 0) now->tv_sec += SECONDS;
+    return result;
+}
+
+int gettimeofday(struct timeval *now, void *zone) {
+    struct timespec time;
+    (void) zone;
+    clock_gettime(CLOCK_REALTIME, &time);
+    *now = (struct timeval) {time.tv_sec, time.tv_nsec / 1000};
+    return 0;
+}
+C
+    system_or_bail('cc', '-shared', '-fPIC', "-DSECONDS=($seconds)", "-DSWITCH=\"$directory/wrong\"", '-o',
+        "$directory/clock.so", "$directory/clock.c");
+    return ("$directory/clock.so", "$directory/wrong");
+}
+
+# Start pgbouncer in transaction mode before a server, until the test ends, and return the directory of its socket.
+my @poolers;
+
+sub start_pooler {
+    my ($node) = @_;
+    my $pooler = PostgreSQL::Test::Utils::tempdir_short();
+    my ($user, $host, $port) = ($node->safe_psql('postgres', 'SELECT current_user'), $node->host, $node->port);
+    append_to_file("$pooler/ini", <<"INI");
+[databases]
+* = host=$host port=$port user=$user
+[pgbouncer]
+listen_addr =
+unix_socket_dir = $pooler
+listen_port = $port
+auth_type = any
+pool_mode = transaction
+default_pool_size = 2
+pidfile = $pooler/pid
+logfile = $pooler/log
+INI
+    system_or_bail('pgbouncer', '-q', '-d', "$pooler/ini");
+    push @poolers, "$pooler/pid";
+    # it goes to the background before it listens
+    await('an answer of pgbouncer', sub { run_log(['psql', '-X', '-h', $pooler, '-p', $port, '-d', 'postgres', '-c', 'SELECT']) });
+    return $pooler;
+}
+
+END { kill('TERM', slurp_file($_)) for grep { -e } @poolers }
 
 # What a reader of a page in docs/ runs: the blocks of a language in one of its sections, or in the part of the section that
 # begins with words in bold.
