@@ -150,27 +150,37 @@ fn randomness(rng: &mut impl CryptoRng) -> u128 {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicU64, Ordering};
     use std::time::{SystemTime, UNIX_EPOCH};
 
     use super::*;
-    use crate::sync::Ordering;
 
     const MS: u64 = 1_469_918_176_385;
+    const MOMENT: Duration = Duration::from_millis(MS);
 
     fn seeded() -> Generator {
         Generator::new(StdRng::from_seed([7; 32]))
     }
 
-    #[test]
-    fn all_eighty_bits_are_random() {
-        let mut generator = seeded();
-        let ids: Vec<_> = (0..400).map(|_| generator.random(MS).unwrap()).collect();
-        assert!(ids.iter().all(|id| id.unix_ms() == MS));
-        for bit in 0..80 {
-            let ones = ids.iter().filter(|id| id.randomness() >> bit & 1 == 1).count();
-            // Five standard deviations.
+    /// Of 400 ids, the lowest bits are random and no others, within five standard deviations.
+    #[track_caller]
+    fn assert_random_bits(bits: u32, id: impl FnMut() -> u128) {
+        let ids: Vec<u128> = std::iter::repeat_with(id).take(400).collect();
+        for bit in 0..bits {
+            let ones = ids.iter().filter(|&id| id >> bit & 1 == 1).count();
             assert!((150..=250).contains(&ones), "bit {bit}: {ones}");
         }
+    }
+
+    #[test]
+    fn each_id_has_fresh_random_bits() {
+        let mut generator = seeded();
+        let shared = AtomicU64::new(0);
+        assert_random_bits(80, || generator.random(MS).unwrap().into());
+        assert_random_bits(62, || u128::from_be_bytes(generator.uuid_v7(MOMENT).unwrap()));
+        assert_random_bits(62, || u128::from_be_bytes(generator.uuid_v7_at(MOMENT).unwrap()));
+        assert_random_bits(64, || generator.ordered(MS, &shared).unwrap().into());
+        assert_random_bits(58, || u128::from_be_bytes(generator.ordered_uuid_v7(MS, &shared).unwrap()));
     }
 
     #[test]
@@ -187,114 +197,29 @@ mod tests {
         assert_ne!(id(Generator::from_os().unwrap()), id(Generator::from_os().unwrap()));
     }
 
+    /// Whatever else is generated, and whatever fails in between.
     #[test]
-    fn monotonic_increases_whatever_the_clock_does() {
-        let mut generator = seeded();
-        let mut last = Ulid::NIL;
-        for step in 0..1000 {
-            let id = generator.monotonic(MS + step % 7).unwrap();
-            assert!(id > last);
-            last = id;
-        }
-        assert_eq!(last.unix_ms(), MS + 6);
-    }
-
-    #[test]
-    fn an_error_leaves_the_sequence_where_it_was() {
-        let mut generator = Generator { last: Ulid::upper_bound(MS).unwrap(), ..seeded() };
-        assert_eq!(generator.monotonic(MS), Err(Error(ErrorKind::Exhausted)));
-        assert_eq!(generator.monotonic(u64::MAX), Err(Error(ErrorKind::Range)));
-        assert_eq!(generator.last, Ulid::upper_bound(MS).unwrap());
-        assert_eq!(generator.monotonic(MS + 1).unwrap().unix_ms(), MS + 1);
-    }
-
-    #[test]
-    fn random_values_do_not_move_the_monotonic_sequence() {
-        let mut generator = seeded();
-        let first = generator.monotonic(MS).unwrap();
+    fn sequences_go_on_by_themselves() {
+        let (mut generator, shared) = (seeded(), AtomicU64::new(MS));
+        generator.set_last(Ulid::from_parts(MS, 41).unwrap());
+        let first = generator.uuid_v7(MOMENT).unwrap();
         generator.random(MS + 1000).unwrap();
-        assert_eq!(u128::from(generator.monotonic(MS).unwrap()), u128::from(first) + 1);
-    }
-
-    #[test]
-    fn uuids_increase_whatever_the_clock_does_and_apart_from_the_monotonic_sequence() {
-        let mut generator = seeded();
-        let first = generator.monotonic(MS).unwrap();
-        let (mut last, mut ones, mut zeros) = ([0; 16], 0, 0);
-        for step in 0..1000 {
-            let uuid = generator.uuid_v7(Duration::from_millis(MS + step % 7)).unwrap();
-            assert!(uuid > last);
-            last = uuid;
-            ones |= u128::from_be_bytes(uuid);
-            zeros |= !u128::from_be_bytes(uuid);
-        }
-        let random = (1 << 62) - 1;
-        assert_eq!((ones & random, zeros & random), (random, random));
-        assert_eq!(u128::from(generator.monotonic(MS).unwrap()), u128::from(first) + 1);
+        generator.uuid_v7_at(Duration::from_millis(MS + 1000)).unwrap();
+        assert_eq!(generator.random(u64::MAX), Err(Error(ErrorKind::Range)));
+        assert_eq!(generator.monotonic(u64::MAX), Err(Error(ErrorKind::Range)));
         assert_eq!(generator.uuid_v7(Duration::MAX), Err(Error(ErrorKind::Range)));
-        assert_eq!(generator.last_uuid_v7, last);
-    }
-
-    #[test]
-    fn a_sequence_continues_after_an_id_of_another() {
-        let mut generator = seeded();
-        let last = Ulid::from_parts(MS, 41).unwrap();
-        generator.set_last(last);
-        assert_eq!(generator.monotonic(MS), Ok(Ulid::from_parts(MS, 42).unwrap()));
-    }
-
-    #[test]
-    fn ordered_ids_are_the_shared_time_and_64_random_bits() {
-        let shared = AtomicU64::new(0);
-        let (mut a, mut b) = (seeded(), Generator::new(StdRng::from_seed([8; 32])));
-        let (mut last, mut ones, mut zeros) = (Ulid::NIL, 0, 0);
-        for step in 0..1000 {
-            let generator = if step % 3 == 0 { &mut a } else { &mut b };
-            let id = generator.ordered((MS + step % 7) << 16, &shared).unwrap();
-            assert!(id > last);
-            assert_eq!((u128::from(id) >> 64) as u64, shared.load(Ordering::Relaxed));
-            last = id;
-            ones |= u128::from(id) as u64;
-            zeros |= !u128::from(id) as u64;
-        }
-        assert_eq!((ones, zeros), (u64::MAX, u64::MAX));
-        shared.store(u64::MAX, Ordering::Relaxed);
-        assert_eq!(a.ordered(MS << 16, &shared), Err(Error(ErrorKind::Range)));
-        assert_eq!(shared.into_inner(), u64::MAX);
-    }
-
-    #[test]
-    fn ordered_uuids_and_ulids_have_one_order() {
-        let shared = AtomicU64::new(0);
-        let mut generator = seeded();
-        let (mut last, mut ones, mut zeros) = ([0; 16], 0, 0);
-        for step in 0..1000 {
-            let now = (MS + step % 7) << 16;
-            let id = generator.ordered(now, &shared).unwrap();
-            let uuid = generator.ordered_uuid_v7(now, &shared).unwrap();
-            assert_eq!(
-                uuid,
-                ordered::uuid_v7((u128::from(id) >> 64) as u64 + 1, u128::from_be_bytes(uuid) as u64)
-            );
-            assert!(uuid > last);
-            last = uuid;
-            ones |= u128::from_be_bytes(uuid);
-            zeros |= !u128::from_be_bytes(uuid);
-        }
-        let random = (1 << 58) - 1;
-        assert_eq!((ones & random, zeros & random), (random, random));
-        shared.store(u64::MAX, Ordering::Relaxed);
-        assert_eq!(generator.ordered_uuid_v7(MS << 16, &shared), Err(Error(ErrorKind::Range)));
-    }
-
-    #[test]
-    fn a_uuid_of_a_moment_does_not_move_the_sequence() {
-        let mut generator = seeded();
-        let first = generator.uuid_v7(Duration::from_millis(MS)).unwrap();
-        let later = Duration::from_millis(MS + 1000);
-        assert_ne!(generator.uuid_v7_at(later), generator.uuid_v7_at(later));
-        assert_eq!(Ulid::from(generator.uuid_v7_at(later).unwrap()).unix_ms(), MS + 1000);
-        assert_eq!(generator.last_uuid_v7, first);
         assert_eq!(generator.uuid_v7_at(Duration::MAX), Err(Error(ErrorKind::Range)));
+        assert_eq!(generator.monotonic(MS), Ok(Ulid::from_parts(MS, 42).unwrap()));
+        let time = |uuid: [u8; 16]| u128::from_be_bytes(uuid) >> 64;
+        assert_eq!(time(generator.uuid_v7(MOMENT).unwrap()), time(first) + 1);
+        // Generators with one word have one order for both kinds of ids.
+        let id = generator.ordered(MS, &shared).unwrap();
+        assert_eq!(ordered::time_of(id), MS + 1);
+        let uuid = seeded().ordered_uuid_v7(MS, &shared).unwrap();
+        assert_eq!(uuid, ordered::uuid_v7(MS + 2, u128::from_be_bytes(uuid) as u64));
+        shared.store(u64::MAX, Ordering::Relaxed);
+        assert_eq!(generator.ordered(MS, &shared), Err(Error(ErrorKind::Range)));
+        assert_eq!(generator.ordered_uuid_v7(MS, &shared), Err(Error(ErrorKind::Range)));
+        assert_eq!(shared.into_inner(), u64::MAX);
     }
 }

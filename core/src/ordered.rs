@@ -165,168 +165,39 @@ mod tests {
 
     const MS: u64 = 1_469_918_176_385;
 
-    /// The rule for a clock that reads a time.
-    fn next(last: u64, since_epoch: Duration) -> Result<u64, Error> {
-        super::next(last, clock(since_epoch)?)
-    }
-
-    fn advance(shared: &AtomicU64, since_epoch: Duration) -> Result<u64, Error> {
-        super::advance(shared, clock(since_epoch)?)
-    }
-
-    fn at(unix_ms: u64, ns: u64) -> Duration {
-        Duration::from_millis(unix_ms) + Duration::from_nanos(ns)
-    }
-
-    fn word(unix_ms: u64, fraction: u64) -> u64 {
-        unix_ms << 16 | fraction
-    }
-
     #[test]
-    fn a_later_clock_gives_its_own_time() {
-        assert_eq!(next(0, at(MS, 0)), Ok(word(MS, 0)));
-        // A 65536th of a millisecond is 15.2587890625 ns.
-        assert_eq!(next(word(MS, 0), at(MS, 31)), Ok(word(MS, 2)));
-        assert_eq!(next(word(MS, 0), at(MS, 500_000)), Ok(word(MS, 0x8000)));
-        assert_eq!(next(word(MS, 0), at(MS, 999_999)), Ok(word(MS, 0xffff)));
-        assert_eq!(next(word(MS, 0xffff), at(MS + 1, 0)), Ok(word(MS + 1, 0)));
-    }
-
-    #[test]
-    fn the_same_time_is_one_more() {
-        assert_eq!(next(word(MS, 0), at(MS, 0)), Ok(word(MS, 1)));
-        assert_eq!(next(word(MS, 0), at(MS, 15)), Ok(word(MS, 1)));
-        assert_eq!(next(word(MS, 0), at(MS, 16)), Ok(word(MS, 1)));
-        assert_eq!(next(0, Duration::ZERO), Ok(1));
-    }
-
-    #[test]
-    fn one_more_carries_into_the_milliseconds() {
-        assert_eq!(next(word(MS, 0xffff), at(MS, 999_999)), Ok(word(MS + 1, 0)));
-        assert_eq!(next(word(0xffff_ffff, 0xffff), at(MS - 1, 0)), Ok(word(MS - 1, 0)));
-        assert_eq!(next(word(0xffff_ffff, 0xffff), Duration::ZERO), Ok(word(0x1_0000_0000, 0)));
-    }
-
-    #[test]
-    fn a_clock_set_back_keeps_the_last_time() {
-        for clock in [at(MS, 0), at(MS - 1, 999_999), at(MS - 3_600_000, 0), Duration::ZERO] {
-            assert_eq!(next(word(MS, 7), clock), Ok(word(MS, 8)), "{clock:?}");
+    fn a_clock_beyond_the_last_time_is_an_error() {
+        assert_eq!(clock(Duration::from_millis(Ulid::MAX_UNIX_MS)), Ok(!0xffff));
+        // Shifted or multiplied without a check, the last of these and that below would start at zero again.
+        for ms in [Ulid::MAX_UNIX_MS + 1, u64::MAX, 1 << 52] {
+            assert_eq!(clock(Duration::from_millis(ms)), Err(Error(ErrorKind::Range)), "{ms}");
         }
-    }
-
-    #[test]
-    fn the_end_of_time_is_an_error() {
-        let max = Ulid::MAX_UNIX_MS;
-        assert_eq!(next(0, at(max, 999_999)), Ok(u64::MAX));
-        assert_eq!(next(u64::MAX - 1, at(MS, 0)), Ok(u64::MAX));
-        for clock in [at(MS, 0), at(max, 999_999), Duration::ZERO] {
-            assert_eq!(next(u64::MAX, clock), Err(Error(ErrorKind::Range)));
-        }
-        // Multiplied without a check, the last two would start at zero again.
-        for clock in
-            [at(max + 1, 0), Duration::MAX, Duration::from_secs(1 << 61), Duration::from_millis(1 << 52)]
-        {
-            assert_eq!(next(0, clock), Err(Error(ErrorKind::Range)), "{clock:?}");
-        }
-    }
-
-    #[test]
-    fn an_error_leaves_the_word_as_it_was() {
-        let shared = AtomicU64::new(u64::MAX - 1);
-        assert_eq!(advance(&shared, at(MS, 0)), Ok(u64::MAX));
-        assert_eq!(advance(&shared, at(MS, 0)), Err(Error(ErrorKind::Range)));
-        assert_eq!(advance(&shared, at(Ulid::MAX_UNIX_MS + 1, 0)), Err(Error(ErrorKind::Range)));
-        assert_eq!(shared.into_inner(), u64::MAX);
-    }
-
-    #[test]
-    fn a_word_follows_the_rule_wherever_the_clock_is() {
-        let middle = word(MS, 7);
-        for last in [0, 1, middle, u64::MAX - (1 << 33), u64::MAX - (1 << 32), u64::MAX - 2] {
-            for clock in [Duration::ZERO, at(MS - 1, 0), at(MS, 0), at(MS, 107), at(MS + 1, 0)] {
-                let shared = AtomicU64::new(last);
-                assert_eq!(advance(&shared, clock), next(last, clock), "{last:x} {clock:?}");
-                assert_eq!(shared.load(Ordering::Relaxed), next(last, clock).unwrap());
-            }
-        }
+        assert_eq!(clock(Duration::from_secs(1 << 61)), Err(Error(ErrorKind::Range)));
     }
 
     #[test]
     fn after_a_ulid_comes_a_greater_one_and_never_a_smaller() {
-        let shared = AtomicU64::new(0);
-        let id = Ulid::from(u128::from(word(MS, 7)) << 64 | u128::from(u64::MAX));
-        assert_eq!(advance_to(&shared, id), word(MS, 0xffff));
-        assert_eq!(advance_to(&shared, Ulid::NIL), word(MS, 0xffff));
-        assert_eq!(advance(&shared, at(MS, 0)), Ok(word(MS + 1, 0)));
-        assert_eq!(advance_to(&shared, id), word(MS + 1, 0));
-        assert_eq!(advance_to(&shared, Ulid::from(u128::MAX)), u64::MAX);
-    }
-
-    /// The fraction of a UUID is not where that of a ULID is, so whatever it is, the next one is in a later millisecond.
-    #[test]
-    fn after_a_uuid_comes_a_greater_one() {
-        for fraction in [0, 1, 0x6fff, 0x7000, 0x8000, 0xfff0, 0xffff] {
-            let (shared, id) = (AtomicU64::new(word(MS, 0)), uuid_v7(word(MS, fraction), u64::MAX));
-            advance_to(&shared, id.into());
-            let time = advance(&shared, at(MS, 0)).unwrap();
-            assert_eq!(time, word(MS + 1, 0));
-            assert!(uuid_v7(time, 0) > id);
-        }
-    }
-
-    #[test]
-    fn a_uuid_has_the_whole_time_around_version_and_variant() {
-        let uuid = |time, randomness| u128::from_be_bytes(uuid_v7(time, randomness));
-        assert_eq!(uuid(word(MS, 0), 0), u128::from(MS) << 80 | 7 << 76 | 0b10 << 62);
-        assert_eq!(uuid(0, u64::MAX), 7 << 76 | 0b10 << 62 | ((1 << RANDOM_BITS_OF_UUID_V7) - 1));
-        assert_eq!(uuid(u64::MAX, u64::MAX), !(8 << 76 | 0b01 << 62));
-        // Each bit of the time changes one bit, and in the same order.
-        let mut last = uuid(0, 0);
-        for bit in 0..64 {
-            let set = uuid(1 << bit, 0);
-            assert_eq!((set ^ uuid(0, 0)).count_ones(), 1, "{bit}");
-            assert!(set > last, "{bit}");
-            last = set;
-        }
-    }
-
-    #[test]
-    fn a_word_that_is_taken_back_all_the_time_gives_no_time_before_the_clock() {
-        const EACH: usize = if cfg!(miri) { 50 } else { 100_000 };
-        let shared = AtomicU64::new(0);
-        std::thread::scope(|scope| {
-            scope.spawn(|| {
-                for _ in 0..EACH {
-                    shared.store(0, Ordering::Relaxed);
-                }
-            });
-            for _ in 0..EACH {
-                assert!(advance(&shared, at(MS, 0)).unwrap() >= word(MS, 0));
-            }
-        });
+        let (shared, end) = (AtomicU64::new(0), MS << 16 | 0xffff);
+        let id = Ulid::from(u128::from(MS << 16 | 7) << 64 | u128::from(u64::MAX));
+        assert_eq!(advance_to(&shared, id), end);
+        assert_eq!(advance_to(&shared, Ulid::NIL), end);
+        assert_eq!(advance(&shared, 0), Ok(end + 1));
+        assert_eq!(advance_to(&shared, id), end + 1);
     }
 
     #[test]
     fn threads_never_get_the_same_time_and_each_an_increasing_one() {
-        const EACH: usize = if cfg!(miri) { 50 } else { 10_000 };
+        const EACH: u64 = if cfg!(miri) { 50 } else { 10_000 };
         let shared = AtomicU64::new(0);
-        let mut times: Vec<u64> = std::thread::scope(|scope| {
-            let threads = [(); 4].map(|()| {
-                scope.spawn(|| -> Vec<u64> {
-                    // A clock that stands still makes them collide at every step.
-                    (0..EACH).map(|_| advance(&shared, at(MS, 0)).unwrap()).collect()
-                })
-            });
-            threads
-                .into_iter()
-                .flat_map(|thread| {
-                    let times = thread.join().unwrap();
-                    assert!(times.is_sorted_by(|a, b| a < b));
-                    times
-                })
-                .collect()
+        // A clock that stands still makes them collide at every step.
+        let times = || -> Vec<u64> { (0..EACH).map(|_| advance(&shared, MS).unwrap()).collect() };
+        let mut all = std::thread::scope(|scope| {
+            let threads = [(); 4].map(|()| scope.spawn(times));
+            let each = threads.map(|thread| thread.join().unwrap());
+            assert!(each.iter().all(|times| times.is_sorted_by(|a, b| a < b)));
+            each.concat()
         });
-        times.sort_unstable();
-        assert!(times.iter().copied().eq(word(MS, 0)..word(MS, 0) + 4 * EACH as u64));
+        all.sort_unstable();
+        assert!(all.into_iter().eq(MS..MS + 4 * EACH));
     }
 }

@@ -123,69 +123,6 @@ mod tests {
     const MS: u64 = 1_469_918_176_385;
     const US: i128 = MS as i128 * 1000;
 
-    fn bounds(lower: Bound<i128>, upper: Bound<i128>) -> (u64, u64) {
-        let window = Window::new(lower, upper);
-        assert_eq!((window.lower().randomness(), window.upper().randomness()), (0, Ulid::MAX_RANDOMNESS));
-        (window.lower().unix_ms(), window.upper().unix_ms())
-    }
-
-    #[test]
-    fn a_bound_on_a_millisecond() {
-        assert_eq!(bounds(Included(US), Included(US + 1000)), (MS, MS + 1));
-        assert_eq!(bounds(Included(US), Excluded(US + 1000)), (MS, MS));
-        assert_eq!(bounds(Excluded(US), Included(US + 1000)), (MS + 1, MS + 1));
-    }
-
-    #[test]
-    fn a_bound_within_a_millisecond() {
-        for us in [US + 1, US + 999] {
-            assert_eq!(bounds(Included(us), Included(us + 1000)), (MS + 1, MS + 1));
-            assert_eq!(bounds(Excluded(us), Excluded(us + 1000)), (MS + 1, MS + 1));
-        }
-    }
-
-    #[test]
-    fn no_bound_and_bounds_outside_of_what_a_ulid_holds() {
-        let all = (0, Ulid::MAX_UNIX_MS);
-        let end = (i128::from(Ulid::MAX_UNIX_MS) + 1) * 1000;
-        assert_eq!(bounds(Unbounded, Unbounded), all);
-        assert_eq!(bounds(Included(i64::MIN.into()), Included(i64::MAX.into())), all);
-        assert_eq!(bounds(Excluded(i128::MIN), Excluded(i128::MAX)), all);
-        assert_eq!(bounds(Excluded(-1), Excluded(end)), all);
-        assert_eq!(bounds(Included(end - 1000), Unbounded), (Ulid::MAX_UNIX_MS, Ulid::MAX_UNIX_MS));
-        assert_eq!(bounds(Unbounded, Included(0)), (0, 0));
-    }
-
-    #[test]
-    fn a_window_contains_its_bounds_and_no_neighbour() {
-        let window = Window::new(Included(US), Excluded(US + 1000));
-        let [lower, upper] = [window.lower(), window.upper()].map(u128::from);
-        for (value, within) in [(lower - 1, false), (lower, true), (upper, true), (upper + 1, false)] {
-            assert_eq!(window.contains(value.into()), within, "{value:x}");
-        }
-    }
-
-    #[test]
-    fn empty_windows() {
-        let end = (i128::from(Ulid::MAX_UNIX_MS) + 1) * 1000;
-        for (lower, upper) in [
-            (Included(US + 1), Excluded(US + 1000)),
-            (Excluded(US), Excluded(US + 1000)),
-            (Included(US + 1000), Included(US)),
-            (Unbounded, Excluded(0)),
-            (Unbounded, Included(-1)),
-            (Included(end), Unbounded),
-            (Excluded(end - 1000), Unbounded),
-            (Included(i128::MAX), Unbounded),
-            (Unbounded, Included(i128::MIN)),
-        ] {
-            let window = Window::new(lower, upper);
-            assert!(window.is_empty(), "{lower:?} {upper:?}");
-            assert_eq!(window, Window::EMPTY);
-            assert!(![Ulid::NIL, Ulid::MAX].into_iter().any(|ulid| window.contains(ulid)));
-        }
-    }
-
     #[test]
     fn a_fraction_is_interpolated_within_the_histogram() {
         // Ten buckets of a second each.

@@ -9,3 +9,40 @@ fn every_rule_holds() {
         target.run(1, 50_000);
     }
 }
+
+/// Texts of each form. The library combines the faults of a text, so two might cancel each other.
+#[test]
+fn every_byte_is_read_in_every_place_and_with_another_fault() {
+    for (check, valid) in [
+        (rules::parse::check as fn(&[u8]) -> bool, "01ARYZ6S41TSV4RRFFQ69G5FAV"),
+        (rules::parse::check, "7zzzzzzzzzzzzzzzzzzzzzzzzz"),
+        (rules::parse::check, "01563df3-6481-d676-4c61-efb99302bd5b"),
+        (rules::parse::check, "FFFFFFFF-FFFF-FFFF-FFFF-FFFFFFFFFFFF"),
+        (rules::typeid::check, "a_b_01h455vb4pex5vsknk084sn02q"),
+    ] {
+        assert!(check(valid.as_bytes()));
+        for place in 0..valid.len() {
+            let mut text = valid.as_bytes().to_vec();
+            for byte in 0..=u8::MAX {
+                text[place] = byte;
+                check(&text);
+            }
+            for other in 0..place {
+                for faults in [*b"**", [b'*', 0xff], *b"Z*", *b"*Z", *b"--", [0, 0]] {
+                    let mut text = valid.as_bytes().to_vec();
+                    (text[other], text[place]) = (faults[0], faults[1]);
+                    check(&text);
+                }
+            }
+        }
+        for byte in [b'*', b'-', 0, 0xff] {
+            check(&vec![byte; valid.len()]);
+        }
+    }
+}
+
+#[test]
+fn what_follows_a_prefix_is_zeros_and_ones() {
+    let valid = "01ARYZ6S41TSV4RRFFQ69G5FAV";
+    assert!((0..=valid.len()).all(|length| rules::prefix::check(valid[..length].as_bytes())));
+}

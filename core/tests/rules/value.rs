@@ -51,6 +51,8 @@ fn parts(numbers: &mut Numbers) {
         false => Err(ErrorKind::Range.into()),
     };
     assert_eq!(Ulid::from_parts(unix_ms, randomness), expected);
+    let bytes = Ulid::from(randomness).randomness_bytes();
+    assert_eq!(Ulid::from_parts_bytes(unix_ms, bytes).is_ok(), unix_ms >> 48 == 0);
     let key = randomness as i64;
     let expected = match (key, unix_ms >> 48) {
         (..0, _) => Err(ErrorKind::Negative { found: key }.into()),
