@@ -164,11 +164,12 @@ test-musl: ## tests/pg_regress in a PostgreSQL 18 with musl, the libc of Alpine 
 
 ##@ Fuzzing and stress tests, of any duration
 
-fuzz: ## random inputs for the library, by cargo-fuzz, which needs a nightly compiler (SECONDS=60, for each target)
-	set -e; $(tools); $(call get,fuzz,0.13.2); for name in $$(cargo fuzz list --fuzz-dir core/fuzz); do \
-		cargo +nightly fuzz run --fuzz-dir core/fuzz --target-dir target/fuzz --sanitizer none --features libfuzzer "$$name" \
-			-- -max_total_time=$(or $(FUZZ_SECONDS),60); \
-	done
+fuzz: ## random inputs for the library, by cargo-fuzz, which needs a nightly compiler (SECONDS=60)
+	set -e; $(tools); $(call get,fuzz,0.13.2); mkdir -p target/fuzz/corpus; \
+	cut -f1 core/tests/data/valid.tsv core/tests/data/typeid.tsv | \
+		split -l 1 -a 3 --filter='tr -d "\n" > "$$FILE"' - target/fuzz/corpus/; \
+	cargo +nightly fuzz run --fuzz-dir core/fuzz --target-dir target/fuzz --sanitizer none rules target/fuzz/corpus \
+		-- -max_total_time=$(or $(FUZZ_SECONDS),60)
 
 planner-fuzz: ## random queries for the planner's hooks (SECONDS=60; SEED=1; PG=18)
 	TESTS=planner_fuzz FUZZ_SECONDS=$${FUZZ_SECONDS:-60} scripts/test.sh server

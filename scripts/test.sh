@@ -26,7 +26,6 @@ is_pinned_rust() {
 # The Rust code, without PostgreSQL.
 stage_rust() {
   local drivers=(--package pg_ulid --features "diesel postgres-types sqlx")
-  local fuzz=(--locked --manifest-path core/fuzz/Cargo.toml --target-dir target/fuzz)
   if is_pinned_rust; then
     check cargo fmt --check --all
     check cargo fmt --check --manifest-path core/fuzz/Cargo.toml
@@ -35,7 +34,6 @@ stage_rust() {
     left_out "cargo fmt --check, as another $(rustfmt --version) may format otherwise"
   fi
   check cargo clippy --quiet --all-targets "${drivers[@]}" -- "${lints[@]}"
-  check cargo clippy --quiet --all-targets "${fuzz[@]}" -- "${lints[@]}"
   check cargo test "${drivers[@]}"
   RUSTFLAGS='--cfg loom' check cargo test --quiet --release --target-dir target/loom --package pg_ulid --lib horizon
   RUSTDOCFLAGS=${lints[*]} check cargo doc --quiet --no-deps "${drivers[@]}"

@@ -1,9 +1,8 @@
 //! Checks of the pure Rust part for any input: each compares the library with the same rule written in the simplest
 //! way, or with another crate, and panics if they differ.
 //!
-//! A check takes bytes, so three drivers run the same checks: `cargo test`, with inputs of a fixed seed; libFuzzer,
-//! guided by coverage (`core/fuzz/fuzz_targets`); and `core/fuzz/examples/random.rs`, which makes millions of inputs a
-//! second on any compiler. `make fuzz` runs these two.
+//! A check takes bytes, so `cargo test` runs the same checks, with inputs of a fixed seed, as libFuzzer, guided by
+//! coverage (`make fuzz`).
 
 pub mod input;
 pub mod monotonic;
