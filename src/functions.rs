@@ -7,8 +7,7 @@ use std::time::Duration;
 use pg_ulid::{ErrorKind, TypeId, Ulid, Window};
 
 use super::server::datum::{
-    Bytea, ByteaArg, Cstring, POSTGRES_EPOCH_MS, ShortText, SnowflakeParts, TextArg, TextString, Timestamp,
-    TimestampTz, Uuid,
+    Bytea, ByteaArg, Cstring, POSTGRES_EPOCH_MS, ShortText, TextArg, TextString, Timestamp, TimestampTz, Uuid,
 };
 use super::server::range::{TstzRange, UlidWindow};
 use super::server::report::{Error, Fault};
@@ -216,16 +215,6 @@ pub(super) fn from_snowflake<'call>(id: i64, epoch: TimestampTz) -> Result<Ulid,
 
 pub(super) fn to_snowflake<'call>(ulid: &Ulid, epoch: TimestampTz) -> Result<i64, Error<'call>> {
     Ok(ulid.to_snowflake(epoch_ms(epoch)?).map_err(refused(*ulid))?)
-}
-
-pub(super) fn snowflake_parts<'call>(ulid: &Ulid) -> Result<SnowflakeParts, Error<'call>> {
-    let parts = ulid.snowflake_parts().map_err(refused(*ulid))?;
-    Ok(SnowflakeParts {
-        created_at: extract_timestamp(ulid),
-        datacenter: parts.datacenter.into(),
-        worker: parts.worker.into(),
-        sequence: parts.sequence.into(),
-    })
 }
 
 pub(super) fn from_key<'call>(created_at: TimestampTz, key: i64) -> Result<Ulid, Error<'call>> {

@@ -17,8 +17,7 @@ use generate::Ordered;
 use pg_ulid::Ulid;
 use pgrx::pg_sys::Oid;
 use server::datum::{
-    Bytea, ByteaArg, Cstring, Internal, ShortText, SnowflakeParts, TextArg, TextString, Timestamp,
-    TimestampTz, Uuid,
+    Bytea, ByteaArg, Cstring, Internal, ShortText, TextArg, TextString, Timestamp, TimestampTz, Uuid,
 };
 use server::range::{TstzRange, UlidWindow};
 use server::{frame, horizon, shared};
@@ -83,7 +82,6 @@ frame::export! {
         ulid_to_uuid_v7(ulid: &Ulid) -> Uuid = functions::to_uuid_v7;
         ulid_from_snowflake(id: i64, epoch: TimestampTz) -> Ulid = functions::from_snowflake;
         ulid_to_snowflake(ulid: &Ulid, epoch: TimestampTz) -> i64 = functions::to_snowflake;
-        ulid_snowflake_parts(ulid: &Ulid) -> SnowflakeParts = functions::snowflake_parts;
         ulid_from_key(created_at: TimestampTz, key: i64) -> Ulid = functions::from_key;
         ulid_to_key(ulid: &Ulid) -> i64 = functions::to_key;
         ulid_from_bytes(created_at: TimestampTz, bytes: ByteaArg) -> Ulid = functions::from_bytes;

@@ -19,8 +19,8 @@ use std::ffi::{c_char, c_int, c_void};
 
 use pgrx::pg_sys::{
     AttStatsSlot, BoolExprType, CoercionForm, Const, Datum, Expr, FuncExpr, FunctionCallInfo, HeapTuple,
-    HeapTupleData, IndexOptInfo, List, ListCell, MemoryContext, Node, Oid, OpExpr, PGFunction, PlannerInfo,
-    QualCost, RangeBound, RangeType, Relation, StringInfoData, TransactionId, TupleDesc, TypeCacheEntry,
+    IndexOptInfo, List, ListCell, MemoryContext, Node, Oid, OpExpr, PGFunction, PlannerInfo, QualCost,
+    RangeBound, RangeType, Relation, StringInfoData, TransactionId, TupleDesc, TypeCacheEntry,
     VariableStatData, XactCallback, check_function_callback, oidvector, text, varlena,
 };
 #[cfg(any(feature = "pg15", feature = "pg16"))]
@@ -82,22 +82,6 @@ declare! {
         upper: *mut RangeBound,
         is_empty: *mut bool,
     );
-    fn CreateTemplateTupleDesc(columns: c_int) -> TupleDesc;
-    fn TupleDescInitEntry(
-        descriptor: TupleDesc,
-        number: i16,
-        name: *const c_char,
-        kind: Oid,
-        typmod: i32,
-        dimensions: c_int,
-    );
-    #[cfg(feature = "pg19")]
-    fn TupleDescFinalize(descriptor: TupleDesc);
-    fn BlessTupleDesc(descriptor: TupleDesc) -> TupleDesc;
-    #[cfg(any(feature = "pg15", feature = "pg16"))]
-    fn heap_form_tuple(descriptor: TupleDesc, values: *mut Datum, nulls: *mut bool) -> *mut HeapTupleData;
-    #[cfg(not(any(feature = "pg15", feature = "pg16")))]
-    fn heap_form_tuple(descriptor: TupleDesc, values: *const Datum, nulls: *const bool) -> *mut HeapTupleData;
 
     // Functions of core with the SQL calling convention
     fn DirectFunctionCall1Coll(function: PGFunction, collation: Oid, argument: Datum) -> Datum;

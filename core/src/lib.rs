@@ -64,7 +64,7 @@ pub use error::{Error, ErrorKind, Expected, ForeignId};
 #[cfg(feature = "diesel")]
 pub use external::diesel;
 pub use generator::{Generator, since_epoch, unix_ms};
-pub use snowflake::{SnowflakeParts, TWITTER_EPOCH_MS};
+pub use snowflake::TWITTER_EPOCH_MS;
 pub use typeid::TypeId;
 pub use value::Ulid;
 pub use window::Window;

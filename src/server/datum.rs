@@ -1,7 +1,7 @@
 //! The SQL types that the functions take and return, as Rust types.
 #![allow(unsafe_code)]
 
-use std::ffi::{CStr, c_int, c_void};
+use std::ffi::{CStr, c_void};
 
 use pgrx::pg_sys::{self, Datum, Oid};
 
@@ -74,47 +74,9 @@ impl<'call> Argument<'call> for Uuid {
 impl Returned for Uuid {
     const SQL: &'static str = "uuid";
 
-    fn into_datum(self) -> Datum {
-        allocate(|| self.0)
-    }
-}
-
-/// A record of the parts of a snowflake.
-pub(crate) struct SnowflakeParts {
-    pub created_at: TimestampTz,
-    pub datacenter: i32,
-    pub worker: i32,
-    pub sequence: i32,
-}
-
-impl Returned for SnowflakeParts {
-    const SQL: &'static str = "record";
-
-    fn into_datum(self) -> Datum {
-        // The OUT parameters of the SQL function, which a test compares.
-        let columns = [
-            (c"created_at", pg_sys::TIMESTAMPTZOID, Datum::from(self.created_at.0)),
-            (c"datacenter", pg_sys::INT4OID, Datum::from(self.datacenter)),
-            (c"worker", pg_sys::INT4OID, Datum::from(self.worker)),
-            (c"sequence", pg_sys::INT4OID, Datum::from(self.sequence)),
-        ];
-        let mut values = [Datum::null(); 4];
-        let mut nulls = [false; 4];
-        // SAFETY: the descriptor has as many columns as there are values, of their types. The tuple copies the values, and
-        // nothing in it is toasted, as their types are passed by value; so it is a valid datum.
-        unsafe {
-            let descriptor = server::CreateTemplateTupleDesc(columns.len() as c_int);
-            for n in 0..columns.len() {
-                let (name, oid, value) = columns[n];
-                server::TupleDescInitEntry(descriptor, n as i16 + 1, name.as_ptr(), oid, -1, 0);
-                values[n] = value;
-            }
-            #[cfg(feature = "pg19")]
-            server::TupleDescFinalize(descriptor);
-            server::BlessTupleDesc(descriptor);
-            let tuple = server::heap_form_tuple(descriptor, values.as_mut_ptr(), nulls.as_mut_ptr());
-            Datum::from((*tuple).t_data)
-        }
+    unsafe fn into_datum(self) -> Datum {
+        // SAFETY: the contract is the same.
+        unsafe { allocate(|| self.0) }
     }
 }
 

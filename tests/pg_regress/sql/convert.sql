@@ -6,7 +6,7 @@ SET timezone = 'UTC';
 
 -- what the functions are
 SELECT oid::regprocedure, provolatile, proisstrict, proparallel, pg_get_function_arguments(oid), pg_get_function_result(oid)
-FROM pg_proc WHERE proname ~ '_(v1|v6|v7|snowflake|snowflake_parts|parts|key)$' AND probin ~ 'ulid' ORDER BY proname, oid;
+FROM pg_proc WHERE proname ~ '_(v1|v6|v7|snowflake|parts|key)$' AND probin ~ 'ulid' ORDER BY proname, oid;
 
 -- version 1 and 6: the examples of RFC 9562 (A.1, A.5)
 SELECT v1, v6, ulid_from_uuid_v1(v1) AS ulid, ulid_extract_timestamp(ulid_from_uuid_v1(v1)) AS time,
@@ -38,8 +38,8 @@ FROM ulid_snowflake_parts(ulid_from_snowflake(1541815603606036480)) AS p;
 SELECT ulid_from_snowflake(175928847299117063, epoch) AS ulid, p.*,
        ulid_to_snowflake(ulid_from_snowflake(175928847299117063, epoch), epoch) AS back
 FROM (VALUES ('2015-01-01 00:00+00'::timestamptz)) AS v (epoch), ulid_snowflake_parts(ulid_from_snowflake(175928847299117063, epoch)) AS p;
--- the record has the names of the columns, wherever it goes, and null gives null
-SELECT to_json(ulid_snowflake_parts(ulid_from_snowflake(1541815603606036480))), ulid_snowflake_parts(NULL) AS strict;
+-- the row has the names of the columns, wherever it goes, and null gives nulls
+SELECT to_json(ulid_snowflake_parts(ulid_from_snowflake(1541815603606036480))), ulid_snowflake_parts(NULL) AS nulls;
 -- the default epoch is the same moment in every session
 SET datestyle = 'SQL, DMY';
 SET timezone = 'Asia/Tokyo';
@@ -57,7 +57,7 @@ SELECT ulid_to_snowflake(ulid_lower_bound('2080-07-10 17:30:30.209+00'));
 \echo :LAST_ERROR_SQLSTATE
 SELECT ulid_to_snowflake('01ARYZ6S41TSV4RRFFQ69G5FAV');
 \echo :LAST_ERROR_SQLSTATE
-SELECT ulid_snowflake_parts('00000000000000000000000001');
+SELECT * FROM ulid_snowflake_parts('00000000000000000000000001');
 \echo :LAST_ERROR_SQLSTATE
 
 -- a time and a key, or 10 bytes
