@@ -183,7 +183,7 @@ fn refused<'call>(id: impl Into<[u8; 16]>) -> impl FnOnce(pg_ulid::Error) -> Fau
 /// The fault of converting a number.
 fn number_refused<'call>(error: pg_ulid::Error) -> Fault<'call> {
     match error.kind() {
-        ErrorKind::Negative { found } => Fault::Negative { found },
+        ErrorKind::Negative { .. } => Fault::Negative(error),
         _ => Fault::Timestamp,
     }
 }

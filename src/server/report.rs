@@ -8,7 +8,7 @@ use std::fmt::{self, Write};
 use std::panic::Location;
 use std::ptr::null;
 
-use pg_ulid::{ErrorKind, Expected, ForeignId, Ulid};
+use pg_ulid::{ErrorKind, ForeignId, Ulid};
 use pgrx::PgSqlErrorCode::{self, *};
 use pgrx::pg_sys::{Node, StringInfoData, pg_enc};
 
@@ -24,6 +24,7 @@ macro_rules! text {
 }
 
 /// An error that a function of the extension raises, and where.
+#[derive(Clone, Copy)]
 pub(crate) struct Error<'call> {
     fault: Fault<'call>,
     place: &'static Location<'static>,
@@ -38,6 +39,7 @@ impl<'call> From<Fault<'call>> for Error<'call> {
 }
 
 /// What is wrong. Nothing becomes a fault by itself: what calls the library says which fault its error is.
+#[derive(Clone, Copy)]
 pub(crate) enum Fault<'call> {
     /// 22P02, or 22003 if the text has more than 128 bits.
     Parse { text: &'call CStr, error: pg_ulid::Error },
@@ -56,7 +58,7 @@ pub(crate) enum Fault<'call> {
     /// 22023 or 22008: a uuid, whose bytes are `id`, cannot be converted to a ULID, or a ULID to an id of another kind.
     Convert { error: pg_ulid::Error, id: [u8; 16] },
     /// 22003: a snowflake or a key that is negative.
-    Negative { found: i64 },
+    Negative(pg_ulid::Error),
     /// 22008: an epoch that is infinite.
     Epoch,
     /// 22008: a timestamp that does not fit into a ULID.
@@ -192,11 +194,10 @@ impl<'call> Fault<'call> {
             )
             .detail(text!["The randomness is exactly 10 bytes long."]),
             Self::Convert { error, id } => convert_report(error, id),
-            Self::Negative { found } => Report::new(
-                ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE,
-                text![format_args!("value \"{found}\" is out of range for type ulid")],
-            )
-            .detail(text!["A snowflake or a key must not be negative."]),
+            Self::Negative(error) => {
+                Report::new(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE, text![format_args!("{error}")])
+                    .detail(text!["A snowflake or a key must not be negative."])
+            }
             Self::Epoch => Report::new(ERRCODE_DATETIME_FIELD_OVERFLOW, text!["epoch out of range"])
                 .detail(text!["An epoch must be finite."]),
             Self::Timestamp => {
@@ -220,7 +221,7 @@ impl<'call> Fault<'call> {
             .hint(c"To continue after it anyway, pass true as the second argument."),
             Self::Exhausted => Report::new(
                 ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED,
-                text!["could not generate a monotonic ulid: randomness of this millisecond is exhausted"],
+                text![format_args!("{}", pg_ulid::Error::from(ErrorKind::Exhausted))],
             )
             .hint(c"The next millisecond has room again; retry the statement."),
             Self::ParallelWorker => Report::new(
@@ -252,7 +253,10 @@ impl<'call> Fault<'call> {
                 "\" is older than the last start of the server, so its ids are not known."
             ])
             .hint(c"Commit or roll back the prepared transaction."),
-            Self::Seed => Report::new(ERRCODE_INTERNAL_ERROR, text!["could not generate random values"]),
+            Self::Seed => Report::new(
+                ERRCODE_INTERNAL_ERROR,
+                text![format_args!("{}", pg_ulid::Error::from(ErrorKind::Seed))],
+            ),
         }
     }
 }
@@ -267,21 +271,7 @@ fn detail(text: &[u8], error: pg_ulid::Error) -> Text {
                 Character::Byte(byte) => text![format_args!("Byte {byte:#04x}{place}")],
             }
         }
-        ErrorKind::Length { expected, found } => match expected {
-            Expected::Text => {
-                text![format_args!("A ULID has 26 characters, or 36 in the form of a UUID, not {found}.")]
-            }
-            Expected::TextPrefix => text!["A ULID has 26 characters."],
-            Expected::TypeIdPrefix => {
-                text![format_args!("The prefix has at most 63 characters, not {found}.")]
-            }
-            Expected::TypeIdSuffix => text![format_args!("The suffix has 26 characters, not {found}.")],
-            _ => text![format_args!("There must be {expected}, not {found}.")],
-        },
-        ErrorKind::Overflow => text!["The first character of a ULID is at most 7."],
-        ErrorKind::PrefixUnderscore => text!["The prefix must not start or end with an underscore."],
-        ErrorKind::Separator => text!["Without a prefix there is no underscore before the suffix."],
-        _ => text![format_args!("This is wrong: {error}.")],
+        _ => text![error],
     }
 }
 
@@ -437,6 +427,19 @@ impl Piece for fmt::Arguments<'_> {
     fn append_to(self, text: &mut Text) {
         // Appending does not fail.
         let _ = text.write_fmt(self);
+    }
+}
+
+/// A sentence.
+impl Piece for pg_ulid::Error {
+    fn append_to(self, text: &mut Text) {
+        let start = text.0.len as usize;
+        format_args!("{self}.").append_to(text);
+        // SAFETY: something was appended there.
+        unsafe {
+            let first = text.0.data.cast::<u8>().add(start);
+            *first = (*first).to_ascii_uppercase();
+        }
     }
 }
 
