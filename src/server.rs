@@ -107,7 +107,7 @@ declare! {
         initialize: Option<unsafe extern "C-unwind" fn(segment: *mut c_void)>,
         found: *mut bool,
     ) -> *mut c_void;
-    #[cfg(feature = "pg19")]
+    #[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18")))]
     fn GetNamedDSMSegment(
         name: *const c_char,
         size: usize,

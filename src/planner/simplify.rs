@@ -52,7 +52,7 @@ fn is_called_by_grouping_sets(query: &Query, function: Oid) -> bool {
     };
     // SAFETY: the list is the query's, and has entries of this kind. Until all expressions are simplified, the target list
     // refers to the grouping expressions here.
-    #[cfg(any(feature = "pg18", feature = "pg19"))]
+    #[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17")))]
     return unsafe {
         server::elements(query.rtable).iter().any(|table| {
             let table = &*table.ptr_value.cast::<RangeTblEntry>();
@@ -60,7 +60,7 @@ fn is_called_by_grouping_sets(query: &Query, function: Oid) -> bool {
         })
     };
     // SAFETY: the list is the query's, and has entries of this kind.
-    #[cfg(not(any(feature = "pg18", feature = "pg19")))]
+    #[cfg(any(feature = "pg15", feature = "pg16", feature = "pg17"))]
     return unsafe {
         server::elements(query.targetList).iter().any(|entry| {
             let entry = &*entry.ptr_value.cast::<pg_sys::TargetEntry>();

@@ -2,7 +2,7 @@
 #![allow(unsafe_code)]
 
 use std::ffi::CStr;
-#[cfg(any(feature = "pg17", feature = "pg18", feature = "pg19"))]
+#[cfg(not(any(feature = "pg15", feature = "pg16")))]
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
@@ -96,14 +96,15 @@ fn attach(name: &CStr) -> *mut u8 {
     }
 }
 
-/// The same. From PostgreSQL 17 there is a registry for it, which needs no reserved space.
-#[cfg(any(feature = "pg17", feature = "pg18", feature = "pg19"))]
+/// The memory of this name. From PostgreSQL 17 there is a registry for it, which needs no reserved space.
+#[cfg(not(any(feature = "pg15", feature = "pg16")))]
 fn attach(name: &CStr) -> *mut u8 {
     /// # Safety
     /// The pointer is to memory of this size that nobody else has yet.
     unsafe extern "C-unwind" fn initialize(
         memory: *mut c_void,
-        #[cfg(feature = "pg19")] _argument: *mut c_void,
+        #[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18")))]
+        _argument: *mut c_void,
     ) {
         // SAFETY: the registry of segments calls this once, under its lock, with the memory that it has just made.
         unsafe { memory.cast::<u8>().write_bytes(0, size()) };
@@ -111,9 +112,9 @@ fn attach(name: &CStr) -> *mut u8 {
     let (name, mut found) = (name.as_ptr(), false);
     // SAFETY: the name is short enough; the function initializes what it is given before anybody else can attach it.
     unsafe {
-        #[cfg(not(feature = "pg19"))]
+        #[cfg(any(feature = "pg17", feature = "pg18"))]
         let memory = server::GetNamedDSMSegment(name, size(), Some(initialize), &mut found);
-        #[cfg(feature = "pg19")]
+        #[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18")))]
         let memory =
             server::GetNamedDSMSegment(name, size(), Some(initialize), &mut found, std::ptr::null_mut());
         memory.cast()
