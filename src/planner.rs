@@ -203,7 +203,7 @@ impl Call {
             catalog::function_of(order.greater_equal),
             catalog::function_of(order.less_equal),
         ];
-        if !called.into_iter().all(|function| catalog::may_execute(root, function)) {
+        if !called.into_iter().all(|function| root.may_execute(function)) {
             return None;
         }
         let ulid = || self.ulid.copy().relabel(order.kind);
@@ -218,8 +218,7 @@ impl Call {
     fn bound_call(&self, root: Root, name: &CStr, kind: Oid) -> Option<Expr> {
         let result = self.ulid.kind();
         let function = catalog::sibling(self.function, name, self.predicate.argument, result)?;
-        catalog::may_execute(root, function)
-            .then(|| Expr::call(function, result, self.argument.copy()).relabel(kind))
+        root.may_execute(function).then(|| Expr::call(function, result, self.argument.copy()).relabel(kind))
     }
 }
 

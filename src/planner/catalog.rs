@@ -6,7 +6,6 @@ use std::ffi::{CStr, c_int};
 
 use pgrx::pg_sys::{self, Datum, FormData_pg_proc, HeapTuple, Oid, SysCacheIdentifier};
 
-use super::node::Root;
 use crate::server;
 use crate::server::datum::TextArg;
 use crate::server::frame::Argument;
@@ -74,42 +73,10 @@ pub(super) fn is_sql(function: Oid) -> bool {
         if tuple.is_null() {
             return false;
         }
-        let language = (*form::<FormData_pg_proc>(tuple)).prolang;
+        let language = (*pg_sys::GETSTRUCT(tuple).cast::<FormData_pg_proc>()).prolang;
         server::ReleaseSysCache(tuple);
         language == Oid::from(pg_sys::SQLlanguageId)
     }
-}
-
-/// Whether the current user may execute a function. If not everybody may, a plan that is made with this answer is for
-/// this user alone. When the function changes, such as its privileges, the plan is made again; core's are taken not to
-/// change, as core does.
-pub(super) fn may_execute(root: Root, function: Oid) -> bool {
-    let may = |role| {
-        // SAFETY: a function that does not exist is an ERROR.
-        let result = unsafe {
-            #[cfg(feature = "pg15")]
-            let result = server::pg_proc_aclcheck(function, role, pg_sys::ACL_EXECUTE);
-            #[cfg(not(feature = "pg15"))]
-            let result = server::object_aclcheck(
-                pg_sys::ProcedureRelationId,
-                function,
-                role,
-                pg_sys::ACL_EXECUTE.into(),
-            );
-            result
-        };
-        result == pg_sys::AclResult::ACLCHECK_OK
-    };
-    // SAFETY: it reads a variable of the process.
-    if !may(unsafe { server::GetUserId() }) {
-        return false;
-    }
-    // What everybody may do is what the role zero may, in has_function_privilege() too.
-    if !may(Oid::INVALID) {
-        root.depends_on_role();
-    }
-    root.depends_on_function(function);
-    true
 }
 
 /// The function of this name, argument and result in the schema of another one, if a call of it runs the C symbol of that
@@ -132,7 +99,7 @@ pub(super) fn sibling(function: Oid, name: &CStr, argument: Oid, result: Oid) ->
             return None;
         }
         let text = |tuple, number| attribute(by_oid, tuple, number).map(|datum| TextArg::from_datum(datum).0);
-        let found = &*form::<FormData_pg_proc>(tuple);
+        let found = &*pg_sys::GETSTRUCT(tuple).cast::<FormData_pg_proc>();
         let is_ours = found.prolang == Oid::from(pg_sys::ClanguageId)
             && found.prorettype == result
             && !found.prosecdef
@@ -155,16 +122,4 @@ pub(super) unsafe fn attribute(cache: c_int, tuple: HeapTuple, number: u32) -> O
     // SAFETY: the cache knows the attributes of its catalog.
     let datum = unsafe { server::SysCacheGetAttr(cache, tuple, number as i16, &mut is_null) };
     (!is_null).then_some(datum)
-}
-
-/// The attributes of a tuple of a catalog that are never null and of fixed length.
-///
-/// # Safety
-/// The tuple is of the catalog of this structure.
-pub(super) unsafe fn form<T>(tuple: HeapTuple) -> *const T {
-    // SAFETY: the attributes begin behind the header, whose length stands in it.
-    unsafe {
-        let header = (*tuple).t_data;
-        header.cast::<u8>().add((*header).t_hoff.into()).cast()
-    }
 }

@@ -25,7 +25,7 @@ pub(super) fn answer(request: &mut SupportRequestIndexCondition) -> Answer {
         strategy => BTMaxStrategyNumber + 1 - strategy,
     };
     let exact = catalog::operator(UUIDOID, strategy, request.opfamily)?;
-    if ![operator, exact].into_iter().all(|called| catalog::may_execute(root, catalog::function_of(called))) {
+    if ![operator, exact].into_iter().all(|called| root.may_execute(catalog::function_of(called))) {
         return None;
     }
     let [column, other] = [column, other].map(|side| side.copy().relabel(UUIDOID));

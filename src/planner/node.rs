@@ -38,14 +38,46 @@ impl Root {
         unsafe { self.0.as_ref().parse.as_ref() }
     }
 
+    /// Whether the current user may execute a function. If not everybody may, a plan that is made with this answer is for
+    /// this user alone. When the function changes, such as its privileges, the plan is made again; core's are taken not to
+    /// change, as core does.
+    pub(super) fn may_execute(self, function: Oid) -> bool {
+        let may = |role| {
+            // SAFETY: a function that does not exist is an ERROR.
+            let result = unsafe {
+                #[cfg(feature = "pg15")]
+                let result = server::pg_proc_aclcheck(function, role, pg_sys::ACL_EXECUTE);
+                #[cfg(not(feature = "pg15"))]
+                let result = server::object_aclcheck(
+                    pg_sys::ProcedureRelationId,
+                    function,
+                    role,
+                    pg_sys::ACL_EXECUTE.into(),
+                );
+                result
+            };
+            result == pg_sys::AclResult::ACLCHECK_OK
+        };
+        // SAFETY: it reads a variable of the process.
+        if !may(unsafe { server::GetUserId() }) {
+            return false;
+        }
+        // What everybody may do is what the role zero may, in has_function_privilege() too.
+        if !may(Oid::INVALID) {
+            self.depends_on_role();
+        }
+        self.depends_on_function(function);
+        true
+    }
+
     /// Marks the plan as one for the current role alone.
-    pub(super) fn depends_on_role(self) {
+    fn depends_on_role(self) {
         // SAFETY: every root has the state that all queries of a statement share, and nobody else changes it meanwhile.
         unsafe { (*self.0.as_ref().glob).dependsOnRole = true };
     }
 
     /// Lets a cached plan be made again when a function changes.
-    pub(super) fn depends_on_function(self, function: Oid) {
+    fn depends_on_function(self, function: Oid) {
         // SAFETY: the contract of the module: the root and the state that all queries of a statement share are valid.
         unsafe { server::record_plan_function_dependency(self.as_ptr(), function) };
     }
@@ -81,8 +113,11 @@ impl Expr {
     }
 
     /// What a function of the server has made.
-    fn made<T>(node: *mut T) -> Self {
-        // SAFETY: a function that makes a node does not return null.
+    ///
+    /// # Safety
+    /// The pointer is to an expression.
+    unsafe fn made<T>(node: *mut T) -> Self {
+        // SAFETY: it is not null.
         Self(unsafe { NonNull::new_unchecked(node.cast()) })
     }
 
@@ -113,7 +148,7 @@ impl Expr {
     /// A copy of it and everything below it.
     pub(super) fn copy(self) -> Self {
         // SAFETY: the contract of the module.
-        Self::made(unsafe { server::copyObjectImpl(self.as_ptr()) })
+        unsafe { Self::made(server::copyObjectImpl(self.as_ptr())) }
     }
 
     /// Itself, which must be new, as another type with the same bytes: changed in place, or a relabelling of it.
@@ -126,25 +161,30 @@ impl Expr {
             CoercionForm::COERCE_EXPLICIT_CAST
         };
         // SAFETY: the node is new, so it may change; the types have the same bytes, as the callers have checked.
-        Self::made(unsafe { server::applyRelabelType(self.as_ptr(), kind, -1, Oid::INVALID, form, -1, true) })
+        unsafe {
+            let relabelled = server::applyRelabelType(self.as_ptr(), kind, -1, Oid::INVALID, form, -1, true);
+            Self::made(relabelled)
+        }
     }
 
     /// A constant of a type of 16 bytes that is passed by reference.
     pub(super) fn constant(kind: Oid, value: Ulid) -> Self {
         let length = size_of::<Ulid>() as c_int;
         // SAFETY: the value is one of such a type, in the planner's memory context.
-        Self::made(unsafe {
-            server::makeConst(kind, -1, Oid::INVALID, length, value.into_datum(), false, false)
-        })
+        unsafe {
+            let value = value.into_datum();
+            Self::made(server::makeConst(kind, -1, Oid::INVALID, length, value, false, false))
+        }
     }
 
     /// A call of a function, written as one, of which the argument becomes a part.
     pub(super) fn call(function: Oid, result: Oid, argument: Self) -> Self {
         let form = CoercionForm::COERCE_EXPLICIT_CALL;
         // SAFETY: the list is a new one.
-        Self::made(unsafe {
-            server::makeFuncExpr(function, result, list([argument]), Oid::INVALID, Oid::INVALID, form)
-        })
+        unsafe {
+            let arguments = list([argument]);
+            Self::made(server::makeFuncExpr(function, result, arguments, Oid::INVALID, Oid::INVALID, form))
+        }
     }
 
     /// An operator between two expressions, which become parts of it.
@@ -162,7 +202,7 @@ impl Expr {
     /// The conjunction of a list of expressions.
     pub(super) fn and(list: *mut List) -> Self {
         // SAFETY: the list is a new one.
-        Self::made(unsafe { server::makeBoolExpr(pg_sys::BoolExprType::AND_EXPR, list, -1) })
+        unsafe { Self::made(server::makeBoolExpr(pg_sys::BoolExprType::AND_EXPR, list, -1)) }
     }
 
     /// Whether it is the same for all rows of one scan of the index.

@@ -7,7 +7,7 @@ use std::ptr::from_mut;
 
 use pgrx::pg_sys::{self, AttStatsSlot, Const, Datum, HeapTuple, List, Oid, PlannerInfo, VariableStatData};
 
-use super::catalog::{form, has_sixteen_bytes};
+use super::catalog::has_sixteen_bytes;
 use super::node::{Expr, pair};
 use super::{Answer, Call, Predicate};
 use crate::server;
@@ -94,7 +94,9 @@ unsafe fn of_window(variable: &mut VariableStatData, function: Oid, window: Wind
         if variable.statsTuple.is_null() {
             return None;
         }
-        let nulls = f64::from((*form::<pg_sys::FormData_pg_statistic>(variable.statsTuple)).stanullfrac);
+        let nulls = f64::from(
+            (*pg_sys::GETSTRUCT(variable.statsTuple).cast::<pg_sys::FormData_pg_statistic>()).stanullfrac,
+        );
         // What the most common values and the histogram reveal is only for users who may read the table, unless the
         // function is leakproof.
         if !server::statistic_proc_security_check(variable, function) {

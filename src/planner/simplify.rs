@@ -10,7 +10,7 @@ use pgrx::pg_sys::{
     RangeTblEntry, RelabelType, SysCacheIdentifier, Var,
 };
 
-use super::catalog::{attribute, family_of, form, is_sql};
+use super::catalog::{attribute, family_of, is_sql};
 use super::node::{Expr, Root, pair, relabelled};
 use super::{Answer, Call, Predicate};
 use crate::server;
@@ -166,7 +166,9 @@ impl Column {
                 return None;
             }
             // 'r' for ranges: a macro in some versions, an enumeration in others.
-            let is_by_range = (*form::<pg_sys::FormData_pg_partitioned_table>(tuple)).partstrat as u8 == b'r';
+            let is_by_range = (*pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_partitioned_table>())
+                .partstrat as u8
+                == b'r';
             let class = self.class(cache, tuple).filter(|_| is_by_range);
             let expressions = expressions(cache, tuple, pg_sys::Anum_pg_partitioned_table_partexprs);
             server::ReleaseSysCache(tuple);
