@@ -65,6 +65,7 @@ pub(super) fn uuid_v7_at<'call>(timestamp: TimestampTz) -> Result<Uuid, Error<'c
 const DAY: u64 = 24 * 60 * ordered::MINUTE;
 
 /// An ordered id, and how far ahead of the clock it is.
+#[derive(Clone, Copy)]
 pub(super) struct Ordered<T> {
     id: T,
     ahead: u64,
@@ -73,21 +74,26 @@ pub(super) struct Ordered<T> {
 impl<T: Returned> Returned for Ordered<T> {
     const SQL: &'static str = T::SQL;
 
-    fn into_datum(self) -> Datum {
-        if self.ahead > ordered::MINUTE {
-            warn_once();
+    unsafe fn into_datum(self) -> Datum {
+        // SAFETY: the contract is the same.
+        unsafe {
+            if self.ahead > ordered::MINUTE {
+                warn_once();
+            }
+            self.id.into_datum()
         }
-        self.id.into_datum()
     }
 }
 
 /// Warns that ordered ids are ahead of the clock, once per session. A parallel worker is a process of its own, so it stays
 /// silent.
+///
+/// # Safety
+/// The caller's frames have nothing to drop.
 #[cold]
-fn warn_once() {
+unsafe fn warn_once() {
     static WARNED: AtomicBool = AtomicBool::new(false);
-    // SAFETY: a process learns its number, which is negative outside of parallel workers, before it runs SQL. This is
-    // called when the result becomes a datum, where a frame has nothing to drop.
+    // SAFETY: a process learns its number, which is negative outside of parallel workers, before it runs SQL.
     unsafe {
         if pgrx::pg_sys::ParallelWorkerNumber < 0 && !WARNED.swap(true, Ordering::Relaxed) {
             report::warn_of_clock();

@@ -11,10 +11,13 @@ use pg_ulid::{TEXT_LEN, TypeId, Ulid};
 
 /// Puts a value into the current memory context. The value is computed after its memory is allocated, so that its
 /// pieces need not be kept in registers during the allocation.
+///
+/// # Safety
+/// The caller's frames have nothing to drop.
 #[inline(always)]
-fn allocate<T: Copy>(value: impl FnOnce() -> T) -> Datum {
+unsafe fn allocate<T: Copy>(value: impl FnOnce() -> T) -> Datum {
     const { assert!(align_of::<T>() == 1) };
-    // SAFETY: palloc gives memory of this size or does not return, and the caller's frames have nothing to drop.
+    // SAFETY: palloc gives memory of this size or does not return.
     unsafe {
         let pointer = server::palloc(size_of::<T>()).cast::<T>();
         pointer.write(value());
@@ -34,8 +37,9 @@ impl<'call> Argument<'call> for &'call Ulid {
 impl Returned for Ulid {
     const SQL: &'static str = "ulid";
 
-    fn into_datum(self) -> Datum {
-        allocate(|| self)
+    unsafe fn into_datum(self) -> Datum {
+        // SAFETY: the contract is the same.
+        unsafe { allocate(|| self) }
     }
 }
 
@@ -45,8 +49,9 @@ impl Returned for Ulid {
 impl Returned for u128 {
     const SQL: &'static str = <Ulid as Returned>::SQL;
 
-    fn into_datum(self) -> Datum {
-        Ulid::from(self).into_datum()
+    unsafe fn into_datum(self) -> Datum {
+        // SAFETY: the contract is the same.
+        unsafe { Ulid::from(self).into_datum() }
     }
 }
 
@@ -54,12 +59,13 @@ impl Returned for u128 {
 impl Returned for &Ulid {
     const SQL: &'static str = "ulid";
 
-    fn into_datum(self) -> Datum {
+    unsafe fn into_datum(self) -> Datum {
         Datum::from(std::ptr::from_ref(self))
     }
 }
 
 /// A uuid of core's type.
+#[derive(Clone, Copy)]
 pub(crate) struct Uuid(pub [u8; 16]);
 
 impl<'call> Argument<'call> for Uuid {
@@ -90,21 +96,25 @@ impl<'call> Argument<'call> for &'call CStr {
 }
 
 /// The text of a ULID and the zero that ends it.
+#[derive(Clone, Copy)]
 pub(crate) struct Cstring(pub Ulid);
 
 impl Returned for Cstring {
     const SQL: &'static str = "cstring";
 
-    fn into_datum(self) -> Datum {
-        allocate(|| {
+    unsafe fn into_datum(self) -> Datum {
+        let text = || {
             let mut text = [0; TEXT_LEN + 1];
             text[..TEXT_LEN].copy_from_slice(&self.0.to_text());
             text
-        })
+        };
+        // SAFETY: the contract is the same.
+        unsafe { allocate(text) }
     }
 }
 
 /// A text as the input function takes it: a copy that ends with a zero.
+#[derive(Clone, Copy)]
 pub(crate) struct TextString<'call>(pub &'call CStr);
 
 impl<'call> Argument<'call> for TextString<'call> {
@@ -117,6 +127,7 @@ impl<'call> Argument<'call> for TextString<'call> {
 }
 
 /// A text in the server's encoding, which need not be UTF-8.
+#[derive(Clone, Copy)]
 pub(crate) struct TextArg<'call>(pub &'call [u8]);
 
 impl<'call> Argument<'call> for TextArg<'call> {
@@ -128,6 +139,7 @@ impl<'call> Argument<'call> for TextArg<'call> {
     }
 }
 
+#[derive(Clone, Copy)]
 pub(crate) struct ByteaArg<'call>(pub &'call [u8]);
 
 impl<'call> Argument<'call> for ByteaArg<'call> {
@@ -142,11 +154,14 @@ impl<'call> Argument<'call> for ByteaArg<'call> {
 }
 
 /// Puts some bytes into the current memory context, as a text or a bytea.
+///
+/// # Safety
+/// The caller's frames have nothing to drop.
 #[inline]
-fn varlena(bytes: &[u8]) -> Datum {
+unsafe fn varlena(bytes: &[u8]) -> Datum {
     let size = pg_sys::VARHDRSZ + bytes.len();
     // SAFETY: the memory is aligned for any type and large enough for the header and the bytes behind it. palloc does
-    // not return where it has none, and the caller's frames have nothing to drop.
+    // not return where it has none.
     unsafe {
         let varlena = server::palloc(size);
         pgrx::varlena::set_varsize_4b(varlena.cast(), size as i32);
@@ -157,17 +172,20 @@ fn varlena(bytes: &[u8]) -> Datum {
 }
 
 /// The randomness of a ULID as a bytea.
+#[derive(Clone, Copy)]
 pub(crate) struct Bytea(pub [u8; 10]);
 
 impl Returned for Bytea {
     const SQL: &'static str = "bytea";
 
-    fn into_datum(self) -> Datum {
-        varlena(&self.0)
+    unsafe fn into_datum(self) -> Datum {
+        // SAFETY: the contract is the same.
+        unsafe { varlena(&self.0) }
     }
 }
 
 /// A text of ASCII characters, at most as long as a TypeID.
+#[derive(Clone, Copy)]
 pub(crate) struct ShortText {
     bytes: [u8; TypeId::MAX_LEN],
     len: usize,
@@ -186,8 +204,9 @@ impl ShortText {
 impl Returned for ShortText {
     const SQL: &'static str = "text";
 
-    fn into_datum(self) -> Datum {
-        varlena(&self.bytes[..self.len])
+    unsafe fn into_datum(self) -> Datum {
+        // SAFETY: the contract is the same.
+        unsafe { varlena(&self.bytes[..self.len]) }
     }
 }
 
@@ -195,9 +214,11 @@ impl Returned for ShortText {
 pub(crate) const POSTGRES_EPOCH_MS: i64 = 946_684_800_000;
 
 /// Microseconds since 2000-01-01 UTC; the minimum and the maximum are the infinities.
+#[derive(Clone, Copy)]
 pub(crate) struct TimestampTz(pub i64);
 
 /// A timestamp without time zone, as the moment that it is in the session's time zone. Core's own casts find that.
+#[derive(Clone, Copy)]
 pub(crate) struct Timestamp(pub TimestampTz);
 
 impl<'call> Argument<'call> for Timestamp {
@@ -215,14 +236,17 @@ impl<'call> Argument<'call> for Timestamp {
 impl Returned for Timestamp {
     const SQL: &'static str = "timestamp without time zone";
 
-    fn into_datum(self) -> Datum {
-        let moment = self.0.into_datum();
-        // SAFETY: the function takes a timestamptz and is called with one.
-        unsafe { server::DirectFunctionCall1Coll(Some(server::timestamptz_timestamp), Oid::INVALID, moment) }
+    unsafe fn into_datum(self) -> Datum {
+        // SAFETY: the function takes a timestamptz and is called with one; the contract is the same.
+        unsafe {
+            let moment = self.0.into_datum();
+            server::DirectFunctionCall1Coll(Some(server::timestamptz_timestamp), Oid::INVALID, moment)
+        }
     }
 }
 
 /// A node of the planner, or nothing: `internal`.
+#[derive(Clone, Copy)]
 pub(crate) struct Internal(pub *mut c_void);
 
 impl<'call> Argument<'call> for Internal {
@@ -236,7 +260,7 @@ impl<'call> Argument<'call> for Internal {
 impl Returned for Internal {
     const SQL: &'static str = "internal";
 
-    fn into_datum(self) -> Datum {
+    unsafe fn into_datum(self) -> Datum {
         Datum::from(self.0)
     }
 }
@@ -254,7 +278,7 @@ macro_rules! by_value {
         impl Returned for $type {
             const SQL: &'static str = $sql;
 
-            fn into_datum(self) -> Datum {
+            unsafe fn into_datum(self) -> Datum {
                 Datum::from($into(self))
             }
         }
@@ -270,7 +294,7 @@ by_value!(Oid, "oid", |value| Oid::from(value as u32), |value| value);
 impl Returned for f64 {
     const SQL: &'static str = "double precision";
 
-    fn into_datum(self) -> Datum {
+    unsafe fn into_datum(self) -> Datum {
         Datum::from(self.to_bits())
     }
 }

@@ -159,16 +159,17 @@ impl<'call> Arguments<'call> {
 #[inline(always)]
 pub(crate) unsafe fn compute<'call, R, V, F>(frame: Frame<'call>, function: F) -> Datum
 where
-    R: Outcome<'call, Value = V>,
+    R: Outcome<'call, Value = V> + Copy,
     V: Returned,
-    F: FnOnce() -> R,
+    F: FnOnce() -> R + Copy,
 {
     // Unwind safe: a panic can only leave the state of the generator half changed, and each of its values is valid.
     match catch_unwind(AssertUnwindSafe(|| function().into_result())) {
-        Ok(Ok(value)) => value.into_result_of(frame),
-        // SAFETY: the frame is valid, and nothing here waits to be dropped.
+        // SAFETY: the caller's frames have nothing to drop, and neither has this one: all of it can be copied.
+        Ok(Ok(value)) => unsafe { value.into_result_of(frame) },
+        // SAFETY: so too, and the frame is valid.
         Ok(Err(error)) => unsafe { report(error, frame.fcinfo) },
-        // SAFETY: the same; the panic itself is given away.
+        // SAFETY: so too; the panic itself is given away.
         Err(panic) => unsafe { report_panic(panic) },
     }
 }
@@ -192,8 +193,8 @@ unsafe fn report_panic(panic: Box<dyn Any + Send>) -> Datum {
     unsafe { pgrx::pg_sys::panic::pgrx_extern_c_guard(|| resume_unwind(panic)) }
 }
 
-/// A type that a function can take.
-pub(crate) trait Argument<'call>: Sized {
+/// A type that a function can take. As it can be copied, it has nothing to drop.
+pub(crate) trait Argument<'call>: Copy {
     /// The SQL type, as `format_type` writes it.
     const SQL: &'static str;
 
@@ -213,21 +214,25 @@ pub(crate) trait Argument<'call>: Sized {
     }
 }
 
-/// A type that a function can return.
-pub(crate) trait Returned {
+/// A type that a function can return. As it can be copied, it has nothing to drop.
+pub(crate) trait Returned: Copy {
     /// The SQL type, as `format_type` writes it.
     const SQL: &'static str;
 
-    /// The datum. This can call the server: the caller's frames have nothing to drop and catch nothing.
-    fn into_datum(self) -> Datum;
+    /// The datum.
+    ///
+    /// # Safety
+    /// This can call the server: the caller's frames have nothing to drop and catch nothing.
+    unsafe fn into_datum(self) -> Datum;
 
-    /// The same as the result of a call, for types that can be null.
+    /// The result of a call, for types that can be null.
+    ///
+    /// # Safety
+    /// As for `into_datum`.
     #[inline(always)]
-    fn into_result_of(self, _frame: Frame<'_>) -> Datum
-    where
-        Self: Sized,
-    {
-        self.into_datum()
+    unsafe fn into_result_of(self, _frame: Frame<'_>) -> Datum {
+        // SAFETY: the contract is the same.
+        unsafe { self.into_datum() }
     }
 }
 
@@ -235,14 +240,17 @@ pub(crate) trait Returned {
 impl<T: Returned> Returned for Option<T> {
     const SQL: &'static str = T::SQL;
 
-    fn into_datum(self) -> Datum {
-        self.map_or(Datum::null(), T::into_datum)
+    unsafe fn into_datum(self) -> Datum {
+        // SAFETY: the contract is the same.
+        self.map_or(Datum::null(), |value| unsafe { value.into_datum() })
     }
 
-    fn into_result_of(self, frame: Frame<'_>) -> Datum {
-        // SAFETY: the frame is that of the present call.
-        unsafe { (*frame.fcinfo).isnull = self.is_none() };
-        self.into_datum()
+    unsafe fn into_result_of(self, frame: Frame<'_>) -> Datum {
+        // SAFETY: the frame is that of the present call; the contract is the same.
+        unsafe {
+            (*frame.fcinfo).isnull = self.is_none();
+            self.into_datum()
+        }
     }
 }
 
@@ -250,7 +258,7 @@ impl<T: Returned> Returned for Option<T> {
 impl Returned for () {
     const SQL: &'static str = "void";
 
-    fn into_datum(self) -> Datum {
+    unsafe fn into_datum(self) -> Datum {
         Datum::null()
     }
 }

@@ -12,6 +12,7 @@ use crate::server;
 use pg_ulid::Window;
 
 /// A range of times as the ULIDs created within it.
+#[derive(Clone, Copy)]
 pub(crate) struct TstzRange(pub Window);
 
 impl<'call> Argument<'call> for TstzRange {
@@ -25,6 +26,7 @@ impl<'call> Argument<'call> for TstzRange {
 }
 
 /// The same as an operand of the operators, whose type is a domain over tstzrange.
+#[derive(Clone, Copy)]
 pub(crate) struct UlidWindow(pub Window);
 
 impl<'call> Argument<'call> for UlidWindow {
