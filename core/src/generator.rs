@@ -128,7 +128,8 @@ impl<R: CryptoRng> Generator<R> {
         Ok((u128::from(time) << 64 | u128::from(self.rng.next_u64())).into())
     }
 
-    /// The same as a version 7 UUID, by [`ordered::uuid_v7`], with 58 fresh bits of randomness.
+    /// A version 7 UUID in the order of [`Self::ordered`] with the same `shared` word, by [`ordered::uuid_v7`], with 58
+    /// fresh bits of randomness.
     ///
     /// # Errors
     /// Those of [`ordered::advance`].

@@ -167,9 +167,9 @@ where
     match catch_unwind(AssertUnwindSafe(|| function().into_result())) {
         // SAFETY: the caller's frames have nothing to drop, and neither has this one: all of it can be copied.
         Ok(Ok(value)) => unsafe { value.into_result_of(frame) },
-        // SAFETY: so too, and the frame is valid.
+        // SAFETY: as above, and the frame is valid.
         Ok(Err(error)) => unsafe { report(error, frame.fcinfo) },
-        // SAFETY: so too; the panic itself is given away.
+        // SAFETY: as above; the panic itself is given away.
         Err(panic) => unsafe { report_panic(panic) },
     }
 }

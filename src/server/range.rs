@@ -25,7 +25,7 @@ impl<'call> Argument<'call> for TstzRange {
     }
 }
 
-/// The same as an operand of the operators, whose type is a domain over tstzrange.
+/// An operand of the operators, whose type is a domain over tstzrange, as the ULIDs created within it.
 #[derive(Clone, Copy)]
 pub(crate) struct UlidWindow(pub Window);
 

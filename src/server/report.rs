@@ -336,9 +336,9 @@ struct Report<'call> {
 }
 
 enum Message<'call> {
-    /// Words of ours.
+    /// A text in English.
     Own(Text),
-    /// Words of core's, which the server translates: a format and its two values.
+    /// A format of core's, which the server translates, and its two values.
     Core(&'static CStr, [&'call CStr; 2]),
 }
 
