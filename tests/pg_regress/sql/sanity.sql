@@ -33,7 +33,7 @@ WHERE t.oid <> 'ulid'::regtype OR provolatile <> 'i' OR NOT proisstrict;
 --
 
 -- every function is labelled: strict, parallel safe or restricted, volatile if and only if it generates or handles the
--- state of a generator
+-- state of a generator; only the function whose body the planner takes is not strict and is in SQL
 SELECT object, provolatile, proisstrict, proparallel FROM function
 WHERE prokind <> 'a' AND (NOT proisstrict OR proparallel = 'u' OR (provolatile = 'v') <> (proname ~ '^gen_|_ordered_(time|horizon)$'));
 SELECT object FROM function WHERE prosecdef OR proconfig IS NOT NULL OR proretset OR provariadic <> 0 OR prokind NOT IN ('f', 'a');
