@@ -141,54 +141,35 @@ stage_docs() {
 # stands behind "#" is its argument. "quick" stands for what takes seconds, and installs no packages for it. What is skipped is
 # named at the end.
 stage_clients() {
-  local name chosen=${CLIENTS:-all} packages=() port password
+  local chosen=${CLIENTS:-all} packages=() name port password status log=$SERVERS/clients.log skipped=$SERVERS/skipped
   case $chosen in
-    all) chosen=$(languages) ;;
-    quick) chosen=$(languages "#quick") ;;
+    all) chosen=$(cd clients && echo */ | tr -d /) ;;
+    quick) chosen=$(cd clients && echo */ | sed 's:/:#quick:g') ;;
   esac
-  # shellcheck disable=SC2086
-  [ "${CLIENTS:-}" = quick ] || mapfile -t packages < <(client_packages $chosen)
+  for name in $chosen; do
+    [ "${name#*#}" = quick ] || [ ! -e "clients/${name%#*}/debian-packages" ] || mapfile -t -O ${#packages[@]} packages < "clients/${name%#*}/debian-packages"
+  done
   install_extension
   prepare_clients "${packages[@]}"
 
   # Not every driver can use a Unix socket. A password prevents other users of the machine from connecting through loopback.
-  # It is not a number, because EclipseLink would try to decrypt that.
   port=$(perl -MIO::Socket::INET -e 'print IO::Socket::INET->new(LocalAddr => "127.0.0.1", Listen => 1)->sockport')
-  password=ulid-$(od -An -N16 -tx1 /dev/urandom | tr -d ' \n')
-  start_server clients "wal_level = logical" "password_encryption = 'scram-sha-256'"
+  password=$(od -An -N16 -tx1 /dev/urandom | tr -d ' \n')
+  start_server clients "password_encryption = 'scram-sha-256'"
   psql -X -q <<< "ALTER ROLE postgres PASSWORD '$password'"
   stop_server clients
   as_postgres sh -c "printf 'local all all trust\nhost all all 127.0.0.1/32 scram-sha-256\n' > '$SERVERS/clients/data/pg_hba.conf'"
   start_server clients "listen_addresses = '127.0.0.1'" "port = $port"
-  # "prisma generate" looks for its engine, which is not on npm, but does not run it
-  export PGHOST=127.0.0.1 PGPORT=$port PGPASSWORD=$password PRISMA_SCHEMA_ENGINE_BINARY=/bin/true
-  mkdir -p target/clients
-  : > target/clients/skipped
-  for name in $chosen; do test_client "$name"; done
-  [ ! -s target/clients/skipped ] || sed 's/^/skipped: /' target/clients/skipped
-}
-
-# Print the languages, each followed by $1.
-languages() {
-  local name
-  for name in clients/*/; do echo "$(basename "$name")${1:-}"; done
-}
-
-# Print the packages of Debian that some languages name.
-client_packages() {
-  local name
-  for name in "${@%%#*}"; do [ ! -e "clients/$name/debian-packages" ] || cat "clients/$name/debian-packages"; done | sort -u
-}
-
-# Run the tests of a language.
-test_client() {
-  local language=${1%%#*} argument="" status=0 log=target/clients/log
-  [ "$language" = "$1" ] || argument=${1#*#}
-  say "$1"
-  "clients/$language/run-tests" ${argument:+"$argument"} 2>&1 | tee "$log" || status=$?
-  [ "$status" = 0 ] || [ "$status" = 77 ] || failed=1
-  # of a runner, or of a test in prove
-  sed -n "s/^skipped: /$1: /p; s/^\([^ ]*\) \.* skipped: /$1: \1: /p" "$log" >> target/clients/skipped
+  export PGHOST=127.0.0.1 PGPORT=$port PGPASSWORD=$password
+  for name in $chosen; do
+    say "$name"
+    status=0
+    if [[ $name = *#* ]]; then set -- "${name#*#}"; else set --; fi
+    "clients/${name%#*}/run-tests" "$@" 2>&1 | tee "$log" || status=$?
+    [ "$status" = 0 ] || [ "$status" = 77 ] || failed=1
+    sed -n "s/^skipped: /skipped: $name: /p" "$log" >> "$skipped"
+  done
+  cat "$skipped"
 }
 
 # Scripts with shellcheck, Perl with its compiler, workflows with actionlint. A tool that cannot be installed is reported.
