@@ -150,14 +150,16 @@ test-minimal: ## the library with the oldest crates that core/Cargo.toml permits
 test-crates: ## licences, sources and advisories of the crates, by cargo-deny (CHECKS="licenses bans sources": without network)
 	$(tools); $(call get,deny,0.20.2); cargo deny --locked --config tests/deny.toml check $(CHECKS)
 
-test-foreign: ## the library on emulated machines: s390x (big-endian), i686, aarch64; needs their gcc, qemu-user-static, rustup
+test-foreign: ## the library on emulated s390x (big-endian), i686 and aarch64, and compiled for Windows; needs their gcc, qemu-user-static, rustup
 	set -e; $(tools); for names in s390x:s390x i686:i386 aarch64:aarch64; do \
 		machine=$${names%:*} target=$${names%:*}-unknown-linux-gnu; \
 		RUSTUP_HOME="$$(rustc --print sysroot)/../.." rustup target add "$$target"; \
 		cargo test --package pg_ulid --target-dir target/foreign --target "$$target" \
 			--config "target.$$target.linker = '$$machine-linux-gnu-gcc'" \
 			--config "target.$$target.runner = ['qemu-$${names#*:}-static', '-L', '/usr/$$machine-linux-gnu']"; \
-	done
+	done; \
+	RUSTUP_HOME="$$(rustc --print sysroot)/../.." rustup target add x86_64-pc-windows-gnu; \
+	cargo check --package pg_ulid --target-dir target/foreign --target x86_64-pc-windows-gnu
 
 test-musl: ## tests/pg_regress in a PostgreSQL 18 with musl, the libc of Alpine (built once, from Debian's source)
 	PG=musl scripts/test.sh sql
