@@ -151,15 +151,15 @@ test-crates: ## licences, sources and advisories of the crates, by cargo-deny (C
 	$(tools); $(call get,deny,0.20.2); cargo deny --locked --config tests/deny.toml check $(CHECKS)
 
 test-foreign: ## the library on emulated s390x (big-endian), i686 and aarch64, and compiled for Windows; needs their gcc, qemu-user-static, rustup
-	set -e; $(tools); for names in s390x:s390x i686:i386 aarch64:aarch64; do \
+	[ -x target/rust-foreign/bin/cargo ] || scripts/fetch-rust.sh target/rust-foreign '' $(foreach machine,s390x i686 aarch64,$(machine)-unknown-linux-gnu)
+	set -e; PATH="$(CURDIR)/target/rust-foreign/bin:$$PATH"; for names in s390x:s390x i686:i386 aarch64:aarch64; do \
 		machine=$${names%:*} target=$${names%:*}-unknown-linux-gnu; \
-		RUSTUP_HOME="$$(rustc --print sysroot)/../.." rustup target add "$$target"; \
 		cargo test --package pg_ulid --target-dir target/foreign --target "$$target" \
 			--config "target.$$target.linker = '$$machine-linux-gnu-gcc'" \
 			--config "target.$$target.runner = ['qemu-$${names#*:}-static', '-L', '/usr/$$machine-linux-gnu']"; \
-	done; \
-	RUSTUP_HOME="$$(rustc --print sysroot)/../.." rustup target add x86_64-pc-windows-gnu; \
-	cargo check --package pg_ulid --target-dir target/foreign --target x86_64-pc-windows-gnu
+	done
+	set -e; $(tools); RUSTUP_HOME="$$(rustc --print sysroot)/../.." rustup target add x86_64-pc-windows-gnu; \
+		cargo check --package pg_ulid --target-dir target/foreign --target x86_64-pc-windows-gnu
 
 test-musl: ## tests/pg_regress in a PostgreSQL 18 with musl, the libc of Alpine (built once, from Debian's source)
 	PG=musl scripts/test.sh sql
@@ -170,7 +170,7 @@ fuzz: ## random inputs for the library, by cargo-fuzz, which needs a nightly com
 	set -e; $(tools); $(call get,fuzz,0.13.2); mkdir -p target/fuzz/corpus; \
 	cut -f1 core/tests/data/valid.tsv core/tests/data/typeid.tsv | \
 		split -l 1 -a 3 --filter='tr -d "\n" > "$$FILE"' - target/fuzz/corpus/; \
-	cargo +nightly fuzz run --fuzz-dir core/fuzz --target-dir target/fuzz --sanitizer none rules target/fuzz/corpus \
+	rustup run nightly cargo fuzz run --fuzz-dir core/fuzz --target-dir target/fuzz --sanitizer none rules target/fuzz/corpus \
 		-- -max_total_time=$(or $(FUZZ_SECONDS),60)
 
 planner-fuzz: ## random queries for the planner's hooks (SECONDS=60; SEED=1; PG=18)

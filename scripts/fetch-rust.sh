@@ -3,7 +3,7 @@
 #
 # Its programs are then in DIRECTORY/bin: cargo, rustc, rustdoc, clippy and rustfmt. The directory cannot be moved. The
 # source is rustup, if it is installed and can fetch them, otherwise debian (forky), which needs apt, dpkg-deb, gcc and
-# patchelf. That of rustup also compiles for TARGETs.
+# patchelf. With TARGETs (s390x-unknown-linux-gnu) it compiles for these too.
 set -euo pipefail
 root=$(realpath -m "$1") download=$(realpath -m "$1").download
 cd "$(dirname "$0")/.."
@@ -21,7 +21,7 @@ fetch_rustup() {
 
 # Debian's newest version. The machine's own compiler and libc are used for linking.
 fetch_debian() {
-  local triplet file packages=()
+  local triplet file target packages=()
   open_archive "$download" deb forky
   apt-get "${APT[@]}" install -y --download-only rustc cargo libstd-rust-dev rust-clippy rustfmt
   for file in "$download"/cache/archives/*.deb; do
@@ -34,6 +34,12 @@ fetch_debian() {
   triplet=$(gcc -dumpmachine)
   find "$root/usr/bin" "$root/usr/lib" -type f \( -path '*/bin/*' -o -name 'lib*.so*' \) ! -path "*/$triplet/libc.so*" |
     patch_programs "$(loader_of "$root")" "$root/usr/lib/$triplet:$root/lib/$triplet"
+  for target in "${targets[@]}"; do
+    mkdir "$download/$target"
+    ARCHITECTURE=$(sed 's/^aarch64-.*/arm64/; s/^i686-.*/i386/; s/-.*//' <<< "$target") open_archive "$download/$target" deb forky
+    (cd "$download/$target" && apt-get "${APT[@]}" download libstd-rust-dev)
+    unpack "$root" "$download/$target"/*.deb
+  done
   ln -s "$root/usr/bin" "$root/bin"
 }
 

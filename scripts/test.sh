@@ -217,6 +217,9 @@ stage_lint() {
   else
     left_out "the links of the pages, for which npm can install nothing"
   fi
+  for file in $(cd docs && find . -name '*.md' ! -path ./README.md); do
+    grep -qF "](${file#./}" docs/README.md || { echo "docs/README.md does not list $file"; failed=1; }
+  done
 }
 
 # Print how many tests of a stage passed and failed; a stage with a failed test has failed.

@@ -3,7 +3,8 @@
 # shellcheck shell=bash
 
 # Read the lists of Debian suites into the directory $1, for packages of the type $2 (deb or deb-src); sets APT, apt's
-# options to use them. If $1/preferences exists, apt uses it.
+# options to use them. If $1/preferences exists, apt uses it. The packages are for the machine
+# ARCHITECTURE, by default this one.
 open_archive() {
   local state=$1 type=$2 keys='[signed-by=/usr/share/keyrings/debian-archive-keyring.gpg]' mirror suite
   shift 2
@@ -17,6 +18,7 @@ open_archive() {
   APT=(-qq -o Dir::Etc::sourcelist="$state/sources" -o Dir::Etc::sourceparts=/dev/null
     -o Dir::Etc::preferences="$state/preferences" -o Dir::Etc::preferencesparts=/dev/null
     -o Dir::State::Lists="$state/lists" -o Dir::State::status="$state/status" -o Dir::Cache="$state/cache"
+    ${ARCHITECTURE:+-o APT::Architecture="$ARCHITECTURE" -o APT::Architectures="$ARCHITECTURE"}
     -o APT::Sandbox::User=root -o Acquire::Languages=none -o APT::Install-Recommends=false)
   apt-get "${APT[@]}" update
 }

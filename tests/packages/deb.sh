@@ -11,9 +11,10 @@ new=postgresql-$MAJOR-ulid_$VERSION-1_$(dpkg --print-architecture).deb
 [ -e "$PACKAGES/$new" ] || PG=$MAJOR packaging/deb.sh
 
 say "lintian; files, dependencies, library"
-# the package is not uploaded to Debian; the project has no address yet; Rust is not hardened as C is
+# the package is not uploaded to Debian, whose form copyright does not have; the project has no address yet; Rust is not
+# hardened as C is
 lintian --allow-root --fail-on error,warning --suppress-tags \
-  initial-upload-closes-no-bugs,bad-homepage,hardening-no-fortify-functions,copyright-without-copyright-notice,no-copyright-file \
+  initial-upload-closes-no-bugs,bad-homepage,hardening-no-fortify-functions,copyright-not-using-common-license-for-apache2 \
   "$PACKAGES/$new"
 dpkg-deb -R "$PACKAGES/$new" "$SERVERS/old"
 mv "$SERVERS/old/DEBIAN" "$SERVERS/control"
