@@ -95,8 +95,7 @@ stage_server() {
     *" ulid_sql "*) command -v npm > /dev/null || offer_packages npm ;;
   esac
   case "$BIN ${TESTS:-} " in
-    */assert/*) offer_packages sqlsmith valgrind ;;
-    *" sqlsmith "*) offer_packages sqlsmith ;;
+    */assert/*) offer_packages valgrind ;;
   esac
   if ! as_postgres test -r "$ROOT/tests/t/ULID.pm"; then
     directory=$SERVERS/checkout

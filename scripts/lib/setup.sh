@@ -272,7 +272,7 @@ prepare_extra_packages() {
 
 # Print the other packages that tests and examples use with PostgreSQL $1, as far as the machine's apt has them.
 extra_packages() {
-  local names=(decoderbufs hypopg partman pglogical plproxy repack timescaledb wal2json)
+  local names=(partman timescaledb)
   available_packages "${names[@]/#/postgresql-$1-}" pgbouncer
 }
 

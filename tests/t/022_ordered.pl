@@ -108,13 +108,4 @@ value('GRANT EXECUTE ON FUNCTION ulid_advance_ordered_time(ulid, boolean) TO rea
 is(value('SET ROLE reader; SELECT ulid_advance_ordered_time(gen_ulid()) <= clock_timestamp() + interval \'1 ms\''), 't', 'who is allowed to can');
 value('SELECT ulid_reset_ordered_time()');
 
-# Core reads version and time of the uuids as they are meant.
-SKIP: {
-    my $now = $servers{lazy};
-    skip('uuid_extract_version and uuid_extract_timestamp come with 18', 1) if $now->pg_version < 18;
-    is($now->safe_psql('postgres', <<'SQL'), '7|t', 'core reads version 7 and the millisecond');
-SELECT uuid_extract_version(id), uuid_extract_timestamp(id) = ulid_extract_timestamp(id) FROM (SELECT gen_ordered_uuid_v7() AS id OFFSET 0) AS s
-SQL
-}
-
 done_testing();

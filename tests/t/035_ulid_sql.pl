@@ -125,10 +125,9 @@ for my $encoding ('LATIN1', 'EUC_JP', 'SQL_ASCII') {
 if ($node->safe_psql('utf8', q{SELECT 1 FROM pg_collation WHERE collname = 'tr-x-icu'})) {
     $node->safe_psql('utf8', q{CREATE COLLATION test.loose (provider = icu, locale = 'und-u-ks-level1', deterministic = false)});
     for my $collation ('"tr-x-icu"', 'test.loose') {
-        same('utf8', "\@.ulid_from_text(\$1 COLLATE $collation)::uuid", texts(@texts));
-        same('utf8', "\@.ulid_prefix_lower(\$1 COLLATE $collation)::uuid", texts(@prefixes));
-        same('utf8', "\@.ulid_from_typeid(\$1 COLLATE $collation, 'user')::uuid", texts(@typeids));
-        same('utf8', "\@.ulid_to_typeid(\$1 COLLATE $collation, '$uuid'::uuid)", texts(map { s/_?[^_]*$//r } @typeids));
+        my $text = "\$1 COLLATE $collation";
+        same('utf8', "\@.$_", texts(@texts, @prefixes, @typeids)) for "ulid_from_text($text)::uuid", "ulid_prefix_lower($text)::uuid",
+            "ulid_from_typeid($text, 'user')::uuid", "ulid_to_typeid($text, '$uuid'::uuid)";
     }
 }
 
