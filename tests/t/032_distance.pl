@@ -25,7 +25,6 @@ for my $n (0 .. $#$before) {
     my ($query, $outcome) = $before->[$n] =~ /^(.*) => (.*)/ or die "which query is this: $before->[$n]";
     $differ{$query} = 1;
     $resolved{$query} = 1 if $outcome =~ /^42883/;
-    note "before: $before->[$n]\nafter: $after->[$n]";
 }
 is(join("\n", sort keys %differ), join("\n", @resolving), 'the queries that differ with the extension are those that are to resolve');
 is(join("\n", sort keys %resolved), join("\n", @resolving), 'they failed without it, as there was no such function or operator');

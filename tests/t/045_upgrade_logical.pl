@@ -24,7 +24,6 @@ for my $from (@available) {
     my $option = column_option($old);
     my ($on_old, $on_new) = map { my $node = $_; sub { return $node->safe_psql('app', @_) } } $old, $new;
     $_->safe_psql('postgres', 'CREATE DATABASE app') for $old, $new;
-    note("$what: ", $on_old->('SHOW server_version'), ' to ', $on_new->('SHOW server_version'));
     $on_old->(q{
         CREATE EXTENSION ulid;
         CREATE ROLE reader;
