@@ -42,6 +42,11 @@ type Walker = Option<unsafe extern "C-unwind" fn(node: *mut Node, context: *mut 
 #[cfg(not(feature = "pg15"))]
 pub(super) use expression_tree_walker_impl as expression_tree_walker;
 
+#[cfg(not(feature = "pg19"))]
+type SpiValues = *mut Datum;
+#[cfg(feature = "pg19")]
+type SpiValues = *const Datum;
+
 /// Declares functions, and lets the compiler compare each with pgrx's binding, which is made from the header.
 macro_rules! declare {
     ($($(#[$attribute:meta])* fn $name:ident($($argument:ident: $type:ty),* $(,)?) $(-> $result:ty)?;)*) => {
@@ -126,7 +131,7 @@ declare! {
         query: *const c_char,
         n: c_int,
         types: *mut Oid,
-        values: *mut Datum,
+        values: SpiValues,
         nulls: *const c_char,
         read_only: bool,
         count: i64,

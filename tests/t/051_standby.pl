@@ -47,6 +47,8 @@ is($read->("SELECT count(*) FROM event WHERE id <@ tstzrange(ulid_extract_timest
 like($read->('EXPLAIN SELECT * FROM event WHERE id <@ tstzrange(now(), NULL)'), qr/Scan .*event_pkey/, 'it reads a window by the index');
 is($read->("SELECT gen_ulid() > '$newest', gen_monotonic_ulid() > '$newest', gen_uuid_v7() > '$newest'::ulid::uuid, gen_ordered_ulid() > '$newest', gen_ordered_uuid_v7() > '$newest'::ulid::uuid"),
     't|t|t|t|t', 'each generator makes larger ids there');
+like(($standby->psql('postgres', "\\set VERBOSITY verbose\nSELECT ulid_ordered_horizon()"))[2],
+    qr/ERROR:  55000: cannot determine the horizon of ordered ids during recovery\nHINT:  The primary server knows it\.\n/, 'but it has no horizon');
 my (undef, undef, $error) = $standby->psql('postgres', 'INSERT INTO event (n) VALUES (0)');
 like($error, qr/ERROR:  cannot execute INSERT in a read-only transaction$/m, 'it cannot store them');
 
