@@ -76,6 +76,15 @@ declare! {
     // Memory and datums
     fn palloc(size: usize) -> *mut c_void;
     fn MemoryContextAlloc(context: MemoryContext, size: usize) -> *mut c_void;
+    fn AllocSetContextCreateInternal(
+        parent: MemoryContext,
+        name: *const c_char,
+        minimum: usize,
+        initial: usize,
+        maximum: usize,
+    ) -> MemoryContext;
+    fn MemoryContextDelete(context: MemoryContext);
+    fn ProcessInterrupts();
     fn text_to_cstring(text: *const text) -> *mut c_char;
     fn pg_detoast_datum(datum: *mut varlena) -> *mut varlena;
     fn pg_detoast_datum_packed(datum: *mut varlena) -> *mut varlena;
@@ -249,6 +258,32 @@ declare! {
         flags: c_int,
     ) -> bool;
     fn free_attstatsslot(slot: *mut AttStatsSlot);
+}
+
+/// Calls a function that may allocate much, whose result does not point to what it has allocated: that is freed. This may be
+/// done for each expression of a query, so it ends here if it was canceled.
+pub(super) fn in_temporary_memory<T: Copy>(function: impl FnOnce() -> T) -> T {
+    use pgrx::pg_sys::{self, CurrentMemoryContext};
+    let sizes = [
+        pg_sys::ALLOCSET_DEFAULT_MINSIZE,
+        pg_sys::ALLOCSET_DEFAULT_INITSIZE,
+        pg_sys::ALLOCSET_DEFAULT_MAXSIZE,
+    ];
+    let [minimum, initial, maximum] = sizes.map(|size| size as usize);
+    // SAFETY: the process has one thread, which runs SQL. After an ERROR, PostgreSQL sets the current context itself, and frees
+    // the new one with its parent.
+    unsafe {
+        if pg_sys::InterruptPending != 0 {
+            ProcessInterrupts();
+        }
+        let outer = CurrentMemoryContext;
+        let inner = AllocSetContextCreateInternal(outer, c"ulid".as_ptr(), minimum, initial, maximum);
+        CurrentMemoryContext = inner;
+        let result = function();
+        CurrentMemoryContext = outer;
+        MemoryContextDelete(inner);
+        result
+    }
 }
 
 /// The elements of a list. The server has this only as inline functions.

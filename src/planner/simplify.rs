@@ -30,10 +30,11 @@ pub(super) fn answer(request: &pg_sys::SupportRequestSimplify, predicate: &'stat
         return None;
     }
     let column = Column::of(query, call.ulid)?;
-    let family = column.family_of_ranges(function)?;
-    if is_called_by_indexes_or_statistics(column.table, function) {
-        return None;
-    }
+    let family = server::in_temporary_memory(|| {
+        column
+            .family_of_ranges(function)
+            .filter(|_| !is_called_by_indexes_or_statistics(column.table, function))
+    })?;
     Some(Expr::and(call.comparisons(root, family)?).as_ptr())
 }
 

@@ -169,3 +169,23 @@ EXPLAIN (COSTS OFF) SELECT * FROM numbered, LATERAL (SELECT count(*) FROM whole 
 RESET plan_cache_mode;
 DEALLOCATE ALL;
 DROP TABLE part, numbered, hashed, whole;
+
+-- whether a window can become comparisons is decided for each of many, and leaves nothing in the planner's memory
+CREATE TABLE many (id ulid, n int) PARTITION BY RANGE (id);
+CREATE TABLE many_all PARTITION OF many FOR VALUES FROM (MINVALUE) TO (MAXVALUE);
+DO $$ BEGIN FOR i IN 1..20 LOOP
+    EXECUTE format('CREATE INDEX ON many ((n + %s)) WHERE n > %1$s; CREATE STATISTICS many_%1$s ON (n + %1$s) FROM many', i);
+END LOOP; END $$;
+CREATE FUNCTION planning_memory(condition text) RETURNS numeric LANGUAGE plpgsql AS $$
+DECLARE
+    plan json;
+BEGIN
+    IF current_setting('server_version_num')::int < 170000 THEN RETURN 0; END IF;
+    EXECUTE 'EXPLAIN (MEMORY, FORMAT json) SELECT FROM many WHERE ' || condition INTO plan;
+    RETURN plan #>> '{0,Planning,Memory Used}';
+END $$;
+SELECT planning_memory(string_agg(format('id <@ %L::tstzrange', during), ' OR '))
+       <= 2 * planning_memory(string_agg(format('id BETWEEN %L AND %L', ulid_range_lower(during), ulid_range_upper(during)), ' OR ')) AS bounded
+FROM generate_series(1, 200) AS i, tstzrange(timestamptz '2026-01-01' + i * interval '1 hour', timestamptz '2026-01-01' + i * interval '2 hours') AS during;
+DROP TABLE many;
+DROP FUNCTION planning_memory(text);
