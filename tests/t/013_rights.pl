@@ -92,7 +92,7 @@ is(run('owned_hostile', q{
     AND (refclassid, refobjid) NOT IN (TABLE member) AND refobjid >= 16384}), '', 'no object that is installed there uses a trap');
 
 # The same for ulid_gist.
-run('owned_hostile', 'CREATE SCHEMA contrib; CREATE EXTENSION btree_gist SCHEMA contrib') if has_extension('btree_gist');
+run('owned_hostile', q{CREATE SCHEMA "con'tr ""ib$$"; CREATE EXTENSION btree_gist SCHEMA "con'tr ""ib$$"}) if has_extension('btree_gist');
 SKIP: {
     skip 'no btree_gist', 1 if !has_extension('btree_gist');
     local $ENV{PGOPTIONS} = $HOSTILE;
