@@ -93,3 +93,15 @@ CREATE INDEX random_minmax ON random USING brin (id) WITH (pages_per_range = 8);
 SELECT c.* FROM compare('random', format('id = %L', (SELECT id FROM random WHERE i = 77777))) AS c;
 DROP TABLE random;
 DROP FUNCTION compare, plan_of;
+
+-- a column of a domain needs an index on the expression, as the minmax classes look for operators of the domain
+CREATE DOMAIN domain_of_ulid AS ulid;
+CREATE TABLE of_domain (id domain_of_ulid);
+CREATE INDEX of_domain_index ON of_domain USING brin ((id::ulid));
+INSERT INTO of_domain SELECT ulid_from_parts('2026-01-01Z', n) FROM generate_series(1, 1000) AS n;
+SET enable_seqscan = off;
+EXPLAIN (COSTS OFF) SELECT FROM of_domain WHERE id <= ulid_from_parts('2026-01-01Z', 10);
+SELECT count(*) FROM of_domain WHERE id <= ulid_from_parts('2026-01-01Z', 10);
+RESET enable_seqscan;
+DROP TABLE of_domain;
+DROP DOMAIN domain_of_ulid;
