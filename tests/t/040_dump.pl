@@ -40,6 +40,7 @@ INSERT INTO child SELECT id FROM key;
 INSERT INTO part SELECT gen_ulid('2026-06-01') FROM generate_series(1, 1000);
 INSERT INTO shared SELECT id FROM key;
 \\i $root/tests/t/data/expressions.sql
+CREATE VIEW following AS SELECT * FROM compared WHERE (a, 1) < (b, 2) AND (a, 1) IN (SELECT id, n FROM sibling, compared);
 SQL
     $node->safe_psql($schema, "SET client_min_messages = warning; SET search_path = public, $schema; $booking") if has_extension('btree_gist');
     my $original = dump_of($schema);

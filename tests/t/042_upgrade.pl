@@ -1,5 +1,5 @@
-# pg_upgrade, and dump and restore, from an older server: rows, all kinds of index, partitions, generated columns, views
-# and arrays are kept, and nothing has to be indexed again. Without FROM, it is the newest that was tested before in
+# pg_upgrade, and dump and restore, from an older server: rows, all kinds of index, partitions, generated columns, views,
+# arrays and expressions are kept, and nothing has to be indexed again. Without FROM, it is the newest that was tested before in
 # this run. `make test-upgrade` runs every pair.
 use strict;
 use warnings;
@@ -16,7 +16,7 @@ my $number = 0;                            # of the servers
 # Make what is to be kept, in a server of an older major.
 sub fill {
     my ($old) = @_;
-    $old->safe_psql('postgres', <<'SQL');
+    $old->safe_psql('postgres', "\\set expressions '$root/tests/t/data/expressions.sql'\n" . <<'SQL');
 CREATE EXTENSION ulid;
 CREATE TABLE key (
     id ulid PRIMARY KEY DEFAULT gen_ulid(),
@@ -51,6 +51,7 @@ INSERT INTO part SELECT gen_ulid('2025-07-01 00:00+00'::timestamptz + n * interv
 INSERT INTO shared SELECT id FROM key;
 INSERT INTO composed SELECT ROW(id, tstzrange(made, NULL))::pair, tstzrange(NULL, made) FROM key WHERE n <= 100;
 REFRESH MATERIALIZED VIEW days;
+\i :expressions
 ANALYZE;
 SQL
     # the companion, each extension in a schema of its own

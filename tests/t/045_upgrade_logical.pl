@@ -43,7 +43,7 @@ for my $from (@available) {
     my $directory = PostgreSQL::Test::Utils::tempdir();
     my $run = sub {
         my ($step, $script) = @_;
-        # the page names the servers; dumps of Debian's 15.20 have an option that no other server can read
+        # the page names the servers; dumps have an option that the new one cannot read
         $script =~ s/^OLD=.*\n//m;
         $script = "pg_dump() { command pg_dump \"\$@\" | sed 's/^.* ALTER COLUMN .* SET (pg_attver=[0-9]*);\$//'; }\n$script" if $option;
         append_to_file("$directory/$step", $script);

@@ -73,10 +73,12 @@ sub older_servers {
     return sort { $b->{major} <=> $a->{major} || $a->{name} cmp $b->{name} } @servers;
 }
 
-# The option that a server gives each plain column, or nothing. Debian's 15.20 has one that no other server can read, so it
-# cannot be upgraded; its 15.18, which is 15-main, has none.
+# The option that a server gives each plain column, if the server of pg_config does not know it; or nothing. The minor releases
+# of November 2026 have one, pg_attver, so they can be upgraded only to one of these or a later one.
 sub column_option {
     my ($node) = @_;
+    chomp(my $bin = `pg_config --bindir`);
+    return '' if system('grep', '-q', 'pg_attver', "$bin/postgres") == 0;
     return $node->safe_psql('postgres', q{CREATE TEMP TABLE plain (n int);
         SELECT attoptions FROM pg_attribute WHERE attrelid = 'plain'::regclass AND attnum = 1});
 }
