@@ -471,13 +471,14 @@ CREATE FUNCTION ulid_to_snowflake(id ulid, epoch timestamptz DEFAULT '2010-11-04
     AS 'MODULE_PATHNAME', 'ulid_to_snowflake';
 COMMENT ON FUNCTION ulid_to_snowflake(ulid, timestamptz) IS 'snowflake that the ulid was made from';
 
--- In its own time as the epoch, a snowflake is nothing but the parts after the time.
-CREATE FUNCTION ulid_snowflake_parts(ulid)
+-- In its own time as the epoch, a snowflake is nothing but the parts after the time. The argument has a name because pg_upgrade
+-- would restore one without a name as "".
+CREATE FUNCTION ulid_snowflake_parts(id ulid)
     RETURNS TABLE (created_at timestamptz, datacenter integer, worker integer, sequence integer)
     LANGUAGE sql IMMUTABLE PARALLEL SAFE ROWS 1
     BEGIN ATOMIC
         SELECT t, (parts >> 17)::integer, (parts >> 12 & 31)::integer, (parts & 4095)::integer
-        FROM (SELECT ulid_extract_timestamp($1), ulid_to_snowflake($1, ulid_extract_timestamp($1))) AS s (t, parts);
+        FROM (SELECT ulid_extract_timestamp(id), ulid_to_snowflake(id, ulid_extract_timestamp(id))) AS s (t, parts);
     END;
 COMMENT ON FUNCTION ulid_snowflake_parts(ulid) IS 'parts of the snowflake that the ulid was made from';
 
