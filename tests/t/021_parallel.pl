@@ -21,7 +21,6 @@ SQL
 sub plan_of {
     my ($query) = @_;
     my $plan = $node->safe_psql('postgres', "EXPLAIN (ANALYZE, VERBOSE, COSTS OFF, TIMING OFF, SUMMARY OFF) $query");
-    note $plan;
     return $plan;
 }
 

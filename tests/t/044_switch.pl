@@ -220,8 +220,6 @@ for my $case (
     ["$t CREATE VIEW v AS SELECT id FROM t", 'rule _RETURN on view v uses column id of t'],
     ["$t CREATE TABLE r (t uuid REFERENCES t); CREATE VIEW v AS SELECT t FROM r", 'view v uses column t of'],
     ["$t CREATE VIEW v AS SELECT n FROM t GROUP BY t.id", 'rule _RETURN on view v uses'],
-    ["$t ALTER TABLE t ADD g text GENERATED ALWAYS AS (id::text) STORED", 'column g of table t uses column id'],
-    ["$t ALTER TABLE t ADD CONSTRAINT apart EXCLUDE USING btree (id WITH =)", 'constraint apart on table'],
     ["$t CREATE OPERATOR CLASS other_ops FOR TYPE uuid USING btree AS OPERATOR 3 =, FUNCTION 1 uuid_cmp; CREATE INDEX other ON t (id other_ops)",
         'index other has an operator class that has no counterpart'],
     ['CREATE TABLE t (id uuid PRIMARY KEY) PARTITION BY RANGE (id)', 'column id is in the partition key of t'],
@@ -279,7 +277,6 @@ my $state = q{SELECT castcontext, castmethod, obj_description(pg_cast.oid, 'pg_c
     WHERE castsource = 'types.ulid'::regtype AND casttarget = 'uuid'::regtype};
 my $cast = $odd->($state);
 like((step(to => 'uuid', user => 'owner'))[1], qr/must be superuser to change a cast/, 'an owner cannot change the cast');
-is($odd->($state), $cast, 'and has not');
 
 # A session dies while the cast is implicit.
 my $writer = $node->background_psql('odd', timeout => 10 * $PostgreSQL::Test::Utils::timeout_default);

@@ -69,7 +69,6 @@ for my $round (1 .. $rounds) {
     is((grep { !$stored{$_} } keys %acknowledged), 0, "$what: every acknowledged row is there");
     is((grep { $_ > 1 } values %acknowledged), 0, "$what: no id was acknowledged twice");
     is($sql->(q{SELECT gen_ordered_ulid() > max(id) FROM event WHERE writer ~ 'ordered'}), 't', "$what: gen_ordered_ulid goes on");
-    note(scalar(keys %acknowledged), ' rows acknowledged, ', scalar(keys %stored), ' stored');
 }
 my @crashes = slurp_file($node->logfile) =~ /^.*(?:TRAP:|PANIC:|terminated by signal (?:[0-8]|1[0-9])\b).*$/mg;
 is(join("\n", @crashes), '', 'the server did not crash by itself');

@@ -73,8 +73,7 @@ SKIP: {
         like($error, qr/^.*ERROR:  53100: could not resize shared memory segment "\S+" to 1048576 bytes: No space left on device$/m, 'an ordered id fails');
         is($sql->('SELECT count(gen_ulid()) + count(gen_monotonic_ulid()) + count(gen_uuid_v7())'), 3, 'the other generators work');
         $sql->(blocks_of('operating.md', 'sql', 'Full /dev/shm'));
-        $sql->('INSERT INTO event DEFAULT VALUES');
-        is($sql->('SELECT count(*) FROM event'), 1, 'and so does their default');
+        is($sql->('INSERT INTO event DEFAULT VALUES RETURNING 1'), 1, 'and so does their default');
         unlink('/dev/shm/ballast') or die;
         is($sql->('SELECT count(gen_ordered_ulid())'), 1, 'it works as soon as there is space');
     }
