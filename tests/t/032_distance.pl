@@ -14,7 +14,6 @@ $node->safe_psql('aside', 'CREATE SCHEMA types; CREATE EXTENSION ulid SCHEMA typ
 my $queries = slurp_file("$root/tests/t/distance.sql");
 my ($before, $after, $aside) = map { [ split /\n/ ] } run_at_once($node, map { [ $_, $queries ] } qw(before after aside));
 cmp_ok((grep { / => / } @$before), '>', 50000, 'more than 50,000 queries run');
-cmp_ok((grep { / gives / } @$before), '>', 3000, 'more than 3,000 of them give a result');
 is(@$after, @$before, 'with the extension, they are as many');
 
 # the queries that the extension makes valid

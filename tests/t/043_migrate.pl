@@ -113,7 +113,6 @@ my $validation = block('### 3. Validate the foreign keys');
 $migration->query_safe($validation =~ s/^COMMIT.*\n?//mr);
 others_work('before the COMMIT of the validation of the foreign key');
 $migration->query_safe('COMMIT');
-is($sql->("SELECT convalidated FROM pg_constraint WHERE conname = 'posting_account_id_fkey'"), 't', 'the foreign key is valid');
 is($sql->('SELECT count(DISTINCT account_id) FROM posting JOIN account ON account_id = account.id'), $rows, 'every row finds the one that it references');
 is((grep { !$built{$_} } split /\n/, $sql->($files)), 0, 'no table and none of the new indexes was rewritten');
 $_->quit for $migration, $before_build, $snapshot, $reader, $writer;
