@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use pg_ulid::{Error, ErrorKind, ordered};
+use pg_ulid::{Error, ErrorKind, Ulid, ordered};
 
 use super::input::Numbers;
 
@@ -29,10 +29,13 @@ pub fn check(input: &[u8]) -> bool {
         match expected {
             Ok(time) => {
                 assert!(time > last);
+                let since_epoch = ordered::since_epoch(time);
+                assert_eq!(since_epoch.as_nanos(), u128::from(time) * 1_000_000 / 65_536);
+                assert_eq!(Ok(ordered::lower_bound(time)), Ulid::lower_bound(since_epoch.as_millis() as u64));
                 let uuid = ordered::uuid_v7(time, numbers.u64());
                 let witness = uuid::Uuid::from_bytes(uuid);
                 assert_eq!((witness.get_version_num(), witness.get_variant()), (7, uuid::Variant::RFC4122));
-                assert_eq!(pg_ulid::Ulid::from(uuid).unix_ms(), time >> 16);
+                assert_eq!(Ulid::from(uuid).unix_ms(), time >> 16);
                 assert_eq!(ordered::uuid_v7(time, witness.as_u64_pair().1), uuid);
                 assert!(uuid > ordered::uuid_v7(last, numbers.u64()));
                 // The next id after either kind is greater than both.
@@ -40,7 +43,7 @@ pub fn check(input: &[u8]) -> bool {
                     ordered::advance_to(&AtomicU64::new(0), uuid.into()).saturating_add(1),
                     0,
                 );
-                assert!(next > uuid || time >> 16 == pg_ulid::Ulid::MAX_UNIX_MS);
+                assert!(next > uuid || time >> 16 == Ulid::MAX_UNIX_MS);
             }
             Err(_) => accepted = false,
         }
