@@ -42,9 +42,9 @@ type Walker = Option<unsafe extern "C-unwind" fn(node: *mut Node, context: *mut 
 #[cfg(not(feature = "pg15"))]
 pub(super) use expression_tree_walker_impl as expression_tree_walker;
 
-#[cfg(not(feature = "pg19"))]
+#[cfg(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18"))]
 type SpiValues = *mut Datum;
-#[cfg(feature = "pg19")]
+#[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18")))]
 type SpiValues = *const Datum;
 
 /// Declares functions, and lets the compiler compare each with pgrx's binding, which is made from the header.

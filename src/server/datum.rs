@@ -44,8 +44,8 @@ impl Returned for Ulid {
 }
 
 /// A ulid as a number, for the functions that are called most: input, `gen_ulid` and `gen_monotonic_ulid`. In a `Result`
-/// with an error its bytes would overlap with those of the error, and be put together piece by piece: by callgrind, 241
-/// instructions instead of 208 for input, 178 instead of 169 and 154 instead of 144.
+/// with an error its bytes would overlap with those of the error, and be put together piece by piece: by callgrind, 210
+/// instructions instead of 192 for input, 173 instead of 151 and 138 instead of 125.
 impl Returned for u128 {
     const SQL: &'static str = <Ulid as Returned>::SQL;
 
