@@ -114,6 +114,8 @@ test("Prisma: ids are compared as strings; arrays need the parser", async () => 
   assert.deepEqual(await batch(canonical(lower)), ["first", "{second}"]);
   await app.relate(ids[0], ids);
   assert.deepEqual((await app.prisma.$transaction((prisma) => prisma.order.findUnique({ where: { id: ids[0] } }))).related, ids);
+  psql(`UPDATE orders SET related = '[0:1]={${ids}}' WHERE note = 'first'`);
+  assert.deepEqual((await app.byId(ids[0])).related, ids);
   await app.close();
   const { PrismaClient } = await generate();
   const plain = new PrismaClient({ adapter: new PrismaPg({ connectionString: process.env.DATABASE_URL }) });
