@@ -11,7 +11,8 @@ PROVE ?= prove
 #   CLIENTS     which languages, or parts of their tests, `make test-clients` runs instead of all
 #   STRICT      if it is not empty, a stage of the tests that is skipped, or leaves a part out, has failed
 
-# How long `make fuzz` and `make planner-fuzz` run, in seconds, and their seed; empty: a minute, any seed.
+# How long `make fuzz` and `make planner-fuzz` run, in seconds, and the seed of the latter and of `make hostile`; empty: a
+# minute, any seed.
 export FUZZ_SECONDS ?= $(SECONDS)
 export FUZZ_SEED ?= $(SEED)
 unexport SECONDS
