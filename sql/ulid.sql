@@ -57,7 +57,8 @@ CREATE FUNCTION ulid_from_text(text) RETURNS ulid
 COMMENT ON FUNCTION ulid_from_text(text) IS 'ulid of a text that the input function accepts';
 
 --
--- Comparison. The planner support lets an index on a uuid column serve a comparison with a ulid.
+-- Comparison. The planner support lets an index on a uuid column serve a comparison with a ulid, and another server that has
+-- the column compare it as a ulid.
 --
 
 CREATE FUNCTION ulid_comparison_support(internal) RETURNS internal
@@ -97,6 +98,7 @@ COMMENT ON FUNCTION ulid_gt(ulid, ulid) IS 'implementation of > operator';
 
 CREATE FUNCTION ulid_ne(ulid, ulid) RETURNS boolean
     LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
+    SUPPORT ulid_comparison_support
     AS 'uuid_ne';
 COMMENT ON FUNCTION ulid_ne(ulid, ulid) IS 'implementation of <> operator';
 

@@ -56,7 +56,7 @@ pub(super) fn starts_with_support(request: Internal) -> Internal {
     support(request, Some(&STARTS_WITH))
 }
 
-/// The planner support function of `ulid_eq`, `ulid_lt`, `ulid_le`, `ulid_ge` and `ulid_gt`.
+/// The planner support function of `ulid_eq`, `ulid_ne`, `ulid_lt`, `ulid_le`, `ulid_ge` and `ulid_gt`.
 pub(super) fn comparison_support(request: Internal) -> Internal {
     support(request, None)
 }
@@ -78,6 +78,7 @@ fn support(request: Internal, predicate: Option<&'static Predicate>) -> Internal
             (T_SupportRequestIndexCondition, Some(predicate)) => {
                 index_condition::answer(&mut *request.cast(), predicate)
             }
+            (T_SupportRequestSimplify, None) => comparison::simplify(&*request.cast()),
             (T_SupportRequestSimplify, Some(predicate)) => simplify::answer(&*request.cast(), predicate),
             (T_SupportRequestSelectivity, Some(predicate)) => {
                 selectivity::answer(&mut *request.cast(), predicate)

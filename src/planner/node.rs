@@ -7,7 +7,7 @@ use std::ptr::{NonNull, null_mut};
 
 use pgrx::pg_sys::{
     self, BOOLOID, CoercionForm, Const, FuncExpr, List, Node, NodeTag, Oid, OpExpr, PlannerInfo, Query,
-    RelabelType, SupportRequestIndexCondition, Var,
+    RangeTblEntry, RelabelType, SupportRequestIndexCondition, Var,
 };
 
 use super::catalog::base_type;
@@ -167,6 +167,15 @@ impl Expr {
         }
     }
 
+    /// Makes an implicit relabelling, which the planner has made just now, one that is printed as a cast. Both are the same
+    /// to `equal()`.
+    pub(super) fn print_as_cast(self) {
+        if self.cast::<RelabelType>().is_some() {
+            // SAFETY: it is one, and nobody else reads it meanwhile.
+            unsafe { (*self.as_ptr::<RelabelType>()).relabelformat = CoercionForm::COERCE_EXPLICIT_CAST };
+        }
+    }
+
     /// A constant of a type of 16 bytes that is passed by reference.
     pub(super) fn constant(kind: Oid, value: Ulid) -> Self {
         let length = size_of::<Ulid>() as c_int;
@@ -222,6 +231,19 @@ impl Expr {
         // SAFETY: the contract of the module.
         unsafe { server::contain_mutable_functions(self.as_ptr()) }
     }
+}
+
+/// The table, of any kind, that a column of this query belongs to.
+pub(super) fn table<'query>(query: &'query Query, column: &Var) -> Option<&'query RangeTblEntry> {
+    if column.varlevelsup != 0 {
+        return None;
+    }
+    // SAFETY: the list is the query's, and has entries of this kind.
+    let table = unsafe {
+        let table = server::elements(query.rtable).get((column.varno as usize).checked_sub(1)?)?;
+        &*table.ptr_value.cast::<RangeTblEntry>()
+    };
+    (table.rtekind == pg_sys::RTEKind::RTE_RELATION).then_some(table)
 }
 
 /// The expression that was relabelled.

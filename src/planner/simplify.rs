@@ -7,11 +7,11 @@ use std::ptr::{from_ref, null_mut};
 
 use pgrx::pg_sys::{
     self, Datum, FuncExpr, HeapTuple, List, Node, NodeTag, Oid, OpExpr, ParamKind, QualCost, Query,
-    RangeTblEntry, RelabelType, SysCacheIdentifier, Var,
+    RelabelType, SysCacheIdentifier, Var,
 };
 
 use super::catalog::{attribute, family_of, is_sql};
-use super::node::{Expr, Root, pair, relabelled};
+use super::node::{self, Expr, Root, pair, relabelled};
 use super::{Answer, Call, Predicate};
 use crate::server;
 
@@ -56,7 +56,7 @@ fn is_called_by_grouping_sets(query: &Query, function: Oid) -> bool {
     #[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17")))]
     return unsafe {
         server::elements(query.rtable).iter().any(|table| {
-            let table = &*table.ptr_value.cast::<RangeTblEntry>();
+            let table = &*table.ptr_value.cast::<pg_sys::RangeTblEntry>();
             table.rtekind == pg_sys::RTEKind::RTE_GROUP && is_called(table.groupexprs.cast())
         })
     };
@@ -143,17 +143,12 @@ impl Column {
         }
         let var = expression.cast::<Var>()?;
         // For a key that is an expression, the column is 0, which in a Var means the whole row.
-        if var.varlevelsup != 0 || var.varattno <= 0 {
+        if var.varattno <= 0 {
             return None;
         }
-        // SAFETY: the list is the query's, and has entries of this kind.
-        let table = unsafe {
-            let table = server::elements(query.rtable).get((var.varno as usize).checked_sub(1)?)?;
-            &*table.ptr_value.cast::<RangeTblEntry>()
-        };
-        (table.rtekind == pg_sys::RTEKind::RTE_RELATION
-            && table.relkind as u8 == pg_sys::RELKIND_PARTITIONED_TABLE)
-            .then_some(Self { table: table.relid, number: var.varattno })
+        let table = node::table(query, var)
+            .filter(|table| table.relkind as u8 == pg_sys::RELKIND_PARTITIONED_TABLE)?;
+        Some(Self { table: table.relid, number: var.varattno })
     }
 
     /// The operator family of the column, if its table is partitioned by its ranges. `None` if the key has an

@@ -52,7 +52,7 @@ CREATE FOREIGN TABLE log_0 PARTITION OF log FOR VALUES FROM (MINVALUE) TO (ulid_
     SERVER shard_0 OPTIONS (table_name 'log');
 CREATE FOREIGN TABLE log_1 PARTITION OF log FOR VALUES FROM (ulid_lower_bound('2026-01-01 12:00+00')) TO (MAXVALUE)
     SERVER shard_1 OPTIONS (table_name 'log');
-INSERT INTO log SELECT id, n FROM event;
+INSERT INTO log SELECT id, n FROM event UNION ALL SELECT ulid_lower_bound('2026-01-01 12:00+00'), 0;
 CREATE TABLE here AS SELECT * FROM log;
 CREATE TABLE period AS SELECT tstzrange(start, start + '1 hour') AS r, left(ulid_lower_bound(start)::text, 6) AS prefix
     FROM generate_series('2026-01-01 10:30+00'::timestamptz, '2026-01-01 14:00+00', '1 hour') AS start;
@@ -77,6 +77,10 @@ for my $case (
     my $plan = same_rows("EXECUTE q ($value)", "$condition, prepared", "PREPARE q ($type) AS SELECT count(*) FROM log WHERE $condition;");
     like($plan, qr/id >= public\.$function\(\$1::[a-z]*\)::uuid/, 'the call of the bound is sent with a cast');
 }
+my $noon = q{ulid_lower_bound('2026-01-01 12:00+00')};
+same_rows("SELECT count(*) FROM log WHERE id $_ $noon", "$_ a constant") for qw(= <> < <= >= >);
+is($node->safe_psql('postgres', "SELECT l.n FROM log_1 AS l JOIN here AS h ON l.id = h.id::ulid WHERE h.id::ulid = $noon"),
+    0, 'a constant that the planner infers is sent');
 same_rows('SELECT r, (SELECT count(*) FROM log WHERE id <@ period.r) FROM period', 'a window of an outer query');
 same_rows('SELECT prefix, (SELECT count(*) FROM log WHERE ulid_starts_with(id, period.prefix)) FROM period',
     'a prefix of an outer query');
