@@ -17,7 +17,7 @@ sub run {
 # Check that SQL of a user fails with a message.
 sub refused {
     my ($database, $user, $sql, $message, $name) = @_;
-    my ($status, undef, $error) = $node->psql($database, $sql, extra_params => ['-U', $user]);
+    my (undef, undef, $error) = $node->psql($database, $sql, extra_params => ['-U', $user]);
     like($error, qr/ERROR:  (?:$message)$/m, $name);
     return;
 }

@@ -51,7 +51,7 @@ SQL
         "$schema: pg_restore restores the other, by two jobs");
     for my $copy ($plain, $custom) {
         is_deeply(dump_of($copy), $original, "$copy: the dump of the copy equals that of the original");
-        my ($status, $output, $error) = $node->psql($copy, <<'SQL');
+        my (undef, undef, $error) = $node->psql($copy, <<'SQL');
 INSERT INTO key DEFAULT VALUES;
 INSERT INTO shared SELECT id FROM key ON CONFLICT DO NOTHING;
 SQL
