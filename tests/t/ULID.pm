@@ -88,12 +88,13 @@ sub upgraded_server {
     my ($old, $name, $what) = @_;
     my $checksums = $old->safe_psql('postgres', 'SHOW data_checksums');
     $old->stop;
+    chdir $PostgreSQL::Test::Utils::tmp_check;    # where it leaves scripts
     # both must have checksums or neither; they are the default since 18
     my $new = _initialized_server($name, extra => [$major >= 18 && $checksums eq 'off' ? '--no-data-checksums' : ()]);
     ok(run_log(['pg_upgrade', '-b', $old->config_data('--bindir'), '-B', $new->config_data('--bindir'), '-d', $old->data_dir,
                 '-D', $new->data_dir, '-s', $new->host, '-p', $old->port, '-P', $new->port]), "$what: pg_upgrade succeeds")
         or do {
-            find({ no_chdir => 1, wanted => sub { diag("$_:\n", slurp_file($_)) if /\.log$/ } }, '.', $new->data_dir);
+            find({ no_chdir => 1, wanted => sub { diag("$_:\n", slurp_file($_)) if /\.log$/ } }, $new->data_dir);
             die 'there is no server to check';
         };
     return $new;
