@@ -218,17 +218,13 @@ sub has_program {
 
 # Skip the whole test unless the servers have these extensions.
 sub needs_extension {
-    for my $name (@_) {
-        plan(skip_all => "no extension $name") if !has_extension($name);
-    }
+    has_extension($_) or plan(skip_all => "no extension $_") for @_;
     return;
 }
 
 # Skip the whole test unless there are these programs.
 sub needs_program {
-    for my $name (@_) {
-        plan(skip_all => "no program $name") if !has_program($name);
-    }
+    has_program($_) or plan(skip_all => "no program $_") for @_;
     return;
 }
 
