@@ -194,6 +194,12 @@ CREATE OPERATOR CLASS ulid_ops DEFAULT FOR TYPE ulid USING hash FAMILY ulid_ops 
     FUNCTION 2 ulid_hash_extended(ulid, bigint);
 COMMENT ON OPERATOR CLASS ulid_ops USING hash IS 'hashing of ulid: for indexes, joins and partitions';
 
+-- Core's minmax functions look for operators of the type of the column: these refuse types that the classes have none for.
+CREATE FUNCTION ulid_brin_minmax_opcinfo(internal) RETURNS internal
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'ulid_brin_minmax_opcinfo';
+COMMENT ON FUNCTION ulid_brin_minmax_opcinfo(internal) IS 'BRIN minmax support, for a column of ulid itself';
+
 CREATE OPERATOR FAMILY ulid_minmax_ops USING brin;
 COMMENT ON OPERATOR FAMILY ulid_minmax_ops USING brin IS 'ranges of ulid';
 
@@ -203,11 +209,16 @@ CREATE OPERATOR CLASS ulid_minmax_ops DEFAULT FOR TYPE ulid USING brin FAMILY ul
     OPERATOR 3 pg_catalog.=,
     OPERATOR 4 pg_catalog.>=,
     OPERATOR 5 pg_catalog.>,
-    FUNCTION 1 pg_catalog.brin_minmax_opcinfo(internal),
+    FUNCTION 1 ulid_brin_minmax_opcinfo(internal),
     FUNCTION 2 pg_catalog.brin_minmax_add_value(internal, internal, internal, internal),
     FUNCTION 3 pg_catalog.brin_minmax_consistent(internal, internal, internal),
     FUNCTION 4 pg_catalog.brin_minmax_union(internal, internal, internal);
 COMMENT ON OPERATOR CLASS ulid_minmax_ops USING brin IS 'one range of ulid for each block range: for rows in the order of their ids';
+
+CREATE FUNCTION ulid_brin_minmax_multi_opcinfo(internal) RETURNS internal
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'ulid_brin_minmax_multi_opcinfo';
+COMMENT ON FUNCTION ulid_brin_minmax_multi_opcinfo(internal) IS 'BRIN multi minmax support, for a column of ulid itself';
 
 CREATE OPERATOR FAMILY ulid_minmax_multi_ops USING brin;
 COMMENT ON OPERATOR FAMILY ulid_minmax_multi_ops USING brin IS 'several ranges of ulid';
@@ -218,7 +229,7 @@ CREATE OPERATOR CLASS ulid_minmax_multi_ops FOR TYPE ulid USING brin FAMILY ulid
     OPERATOR 3 pg_catalog.=,
     OPERATOR 4 pg_catalog.>=,
     OPERATOR 5 pg_catalog.>,
-    FUNCTION 1 pg_catalog.brin_minmax_multi_opcinfo(internal),
+    FUNCTION 1 ulid_brin_minmax_multi_opcinfo(internal),
     FUNCTION 2 pg_catalog.brin_minmax_multi_add_value(internal, internal, internal, internal),
     FUNCTION 3 pg_catalog.brin_minmax_multi_consistent(internal, internal, internal, integer),
     FUNCTION 4 pg_catalog.brin_minmax_multi_union(internal, internal, internal),

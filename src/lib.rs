@@ -20,7 +20,7 @@ use server::datum::{
     Bytea, ByteaArg, Cstring, Internal, ShortText, TextArg, TextString, Timestamp, TimestampTz, Uuid,
 };
 use server::range::{TstzRange, UlidWindow};
-use server::{frame, horizon, shared};
+use server::{brin, frame, horizon, shared};
 
 pgrx::pg_module_magic!(name, version);
 
@@ -91,5 +91,7 @@ frame::export! {
         ulid_range_sel(root: Internal, operator: Oid, arguments: Internal, relation: i32) -> f64 = planner::window_selectivity;
         ulid_starts_with_support(request: Internal) -> Internal = planner::starts_with_support;
         ulid_comparison_support(request: Internal) -> Internal = planner::comparison_support;
+        ulid_brin_minmax_opcinfo(kind: Internal) -> Internal = brin::minmax_opcinfo;
+        ulid_brin_minmax_multi_opcinfo(kind: Internal) -> Internal = brin::minmax_multi_opcinfo;
     }
 }

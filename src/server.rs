@@ -1,5 +1,5 @@
 //! What touches the server: its own functions, declared here without wrappers; the calling convention ([`frame`]); the SQL
-//! types ([`datum`], [`range`]); error reports ([`report`]); the memory that its processes share ([`shared`]); and which
+//! types ([`datum`], [`range`]); the classes of BRIN ([`brin`]); error reports ([`report`]); the memory that its processes share ([`shared`]); and which
 //! transactions are running ([`horizon`]).
 //!
 //! pgrx's bindings wrap each function in a `sigsetjmp`, turn an ERROR into a Rust panic and raise it again. SQLSTATE,
@@ -8,6 +8,7 @@
 //! from here up to PostgreSQL has anything to drop while such a function runs.
 #![allow(unsafe_code)]
 
+pub(super) mod brin;
 pub(super) mod datum;
 pub(super) mod frame;
 pub(super) mod horizon;
@@ -101,6 +102,8 @@ declare! {
     fn DirectFunctionCall1Coll(function: PGFunction, collation: Oid, argument: Datum) -> Datum;
     fn timestamp_timestamptz(fcinfo: FunctionCallInfo) -> Datum;
     fn timestamptz_timestamp(fcinfo: FunctionCallInfo) -> Datum;
+    fn brin_minmax_opcinfo(fcinfo: FunctionCallInfo) -> Datum;
+    fn brin_minmax_multi_opcinfo(fcinfo: FunctionCallInfo) -> Datum;
 
     // Shared memory
     #[cfg(any(feature = "pg15", feature = "pg16"))]
@@ -160,6 +163,7 @@ declare! {
     fn ReleaseSysCache(tuple: HeapTuple);
     fn buildoidvector(oids: *const Oid, n: c_int) -> *mut oidvector;
     fn getBaseType(kind: Oid) -> Oid;
+    fn format_type_be(kind: Oid) -> *mut c_char;
     fn get_typlenbyval(kind: Oid, length: *mut i16, by_value: *mut bool);
     fn get_func_namespace(function: Oid) -> Oid;
     fn func_volatile(function: Oid) -> c_char;

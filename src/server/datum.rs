@@ -245,7 +245,7 @@ impl Returned for Timestamp {
     }
 }
 
-/// A node of the planner, or nothing: `internal`.
+/// What only the server passes, such as a node of the planner, or nothing: `internal`.
 #[derive(Clone, Copy)]
 pub(crate) struct Internal(pub *mut c_void);
 

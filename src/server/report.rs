@@ -77,6 +77,8 @@ pub(crate) enum Fault<'call> {
     PreparedTransactions,
     /// 55000: a standby has no horizon.
     Recovery,
+    /// 42804, as core says it: an index on a column whose type the operator class does not accept.
+    OperatorClass { class: &'call CStr, kind: &'call CStr },
     /// 25001: the present transaction sees no rows of transactions that end from now on.
     FixedSnapshot,
     /// 55000: a prepared transaction from before the server started may have made any ids.
@@ -238,6 +240,10 @@ impl<'call> Fault<'call> {
                 text!["cannot determine the horizon of ordered ids during recovery"],
             )
             .hint(c"The primary server knows it."),
+            Self::OperatorClass { class, kind } => {
+                Report::of_core(ERRCODE_DATATYPE_MISMATCH, UNACCEPTED, class, kind)
+                    .hint(c"Index the expression (column::ulid) instead.")
+            }
             Self::FixedSnapshot => Report::new(
                 ERRCODE_ACTIVE_SQL_TRANSACTION,
                 text!["cannot use the horizon of ordered ids in a transaction with a fixed snapshot"],
@@ -344,6 +350,7 @@ enum Message<'call> {
 
 const INVALID_SYNTAX: &CStr = c"invalid input syntax for type %s: \"%s\"";
 const OUT_OF_RANGE: &CStr = c"value \"%s\" is out of range for type %s";
+const UNACCEPTED: &CStr = c"operator class \"%s\" does not accept data type %s";
 
 impl<'call> Report<'call> {
     fn new(sqlstate: PgSqlErrorCode, message: Text) -> Self {

@@ -122,7 +122,7 @@ WHERE a.opcdefault AND b.opcdefault;
 -- what the server has in its classes for uuid, whatever its version, ulid has in its own
 WITH entry AS (
     SELECT amname, c.opcintype::regtype::text AS type, substr(c.opcname, 5) AS class, c.opcdefault, c.opckeytype = c.opcintype OR c.opckeytype = 0 AS stores_itself,
-           kind, number, regexp_replace(f.proname, '^ulid_', 'uuid_') AS name
+           kind, number, regexp_replace(regexp_replace(f.proname, '^ulid_', 'uuid_'), '^uuid_brin_', 'brin_') AS name
     FROM pg_opclass AS c JOIN pg_am AS am ON am.oid = opcmethod
     JOIN (SELECT amprocfamily AS family, 'function' AS kind, amprocnum AS number, amproc AS code FROM pg_amproc
           UNION ALL SELECT amopfamily, 'operator', amopstrategy, oprcode FROM pg_amop JOIN pg_operator AS o ON o.oid = amopopr) AS e ON family = c.opcfamily
