@@ -19,10 +19,10 @@ pub(super) mod shared;
 use std::ffi::{c_char, c_int, c_void};
 
 use pgrx::pg_sys::{
-    AttStatsSlot, BoolExprType, CoercionForm, Const, Datum, Expr, FuncExpr, FunctionCallInfo, HeapTuple,
-    IndexOptInfo, List, ListCell, MemoryContext, Node, Oid, OpExpr, PGFunction, PlannerInfo, QualCost,
-    RangeBound, RangeType, Relation, StringInfoData, TransactionId, TupleDesc, TypeCacheEntry,
-    VariableStatData, XactCallback, check_function_callback, oidvector, text, varlena,
+    AttStatsSlot, BoolExprType, CoercionForm, Const, Datum, Expr, FullTransactionId, FuncExpr,
+    FunctionCallInfo, HeapTuple, IndexOptInfo, List, ListCell, MemoryContext, Node, Oid, OpExpr, PGFunction,
+    PlannerInfo, QualCost, RangeBound, RangeType, Relation, StringInfoData, TransactionId, TupleDesc,
+    TypeCacheEntry, VariableStatData, XactCallback, check_function_callback, oidvector, text, varlena,
 };
 #[cfg(any(feature = "pg15", feature = "pg16"))]
 use pgrx::pg_sys::{LWLock, LWLockMode};
@@ -135,7 +135,8 @@ declare! {
 
     // Transactions
     fn RecoveryInProgress() -> bool;
-    fn GetTopTransactionId() -> TransactionId;
+    fn GetTopFullTransactionId() -> FullTransactionId;
+    fn ReadNextFullTransactionId() -> FullTransactionId;
     fn TransactionIdIsInProgress(transaction: TransactionId) -> bool;
     fn RegisterXactCallback(callback: XactCallback, argument: *mut c_void);
     fn SPI_connect() -> c_int;

@@ -40,8 +40,9 @@ fn take_slot(time: &AtomicU64, transaction: u64) {
             // Its ids would belong to a transaction that ends later than the worker does.
             Error::from(Fault::ParallelWorker).report(null_mut());
         }
-        if !REGISTERED.swap(true, Ordering::Relaxed) {
+        if !REGISTERED.load(Ordering::Relaxed) {
             server::RegisterXactCallback(Some(keep_prepared), null_mut());
+            REGISTERED.store(true, Ordering::Relaxed);
         }
     }
     let clock = since_epoch().and_then(ordered::clock).unwrap_or(0);
@@ -62,7 +63,7 @@ unsafe extern "C-unwind" fn keep_prepared(event: XactEvent::Type, _argument: *mu
         {
             return;
         }
-        let transaction = server::GetTopTransactionId().into_inner().into();
+        let transaction = server::GetTopFullTransactionId().value;
         let take_over =
             |slot: &Slot| slot.take_over(transaction, shared::slot(), shared::time(), is_in_progress);
         if !shared::slots().iter().skip(processes()).any(take_over) {
@@ -109,7 +110,7 @@ fn recovered_transaction<'call>() -> Option<&'call CStr> {
             let owner = (&raw const (*process).backendId).read_volatile();
             #[cfg(not(any(feature = "pg15", feature = "pg16")))]
             let owner = (&raw const (*process).vxid.procNumber).read_volatile();
-            if owner >= 0 || !is_in_progress(transaction.into_inner().into()) {
+            if owner >= 0 || !server::TransactionIdIsInProgress(transaction) {
                 continue;
             }
             server::SPI_connect();
@@ -139,24 +140,31 @@ pub(crate) fn processes() -> usize {
     unsafe { (*ProcGlobal).allProcCount as usize }
 }
 
-/// The local number of the transaction that a process runs; zero if there is none.
+/// The number of the transaction that a process runs, which no slot has if there is none.
 ///
 /// # Safety
 /// It is a PGPROC.
 #[inline(always)]
 unsafe fn local_transaction(process: *mut PGPROC) -> u64 {
-    // SAFETY: the field is aligned, and nobody writes a part of it.
+    // SAFETY: the fields are aligned, and nobody writes a part of them.
     unsafe {
+        // Before PostgreSQL 17, the numbers are those of a backend ID, which other sessions have in the same PGPROC.
         #[cfg(any(feature = "pg15", feature = "pg16"))]
-        let number = &raw mut (*process).lxid;
+        let (backend, number) = ((&raw const (*process).backendId).read_volatile(), &raw mut (*process).lxid);
         #[cfg(not(any(feature = "pg15", feature = "pg16")))]
-        let number = &raw mut (*process).vxid.lxid;
-        AtomicU32::from_ptr(number).load(Ordering::Relaxed).into()
+        let (backend, number) = (0_i32, &raw mut (*process).vxid.lxid);
+        let number: u64 = AtomicU32::from_ptr(number).load(Ordering::Acquire).into();
+        (backend as u64) << 32 | number
     }
 }
 
 /// Whether a transaction, prepared or not, is running.
 fn is_in_progress(transaction: u64) -> bool {
+    /// The server takes the short number of a transaction that is older for one in the future, which it says is running.
+    const OLDEST: u64 = 1 << 31;
     // SAFETY: this and its callers have nothing to drop.
-    unsafe { server::TransactionIdIsInProgress(TransactionId::from_inner(transaction as u32)) }
+    unsafe {
+        server::TransactionIdIsInProgress(TransactionId::from_inner(transaction as u32))
+            && server::ReadNextFullTransactionId().value.wrapping_sub(transaction) <= OLDEST
+    }
 }
