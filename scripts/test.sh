@@ -68,7 +68,7 @@ stage_sql() {
   start_server sql
   mkdir -p target/regress
   make -s --no-print-directory installcheck PG_CONFIG="$BIN/pg_config" 2>&1 | tee "$log" || failed=1
-  [ -z "$failed" ] || cat target/regress/regression.diffs || true
+  [ -z "$failed" ] || { cat target/regress/regression.diffs; tail -n 30 "$SERVERS/sql/log"; } || true
   count "$(grep -cE '^ok |\.\.\. ok ' "$log")" "$(grep -cE '^not ok |\.\.\. FAILED' "$log")"
 }
 
