@@ -485,12 +485,13 @@ CREATE FUNCTION ulid_to_snowflake(id ulid, epoch timestamptz DEFAULT '2010-11-04
 COMMENT ON FUNCTION ulid_to_snowflake(ulid, timestamptz) IS 'snowflake that the ulid was made from';
 
 -- In its own time as the epoch, a snowflake is nothing but the parts after the time. The argument has a name because pg_upgrade
--- would restore one without a name as "".
+-- would restore one without a name as "". Each operator has core's types exactly: otherwise, one that somebody has made in this
+-- schema could match better, and would run as whoever calls the function.
 CREATE FUNCTION ulid_snowflake_parts(id ulid)
     RETURNS TABLE (created_at timestamptz, datacenter integer, worker integer, sequence integer)
     LANGUAGE sql IMMUTABLE PARALLEL SAFE ROWS 1
     BEGIN ATOMIC
-        SELECT t, (parts >> 17)::integer, (parts >> 12 & 31)::integer, (parts & 4095)::integer
+        SELECT t, (parts >> 17)::integer, (parts >> 12 & 31::bigint)::integer, (parts & 4095::bigint)::integer
         FROM (SELECT ulid_extract_timestamp(id), ulid_to_snowflake(id, ulid_extract_timestamp(id))) AS s (t, parts);
     END;
 COMMENT ON FUNCTION ulid_snowflake_parts(ulid) IS 'parts of the snowflake that the ulid was made from';

@@ -190,7 +190,7 @@ COMMENT ON FUNCTION ulid_extract_unix_ms(uuid) IS 'extract the time from a ulid,
 -- Exact for each of the 2^48 milliseconds: the error of the float is smaller than what the rounding to milliseconds corrects.
 CREATE FUNCTION ulid_extract_timestamp(uuid) RETURNS timestamptz
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
-    RETURN to_timestamp(('x' || encode(substring(uuid_send($1) FOR 6), 'hex'))::bit(48)::bigint / 1000::float)::timestamptz(3);
+    RETURN to_timestamp(('x' || encode(substring(uuid_send($1) FOR 6), 'hex'))::bit(48)::bigint::float / 1000::float)::timestamptz(3);
 COMMENT ON FUNCTION ulid_extract_timestamp(uuid) IS 'extract the time from a ulid';
 
 CREATE FUNCTION ulid_extract_randomness(uuid) RETURNS bytea

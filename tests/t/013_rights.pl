@@ -72,23 +72,22 @@ AND (proname ~ '^(scalar(lt|le|gt|ge)|n?eq|cont)(join)?sel$' OR proname ~ '^brin
 -- closer matches for what the DO block calls
 CREATE FUNCTION hostile.to_regprocedure(varchar) RETURNS regprocedure LANGUAGE plpgsql AS
     $$ BEGIN PERFORM hostile.spring('to_regprocedure(varchar)'); RETURN NULL; END $$;
-SELECT format('CREATE FUNCTION hostile.trap(%s, %s) RETURNS boolean LANGUAGE plpgsql AS %L', a, b,
-              format('BEGIN PERFORM hostile.spring(%L); RETURN true; END', a || ' = ' || b)),
-       format('CREATE OPERATOR hostile.= (LEFTARG = %s, RIGHTARG = %s, FUNCTION = hostile.trap)', a, b)
-FROM unnest('{oid,regtype,name,text,smallint,int}'::regtype[]) AS a,
-     unnest('{oid,regtype,name,text,smallint,int,varchar}'::regtype[]) AS b \gexec
+\set types '''{oid,regtype,name,text,varchar,smallint,int,bigint,float8}''::regtype[]'
+SELECT format('CREATE FUNCTION hostile.trap(%s, %s) RETURNS boolean LANGUAGE plpgsql AS %L', a, b, 'BEGIN PERFORM hostile.spring($$operator$$); RETURN true; END')
+FROM unnest(:types) AS a, unnest(:types) AS b \gexec
+SELECT format('CREATE OPERATOR hostile.%s (LEFTARG = %s, RIGHTARG = %s, FUNCTION = hostile.trap)', operator, a, b)
+FROM unnest(:types) AS a, unnest(:types) AS b, unnest('{=,&,|,#,<<,>>,+,-,*,/,%,||}'::text[]) AS operator \gexec
 SQL
 run('owned_hostile', $traps);
-{
-    local $ENV{PGOPTIONS} = $HOSTILE;
-    run('owned_hostile', 'CREATE EXTENSION ulid', 'owner');
+for my $extension ('ulid_sql', 'ulid') {
+    run('owned_hostile', "DROP EXTENSION IF EXISTS ulid_sql; SET search_path = hostile, pg_catalog; CREATE EXTENSION $extension", 'owner');
+    is(run('owned_hostile', 'SELECT count(*), by FROM hostile.sprung GROUP BY by'), '', "no trap springs on installing $extension");
+    is(run('owned_hostile', q{
+        WITH member AS (SELECT classid, objid FROM pg_depend WHERE deptype = 'e' AND refclassid = 'pg_extension'::regclass AND refobjid >= 16384)
+        SELECT pg_describe_object(classid, objid, 0) || ' uses ' || pg_describe_object(refclassid, refobjid, 0)
+        FROM pg_depend WHERE (classid, objid) IN (TABLE member) AND refclassid NOT IN ('pg_namespace'::regclass, 'pg_extension'::regclass)
+        AND (refclassid, refobjid) NOT IN (TABLE member) AND refobjid >= 16384}), '', "no object of $extension uses a trap");
 }
-is(run('owned_hostile', 'SELECT count(*), by FROM hostile.sprung GROUP BY by'), '', 'no trap springs on installing');
-is(run('owned_hostile', q{
-    WITH member AS (SELECT classid, objid FROM pg_depend WHERE deptype = 'e' AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'ulid'))
-    SELECT pg_describe_object(classid, objid, 0) || ' uses ' || pg_describe_object(refclassid, refobjid, 0)
-    FROM pg_depend WHERE (classid, objid) IN (TABLE member) AND refclassid NOT IN ('pg_namespace'::regclass, 'pg_extension'::regclass)
-    AND (refclassid, refobjid) NOT IN (TABLE member) AND refobjid >= 16384}), '', 'no object that is installed there uses a trap');
 
 # The same for ulid_gist.
 run('owned_hostile', q{CREATE SCHEMA "con'tr ""ib$$"; CREATE EXTENSION btree_gist SCHEMA "con'tr ""ib$$"}) if has_extension('btree_gist');
