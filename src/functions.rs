@@ -14,8 +14,8 @@ use super::server::report::{Error, Fault};
 
 // Text. Binary input and output are core's `uuid_recv` and `uuid_send`.
 
-pub(super) fn input(text: &CStr) -> Result<u128, Error<'_>> {
-    Ok(pg_ulid::decode(text.to_bytes()).map_err(|error| Fault::Parse { text, error })?)
+pub(super) fn input(text: &CStr) -> Result<Ulid, Error<'_>> {
+    Ok(Ulid::parse(text.to_bytes()).map_err(|error| Fault::Parse { text, error })?)
 }
 
 pub(super) fn output(ulid: &Ulid) -> Cstring {
@@ -26,7 +26,7 @@ pub(super) fn to_text(ulid: &Ulid) -> ShortText {
     ShortText::new(&ulid.to_text())
 }
 
-pub(super) fn from_text(text: TextString<'_>) -> Result<u128, Error<'_>> {
+pub(super) fn from_text(text: TextString<'_>) -> Result<Ulid, Error<'_>> {
     input(text.0)
 }
 

@@ -20,9 +20,9 @@ fn clock<'call>(_: pg_ulid::Error) -> Fault<'call> {
     Fault::Clock
 }
 
-pub(super) fn random<'call>() -> Result<u128, Error<'call>> {
+pub(super) fn random<'call>() -> Result<Ulid, Error<'call>> {
     let unix_ms = unix_ms().map_err(clock)?;
-    Ok(generator(|generator| generator.random(unix_ms))?.map_err(clock)?.into())
+    Ok(generator(|generator| generator.random(unix_ms))?.map_err(clock)?)
 }
 
 pub(super) fn random_at<'call>(timestamp: TimestampTz) -> Result<Ulid, Error<'call>> {
@@ -30,9 +30,9 @@ pub(super) fn random_at<'call>(timestamp: TimestampTz) -> Result<Ulid, Error<'ca
     Ok(generator(|generator| generator.random(unix_ms))?.map_err(|_| Fault::Timestamp)?)
 }
 
-pub(super) fn monotonic<'call>() -> Result<u128, Error<'call>> {
+pub(super) fn monotonic<'call>() -> Result<Ulid, Error<'call>> {
     let unix_ms = unix_ms().map_err(clock)?;
-    Ok(generator(|generator| generator.monotonic_number(unix_ms))?.map_err(|error| match error.kind() {
+    Ok(generator(|generator| generator.monotonic(unix_ms))?.map_err(|error| match error.kind() {
         ErrorKind::Exhausted => Fault::Exhausted,
         _ => Fault::Clock,
     })?)

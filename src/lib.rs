@@ -30,10 +30,10 @@ pgrx::extension_sql_file!("../sql/ulid.sql", name = "ulid", bootstrap);
 // for ever. All of them are STRICT.
 frame::export! {
     functions {
-        ulid_in(text: &CStr) -> u128 = functions::input;
+        ulid_in(text: &CStr) -> Ulid = functions::input;
         ulid_out(ulid: &Ulid) -> Cstring = functions::output;
         ulid_to_text(ulid: &Ulid) -> ShortText = functions::to_text;
-        ulid_from_text(text: TextString) -> u128 = functions::from_text;
+        ulid_from_text(text: TextString) -> Ulid = functions::from_text;
         ulid_is_valid(text: TextArg) -> bool = functions::is_valid;
 
         ulid_smaller(a: &Ulid, b: &Ulid) -> &Ulid = functions::smaller;
@@ -43,9 +43,9 @@ frame::export! {
         timestamp_to_ulid(timestamp: Timestamp) -> Ulid = functions::from_timestamp;
         ulid_to_timestamp(ulid: &Ulid) -> Timestamp = functions::to_timestamp;
 
-        gen_ulid() -> u128 = generate::random;
+        gen_ulid() -> Ulid = generate::random;
         gen_ulid_at(timestamp: TimestampTz) -> Ulid = generate::random_at;
-        gen_monotonic_ulid() -> u128 = generate::monotonic;
+        gen_monotonic_ulid() -> Ulid = generate::monotonic;
         gen_ordered_ulid() -> Ordered<Ulid> = generate::ordered, using time: horizon::in_transaction;
         gen_ordered_uuid_v7() -> Ordered<Uuid> = generate::ordered_uuid_v7, using time: horizon::in_transaction;
         ulid_ordered_time() -> Option<TimestampTz> = generate::ordered_time, using time: shared::time;

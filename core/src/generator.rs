@@ -88,15 +88,8 @@ impl<R: CryptoRng> Generator<R> {
     /// # Errors
     /// Those of [`monotonic::next`].
     pub fn monotonic(&mut self, unix_ms: u64) -> Result<Ulid, Error> {
-        self.monotonic_number(unix_ms).map(Ulid::from)
-    }
-
-    /// [`Self::monotonic`] as a number, see [`monotonic::next_number`].
-    #[doc(hidden)]
-    pub fn monotonic_number(&mut self, unix_ms: u64) -> Result<u128, Error> {
-        let next = monotonic::next_number(self.last, unix_ms, || randomness(&mut self.rng))?;
-        self.last = next.into();
-        Ok(next)
+        self.last = monotonic::next(self.last, unix_ms, || randomness(&mut self.rng))?;
+        Ok(self.last)
     }
 
     /// A version 7 UUID greater than all that this method of this generator returned before, by the rule of
@@ -119,7 +112,8 @@ impl<R: CryptoRng> Generator<R> {
     }
 
     /// A ULID greater than all that this method of any generator returned before with the same `shared` word, by the
-    /// rule of [`ordered::advance`] for a clock that reads `clock` ([`ordered::clock`]), with 64 fresh bits of randomness.
+    /// rule of [`ordered::advance`] for a clock that reads `clock` ([`ordered::clock`]), with 64 fresh bits of
+    /// randomness.
     ///
     /// # Errors
     /// Those of [`ordered::advance`].

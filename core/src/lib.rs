@@ -59,7 +59,7 @@ pub mod uuid_v7;
 mod value;
 mod window;
 
-pub use codec::{TEXT_LEN, decode};
+pub use codec::TEXT_LEN;
 pub use error::{Error, ErrorKind, Expected, ForeignId};
 #[cfg(feature = "diesel")]
 pub use external::diesel;

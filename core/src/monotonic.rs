@@ -25,19 +25,10 @@ use crate::value::Ulid;
 /// # Ok::<(), pg_ulid::Error>(())
 /// ```
 pub fn next(last: Ulid, unix_ms: u64, randomness: impl FnOnce() -> u128) -> Result<Ulid, Error> {
-    next_number(last, unix_ms, randomness).map(Ulid::from)
-}
-
-/// [`next`] as a number: its bytes would overlap with those of the error, and be stored piece by piece for that reason.
-pub(crate) fn next_number(
-    last: Ulid,
-    unix_ms: u64,
-    randomness: impl FnOnce() -> u128,
-) -> Result<u128, Error> {
     if unix_ms > last.unix_ms() {
-        Ok(Ulid::from_parts(unix_ms, randomness())?.into())
+        Ulid::from_parts(unix_ms, randomness())
     } else if last.randomness() < Ulid::MAX_RANDOMNESS {
-        Ok(u128::from(last) + 1)
+        Ok((u128::from(last) + 1).into())
     } else {
         Err(Error(ErrorKind::Exhausted))
     }
