@@ -426,7 +426,7 @@ BEGIN
     ELSIF suffix COLLATE "C" !~ '^[0-7]' THEN
         RAISE EXCEPTION USING ERRCODE = 'numeric_value_out_of_range',
             MESSAGE = format('TypeID "%s" is out of range for type ulid', typeid),
-            DETAIL = 'The first character of the suffix is at most 7.';
+            DETAIL = 'The first character of a ULID is at most 7.';
     ELSIF is_given AND head COLLATE "C" <> prefix THEN
         RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
             MESSAGE = format('TypeID "%s" has the prefix "%s", not "%s"', typeid, head, prefix);

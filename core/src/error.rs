@@ -1,4 +1,4 @@
-//! What can go wrong, in the words of the extension, which assigns the SQLSTATEs.
+//! What can go wrong, in the words that the extension reports with an SQLSTATE.
 
 use std::fmt;
 
@@ -117,6 +117,27 @@ impl Error {
             _ => None,
         }
     }
+
+    /// The message with a name of the id that could not be converted, such as `ulid "…"`. Without a name, it is "the
+    /// ulid" or "the uuid".
+    pub fn about(self, id: impl fmt::Display) -> impl fmt::Display {
+        About(self, id)
+    }
+}
+
+/// See [`Error::about`].
+struct About<T>(Error, T);
+
+impl<T: fmt::Display> fmt::Display for About<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(error, id) = self;
+        match error.0 {
+            ErrorKind::Version { expected, .. } => write!(f, "{id} is not of version {expected}"),
+            ErrorKind::Time { target } => write!(f, "time of {id} is out of range for {target}"),
+            ErrorKind::Randomness { target } => write!(f, "{id} was not made from {target}"),
+            _ => error.fmt(f),
+        }
+    }
 }
 
 impl From<ErrorKind> for Error {
@@ -150,13 +171,9 @@ impl fmt::Display for Error {
             ErrorKind::Exhausted => f.write_str(
                 "could not generate a monotonic ulid: randomness of this millisecond is exhausted",
             ),
-            ErrorKind::Version { expected, version, variant } => write!(
-                f,
-                "the uuid is not of version {expected}: its version is {version} and its variant, in bits, is {variant:b}; that of RFC 9562 is 10"
-            ),
+            ErrorKind::Version { .. } => self.about("the uuid").fmt(f),
             ErrorKind::Negative { found } => write!(f, "value \"{found}\" is out of range for type ulid"),
-            ErrorKind::Time { target } => write!(f, "time of the ulid is out of range for {target}"),
-            ErrorKind::Randomness { target } => write!(f, "the ulid was not made from {target}"),
+            ErrorKind::Time { .. } | ErrorKind::Randomness { .. } => self.about("the ulid").fmt(f),
             ErrorKind::Seed => f.write_str("could not generate random values"),
         }
     }
@@ -209,10 +226,7 @@ mod tests {
             (length(Expected::TextPrefix, 27), "a ULID has 26 characters"),
             (length(Expected::TypeIdSuffix, 0), "the suffix has 26 characters, not 0"),
             (length(Expected::Bytes, 15), "a ULID is exactly 16 bytes long, not 15"),
-            (
-                ErrorKind::Version { expected: 6, version: 15, variant: 0b111 },
-                "the uuid is not of version 6: its version is 15 and its variant, in bits, is 111; that of RFC 9562 is 10",
-            ),
+            (ErrorKind::Version { expected: 6, version: 15, variant: 0b111 }, "the uuid is not of version 6"),
             (ErrorKind::Negative { found: -5 }, "value \"-5\" is out of range for type ulid"),
             (
                 ErrorKind::Time { target: ForeignId::UuidV1 },

@@ -8,7 +8,7 @@ use std::fmt::{self, Write};
 use std::panic::Location;
 use std::ptr::null;
 
-use pg_ulid::{ErrorKind, ForeignId, Ulid};
+use pg_ulid::{ErrorKind, Expected, ForeignId, Ulid};
 use pgrx::PgSqlErrorCode::{self, *};
 use pgrx::pg_sys::{Node, StringInfoData, pg_enc};
 
@@ -63,9 +63,9 @@ pub(crate) enum Fault<'call> {
     Epoch,
     /// 22008: a timestamp that does not fit into a ULID.
     Timestamp,
-    /// 22008: the same for the system clock.
+    /// 22008: a system clock that does not.
     Clock,
-    /// 22008: the same for the time that the ordered ids of the server have reached.
+    /// 22008: there is no time after the one that the ordered ids of the server have reached.
     OrderedTime,
     /// 22023: a ULID to continue ordered ones after is more than a day ahead of the clock.
     Ahead(Ulid),
@@ -83,6 +83,9 @@ pub(crate) enum Fault<'call> {
     FixedSnapshot,
     /// 55000: a prepared transaction from before the server started may have made any ids.
     RecoveredTransaction { gid: &'call CStr },
+    /// XX000, as for a library of another major version: the processes of this server are not where the library
+    /// expects them.
+    OtherRelease,
     /// XX000, as for core's `gen_random_uuid`: no randomness from the operating system.
     Seed,
 }
@@ -92,13 +95,13 @@ impl Error<'_> {
     /// this returns; otherwise it raises an ERROR and does not return.
     ///
     /// # Safety
-    /// `context` is that of the present call frame, and no frame from here to PostgreSQL has anything to drop.
+    /// `context` is that of the present call frame, and all frames from here to PostgreSQL are plain.
     pub(crate) unsafe fn report(self, context: *mut Node) {
         let (file, line) = (file(self.place), self.place.line() as c_int);
         #[cfg(feature = "pg15")]
         let _ = context;
         // SAFETY: the context is that of the call, or there is none; a null domain is core's. Where a report does not
-        // return, it leaves frames with nothing to drop: the caller's, and this one.
+        // return, it leaves plain frames: the caller's, and this one.
         unsafe {
             #[cfg(feature = "pg15")]
             let is_wanted = server::errstart(pgrx::PgLogLevel::ERROR as c_int, null());
@@ -119,12 +122,12 @@ impl Error<'_> {
 /// Warns that ordered ids are ahead of the clock.
 ///
 /// # Safety
-/// No frame from here to PostgreSQL has anything to drop.
+/// All frames from here to PostgreSQL are plain.
 #[cold]
 #[track_caller]
 pub(crate) unsafe fn warn_of_clock() {
     let place = Location::caller();
-    // SAFETY: a warning returns, unless memory runs out; this frame and the caller's have nothing to drop.
+    // SAFETY: a warning returns, unless memory runs out; this frame and the caller's are plain.
     unsafe {
         if server::errstart(pgrx::PgLogLevel::WARNING as c_int, null()) {
             Report::new(ERRCODE_WARNING, text!["ordered ids are more than a minute ahead of the clock"])
@@ -169,13 +172,12 @@ impl<'call> Fault<'call> {
                 ErrorKind::Overflow => Report::new(
                     ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE,
                     text!["TypeID \"", text, "\" is out of range for type ulid"],
-                )
-                .detail(text!["The first character of the suffix is at most 7."]),
+                ),
                 _ => {
                     Report::new(ERRCODE_INVALID_TEXT_REPRESENTATION, text!["invalid TypeID: \"", text, "\""])
-                        .detail(detail(text, error))
                 }
-            },
+            }
+            .detail(detail(text, error)),
             Self::TypeIdPrefix { prefix, error } => Report::new(
                 ERRCODE_INVALID_PARAMETER_VALUE,
                 text!["invalid prefix of a TypeID: \"", prefix, "\""],
@@ -189,7 +191,7 @@ impl<'call> Fault<'call> {
                 ERRCODE_INVALID_BINARY_REPRESENTATION,
                 text![format_args!("invalid length for type ulid: {found} bytes")],
             )
-            .detail(text!["A ULID is exactly 16 bytes long."]),
+            .detail(text![Sentence(Expected::Bytes)]),
             Self::RandomnessLength { found } => Report::new(
                 ERRCODE_INVALID_BINARY_REPRESENTATION,
                 text![format_args!("invalid length for the randomness of a ulid: {found} bytes")],
@@ -202,20 +204,9 @@ impl<'call> Fault<'call> {
             }
             Self::Epoch => Report::new(ERRCODE_DATETIME_FIELD_OVERFLOW, text!["epoch out of range"])
                 .detail(text!["An epoch must be finite."]),
-            Self::Timestamp => {
-                Report::new(ERRCODE_DATETIME_FIELD_OVERFLOW, text!["timestamp out of range for type ulid"])
-                    .detail(text![TIMES])
-            }
-            Self::Clock => {
-                Report::new(ERRCODE_DATETIME_FIELD_OVERFLOW, text!["system clock out of range for type ulid"])
-                    .detail(text![TIMES])
-            }
-            Self::OrderedTime => Report::new(
-                ERRCODE_DATETIME_FIELD_OVERFLOW,
-                text!["time of ordered ids out of range for type ulid"],
-            )
-            .detail(text![TIMES])
-            .hint(BACK_TO_THE_CLOCK),
+            Self::Timestamp => Report::of_time("timestamp"),
+            Self::Clock => Report::of_time("system clock"),
+            Self::OrderedTime => Report::of_time("time of ordered ids").hint(BACK_TO_THE_CLOCK),
             Self::Ahead(ulid) => Report::new(
                 ERRCODE_INVALID_PARAMETER_VALUE,
                 text![format_args!("ulid \"{ulid}\" is more than a day ahead of the clock")],
@@ -239,7 +230,7 @@ impl<'call> Fault<'call> {
                 ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
                 text!["cannot determine the horizon of ordered ids during recovery"],
             )
-            .hint(c"The primary server knows it."),
+            .hint(c"Ask the primary server, and read the rows there."),
             Self::OperatorClass { class, kind } => {
                 Report::of_core(ERRCODE_DATATYPE_MISMATCH, UNACCEPTED, class, kind)
                     .hint(c"Index the expression (column::ulid) instead.")
@@ -259,6 +250,11 @@ impl<'call> Fault<'call> {
                 "\" is older than the last start of the server, so its ids are not known."
             ])
             .hint(c"Commit or roll back the prepared transaction."),
+            Self::OtherRelease => Report::new(
+                ERRCODE_INTERNAL_ERROR,
+                text!["library \"ulid\" was built for another release of PostgreSQL"],
+            )
+            .hint(c"Build it with the headers of this server."),
             Self::Seed => Report::new(
                 ERRCODE_INTERNAL_ERROR,
                 text![format_args!("{}", pg_ulid::Error::from(ErrorKind::Seed))],
@@ -277,7 +273,7 @@ fn detail(text: &[u8], error: pg_ulid::Error) -> Text {
                 Character::Byte(byte) => text![format_args!("Byte {byte:#04x}{place}")],
             }
         }
-        _ => text![error],
+        _ => text![Sentence(error)],
     }
 }
 
@@ -286,13 +282,14 @@ fn convert_report(error: pg_ulid::Error, id: [u8; 16]) -> Report<'static> {
     let ulid = Ulid::from(id);
     let (value, randomness) = (u128::from(ulid), ulid.randomness());
     match error.kind() {
-        ErrorKind::Version { expected, version, variant } => {
+        ErrorKind::Version { version, variant, .. } => {
             let (a, b, c) = (value >> 96, value >> 80 & 0xffff, value >> 64 & 0xffff);
             let (d, e) = (value >> 48 & 0xffff, value & 0xffff_ffff_ffff);
             Report::new(
                 ERRCODE_INVALID_PARAMETER_VALUE,
                 text![format_args!(
-                    "uuid \"{a:08x}-{b:04x}-{c:04x}-{d:04x}-{e:012x}\" is not of version {expected}"
+                    "{}",
+                    error.about(format_args!("uuid \"{a:08x}-{b:04x}-{c:04x}-{d:04x}-{e:012x}\""))
                 )],
             )
             .detail(text![format_args!(
@@ -301,7 +298,7 @@ fn convert_report(error: pg_ulid::Error, id: [u8; 16]) -> Report<'static> {
         }
         ErrorKind::Time { target } => Report::new(
             ERRCODE_DATETIME_FIELD_OVERFLOW,
-            text![format_args!("time of ulid \"{ulid}\" is out of range for {target}")],
+            text![format_args!("{}", error.about(format_args!("ulid \"{ulid}\"")))],
         )
         .detail(match target {
             ForeignId::UuidV1 | ForeignId::UuidV6 => {
@@ -311,7 +308,7 @@ fn convert_report(error: pg_ulid::Error, id: [u8; 16]) -> Report<'static> {
         }),
         ErrorKind::Randomness { target } => Report::new(
             ERRCODE_INVALID_PARAMETER_VALUE,
-            text![format_args!("ulid \"{ulid}\" was not made from {target}")],
+            text![format_args!("{}", error.about(format_args!("ulid \"{ulid}\"")))],
         )
         .detail(match target {
             ForeignId::Snowflake => text![format_args!(
@@ -361,6 +358,12 @@ impl<'call> Report<'call> {
         Self { sqlstate, message: Message::Core(format, [a, b]), detail: None, hint: None }
     }
 
+    /// A time that no ULID has.
+    fn of_time(name: &str) -> Self {
+        let error = pg_ulid::Error::from(ErrorKind::Range);
+        Self::new(ERRCODE_DATETIME_FIELD_OVERFLOW, text![format_args!("{name} {error}")]).detail(text![TIMES])
+    }
+
     fn detail(self, detail: Text) -> Self {
         Self { detail: Some(detail), ..self }
     }
@@ -370,11 +373,11 @@ impl<'call> Report<'call> {
     }
 
     /// # Safety
-    /// An error report has been started, and no frame from here to PostgreSQL has anything to drop.
+    /// An error report has been started, and all frames from here to PostgreSQL are plain.
     unsafe fn describe(&self) {
         let text = c"%s".as_ptr();
-        // SAFETY: a report has been started. Each format has as many directives, all of them %s, as it is given strings,
-        // and these end with a zero.
+        // SAFETY: a report has been started. Each format has as many directives, all of them %s, as it is given
+        // strings, and these end with a zero.
         unsafe {
             server::errcode(self.sqlstate as c_int);
             match &self.message {
@@ -398,7 +401,7 @@ struct Text(StringInfoData);
 impl Text {
     fn new() -> Self {
         let mut text = StringInfoData::default();
-        // SAFETY: this allocates; it is called where a frame has nothing to drop, as all of this module.
+        // SAFETY: this allocates; it is called where all frames are plain, as all of this module.
         unsafe { server::initStringInfo(&mut text) };
         Self(text)
     }
@@ -437,11 +440,13 @@ impl Piece for fmt::Arguments<'_> {
     }
 }
 
-/// A sentence.
-impl Piece for pg_ulid::Error {
+/// What becomes a sentence by a capital and a full stop.
+struct Sentence<T>(T);
+
+impl<T: fmt::Display> Piece for Sentence<T> {
     fn append_to(self, text: &mut Text) {
         let start = text.0.len as usize;
-        format_args!("{self}.").append_to(text);
+        format_args!("{}.", self.0).append_to(text);
         // SAFETY: something was appended there.
         unsafe {
             let first = text.0.data.cast::<u8>().add(start);
@@ -460,8 +465,8 @@ enum Character<'call> {
 
 /// The first character of a text; none of an empty one.
 fn first_character(text: &[u8]) -> Character<'_> {
-    // SAFETY: these report no errors. pg_encoding_mblen looks at the bytes of one character; a copy that ends with zeros
-    // gives it more than any encoding can want.
+    // SAFETY: these report no errors. pg_encoding_mblen looks at the bytes of one character; a copy that ends with
+    // zeros gives it more than any encoding can want.
     let length = unsafe {
         let encoding = server::GetDatabaseEncoding();
         match text.first() {
