@@ -1,5 +1,5 @@
-//! The functions that SQL calls and that only compute: text, time, windows, prefixes, TypeIDs and ids of other kinds. The
-//! library defines them; here they get SQL's types and errors.
+//! The functions that SQL calls and that only compute: text, time, windows, prefixes, TypeIDs and ids of other kinds.
+//! The library defines them; here they get SQL's types and errors.
 
 use std::ffi::CStr;
 use std::time::Duration;

@@ -1,5 +1,5 @@
-//! Generating: the functions that SQL calls, the generator of a backend, which is seeded at its first use, and the time that
-//! all sessions' ordered ids have reached, for whoever operates the server.
+//! Generating: the functions that SQL calls, the generator of a backend, which is seeded at its first use, and the
+//! time that all sessions' ordered ids have reached, for whoever operates the server.
 #![allow(unsafe_code)]
 
 use std::cell::Cell;
@@ -75,7 +75,7 @@ impl<T: Returned> Returned for Ordered<T> {
     const SQL: &'static str = T::SQL;
 
     unsafe fn into_datum(self) -> Datum {
-        // SAFETY: the contract is the same.
+        // SAFETY: its contract is that of this method.
         unsafe {
             if self.ahead > ordered::MINUTE {
                 warn_once();
@@ -85,11 +85,11 @@ impl<T: Returned> Returned for Ordered<T> {
     }
 }
 
-/// Warns that ordered ids are ahead of the clock, once per session. A parallel worker is a process of its own, so it stays
-/// silent.
+/// Warns that ordered ids are ahead of the clock, once per session. A parallel worker is a process of its own, so it
+/// stays silent.
 ///
 /// # Safety
-/// The caller's frames have nothing to drop.
+/// The caller's frames are plain.
 #[cold]
 unsafe fn warn_once() {
     static WARNED: AtomicBool = AtomicBool::new(false);
@@ -150,9 +150,9 @@ unsafe impl Sync for BackendLocal {}
 
 static SEEDED: BackendLocal = BackendLocal(Cell::new(None));
 
-/// Calls a function with the generator of this process, which nobody else has meanwhile. One that was inherited through a
-/// fork would generate the same values as that of the other process, so it is replaced: the postmaster runs no SQL, but
-/// another library may fork a backend.
+/// Calls a function with the generator of this process, which nobody else has meanwhile. One that was inherited
+/// through a fork would generate the same values as that of the other process, so it is replaced: the postmaster runs
+/// no SQL, but another library may fork a backend.
 fn generator<'call, T>(generate: impl FnOnce(&mut Generator) -> T) -> Result<T, Fault<'call>> {
     // SAFETY: it is set before any SQL runs.
     let pid = unsafe { pgrx::pg_sys::MyProcPid };

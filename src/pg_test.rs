@@ -174,7 +174,7 @@ mod tests {
     /// One test for everything that changes the word, as tests run at the same time and share it.
     #[pg_test]
     fn ordered_ids_go_on_from_the_word_of_the_server() {
-        let shared = shared::time();
+        let shared = shared::test_support::time();
         let next = || ordered::time_of(text("SELECT gen_ordered_ulid()::text").parse().unwrap());
         let clock = || ordered::clock(since_epoch().unwrap()).unwrap();
         let first = next();
@@ -203,7 +203,7 @@ mod tests {
         let attached = || shared::test_support::attached(c"ulid_test_once");
         assert_eq!(attached().swap(41, Ordering::Relaxed), 0);
         assert_eq!(attached().load(Ordering::Relaxed), 41);
-        assert!(!std::ptr::eq(attached(), shared::time()));
+        assert!(!std::ptr::eq(attached(), shared::test_support::time()));
     }
 
     /// Until 16 the word takes space that the server has left; from 17 it needs none there.

@@ -2,9 +2,9 @@
 //! index ([`index_condition`]), plain comparisons if they allow a partitioned table to be pruned ([`simplify`]), and an
 //! estimate of the rows ([`selectivity`]).
 //!
-//! The index and the partitions may also be those of a uuid column, of which the planner sees a relabelling as ulid: both
-//! types have the same bytes in the same order. [`comparison`] does the same for `=`, `<`, `<=`, `>=` and `>` between a
-//! uuid column and a ulid.
+//! The index and the partitions may also be those of a uuid column, of which the planner sees a relabelling as ulid:
+//! both types have the same bytes in the same order. [`comparison`] does the same for `=`, `<`, `<=`, `>=` and `>`
+//! between a uuid column and a ulid.
 //!
 //! This runs inside other people's queries. Every part of it follows these rules:
 //! - A node appears in only one place of a tree, because the planner changes trees in place. What is used again is
@@ -16,7 +16,8 @@
 //! - The type of an argument is checked before its value is read: any operator can name an estimator.
 //! - An operator of another family is used only if it is ours or core's.
 //! - Nothing is planned that can raise an error for what the planner knows: estimators evaluate what is stable.
-//! - What a query calls in place of what was written, its role may call, as well as what was written; if not everybody may,
+//! - What a query calls in place of what was written, its role may call, as well as what was written; if not everybody
+//!   may,
 //!   its plan is for that role alone. It is made again when one of these functions changes, unless it is core's.
 //! - Every function of the server is called without a wrapper ([`super::server`]). Nothing here has anything to drop or
 //!   catches anything.

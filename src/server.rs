@@ -1,11 +1,11 @@
-//! What touches the server: its own functions, declared here without wrappers; the calling convention ([`frame`]); the SQL
-//! types ([`datum`], [`range`]); the classes of BRIN ([`brin`]); error reports ([`report`]); the memory that its processes share ([`shared`]); and which
-//! transactions are running ([`horizon`]).
+//! What touches the server: its own functions, declared here without wrappers; the calling convention ([`frame`]); the
+//! SQL types ([`datum`], [`range`]); the classes of BRIN ([`brin`]); error reports ([`report`]); the memory that its
+//! processes share ([`shared`]); and which transactions are running ([`horizon`]).
 //!
 //! pgrx's bindings wrap each function in a `sigsetjmp`, turn an ERROR into a Rust panic and raise it again. SQLSTATE,
 //! context and constraint are lost on the way, and bytes that are not UTF-8 are replaced. So every function that can
-//! report an error is declared here, and its error passes as PostgreSQL's `longjmp`. The rule for callers: no frame
-//! from here up to PostgreSQL has anything to drop while such a function runs.
+//! report an error is declared here, and its error passes as PostgreSQL's `longjmp`. The rule for callers: all
+//! frames from here up to PostgreSQL are plain ([`frame`]) while such a function runs.
 #![allow(unsafe_code)]
 
 pub(super) mod brin;
@@ -265,9 +265,9 @@ declare! {
     fn free_attstatsslot(slot: *mut AttStatsSlot);
 }
 
-/// Calls a function that may allocate much, whose result does not point to what it has allocated: that is freed. This may be
-/// done for each expression of a query, so it ends here if it was canceled.
-pub(super) fn in_temporary_memory<T: Copy>(function: impl FnOnce() -> T) -> T {
+/// Calls a function that may allocate much, whose result does not point to what it has allocated: that is freed. This
+/// may be done for each expression of a query, so it ends here if it was canceled.
+pub(super) fn in_temporary_memory<T: Copy>(function: impl FnOnce() -> T + Copy) -> T {
     use pgrx::pg_sys::{self, CurrentMemoryContext};
     let sizes = [
         pg_sys::ALLOCSET_DEFAULT_MINSIZE,
@@ -275,8 +275,8 @@ pub(super) fn in_temporary_memory<T: Copy>(function: impl FnOnce() -> T) -> T {
         pg_sys::ALLOCSET_DEFAULT_MAXSIZE,
     ];
     let [minimum, initial, maximum] = sizes.map(|size| size as usize);
-    // SAFETY: the process has one thread, which runs SQL. After an ERROR, PostgreSQL sets the current context itself, and frees
-    // the new one with its parent.
+    // SAFETY: the process has one thread, which runs SQL. After an ERROR, PostgreSQL sets the current context itself,
+    // and frees the new one with its parent.
     unsafe {
         if pg_sys::InterruptPending != 0 {
             ProcessInterrupts();

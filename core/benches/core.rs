@@ -1,4 +1,4 @@
-//! The pure Rust core against the crates `ulid`, `uuid` and `ferroid`, and against the clock that all of them read.
+//! The library against the crates `ulid`, `uuid` and `ferroid`, and against the clock that all of them read.
 //!
 //! ```text
 //! cargo bench -p pg_ulid --bench core                 # everything

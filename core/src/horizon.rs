@@ -1,9 +1,10 @@
 //! The horizon of ordered ids, for whoever follows a growing table: no id before it can appear any more.
 //!
-//! An id is older than the moment when its row becomes visible, and transactions do not end in the order of their ids. So
-//! a transaction takes a [`Slot`] before its first id, with a time that all its ids are greater than. The horizon is the
-//! least of these times, of the transactions that have not ended. Nobody clears a slot: it counts as long as the server
-//! says that its transaction is running, which the server must say until the transaction's rows are visible.
+//! An id is older than the moment when its row becomes visible, and transactions do not end in the order of their ids.
+//! So a transaction takes a [`Slot`] before its first id, with a time that all its ids are greater than. The horizon
+//! is the least of these times, of the transactions that have not ended. Nobody clears a slot: it counts as long as
+//! the server says that its transaction is running, which the server must say until the transaction's rows are
+//! visible.
 
 use crate::ordered;
 use crate::sync::{AtomicU64, Ordering, fence};
@@ -27,15 +28,15 @@ impl Slot {
     /// Takes the process's slot for its transaction, before the transaction makes an id with `shared`. The clock may
     /// read anything.
     pub fn take(&self, transaction: u64, shared: &AtomicU64, clock: u64) {
-        // The order moves on to the clock, so that the horizon does not fall back to its last id, however old that is. At the
-        // end of time there is no next id.
+        // The order moves on to the clock, so that the horizon does not fall back to its last id, however old that is.
+        // At the end of time there is no next id.
         self.set_since(ordered::advance(shared, clock).unwrap_or(u64::MAX), shared, || {
             self.transaction.store(transaction, Ordering::Release);
         });
     }
 
-    /// Takes an empty slot, or that of a transaction that is not running, for a transaction that is going to be prepared and
-    /// still has its process's slot, `from`. False if the slot is not free.
+    /// Takes an empty slot, or that of a transaction that is not running, for a transaction that is going to be
+    /// prepared and still has its process's slot, `from`. False if the slot is not free.
     pub fn take_over(
         &self,
         transaction: u64,
@@ -58,8 +59,8 @@ impl Slot {
     fn set_since(&self, since: u64, shared: &AtomicU64, and_then: impl FnOnce()) {
         self.since.store(since, Ordering::Release);
         and_then();
-        // Whoever advances the order after an id of this transaction sees the slot. So does who resets it, or else this does
-        // not see the order that was before.
+        // Whoever advances the order after an id of this transaction sees the slot. So does who resets it, or else
+        // this does not see the order that was before.
         fence(Ordering::SeqCst);
         if shared.load(Ordering::Relaxed) < since {
             self.since.store(0, Ordering::Release);
@@ -67,8 +68,8 @@ impl Slot {
     }
 }
 
-/// The horizon, as a time like the word's: advances the word to the clock, and returns a time that each id made from now on
-/// is greater than, and also each id of a transaction that is still running.
+/// The horizon, as a time like the word's: advances the word to the clock, and returns a time that each id made from
+/// now on is greater than, and also each id of a transaction that is still running.
 ///
 /// The slots of prepared transactions come after those of processes. `is_running` is asked with the place of a slot
 /// and its transaction.
@@ -93,8 +94,8 @@ pub fn horizon(
     Ok(horizon)
 }
 
-/// Lets the order begin again with the clock. The transactions that are running may have made ids after it that are less
-/// than what their slots say, so until they end, the horizon is zero.
+/// Lets the order begin again with the clock. The transactions that are running may have made ids after it that are
+/// less than what their slots say, so until they end, the horizon is zero.
 pub fn reset(shared: &AtomicU64, slots: &[Slot]) {
     shared.swap(0, Ordering::AcqRel);
     fence(Ordering::SeqCst);
@@ -166,8 +167,8 @@ mod model {
         EndsBeforeVisible,
     }
 
-    /// What processes share: for each slot the transaction that is running there, and the rows that a snapshot sees, with the
-    /// lock that PostgreSQL takes to end a transaction and to take a snapshot.
+    /// What processes share: for each slot the transaction that is running there, and the rows that a snapshot sees,
+    /// with the lock that PostgreSQL takes to end a transaction and to take a snapshot.
     struct Server {
         shared: AtomicU64,
         slots: [Slot; 3],

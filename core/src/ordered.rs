@@ -101,8 +101,8 @@ pub const fn since_epoch(time: u64) -> Duration {
     Duration::from_millis(time >> FRACTION_BITS).saturating_add(Duration::from_nanos(ns))
 }
 
-/// Advances the word that the generators of one order share by the rule of [`next`], and returns its new value: the time
-/// of the next ULID. An error leaves the word unchanged.
+/// Advances the word that the generators of one order share by the rule of [`next`], and returns its new value: the
+/// time of the next ULID. An error leaves the word unchanged.
 ///
 /// # Errors
 /// Those of [`next`].
@@ -119,19 +119,19 @@ pub fn advance(shared: &AtomicU64, clock: u64) -> Result<u64, Error> {
     }
 }
 
-/// The version 7 UUID of a time in 65536ths of a millisecond since the Unix epoch, with the low 58 bits of `randomness`,
-/// which must be fresh for each call.
+/// The version 7 UUID of a time in 65536ths of a millisecond since the Unix epoch, with the low 58 bits of
+/// `randomness`, which must be fresh for each call.
 ///
-/// By [RFC 9562](https://www.rfc-editor.org/rfc/rfc9562.html#section-6.2), method 3, with as much of the fraction as it has:
-/// the milliseconds (48 bits), the version, 12 bits of the fraction, the variant, the other 4 bits of the fraction. So
-/// UUIDs of different times are in their order.
+/// By [RFC 9562](https://www.rfc-editor.org/rfc/rfc9562.html#section-6.2), method 3, with as much of the fraction as
+/// it has: the milliseconds (48 bits), the version, 12 bits of the fraction, the variant, the other 4 bits of the
+/// fraction. So UUIDs of different times are in their order.
 ///
 /// ```
 /// use pg_ulid::ordered;
 ///
-/// let time = 1_645_557_742_000 << 16 | 0xcc3a;
-/// assert_eq!(ordered::uuid_v7(time, 0x18c4_dc0c_0c07_398f), 0x017f22e2_79b0_7cc3_a8c4_dc0c0c07398f_u128.to_be_bytes());
-/// assert!(ordered::uuid_v7(time, u64::MAX) < ordered::uuid_v7(time + 1, 0));
+/// let time = 1_645_557_742_000 << 16 | 0xcc3a; assert_eq!(ordered::uuid_v7(time, 0x18c4_dc0c_0c07_398f),
+/// 0x017f22e2_79b0_7cc3_a8c4_dc0c0c07398f_u128.to_be_bytes()); assert!(ordered::uuid_v7(time, u64::MAX) <
+/// ordered::uuid_v7(time + 1, 0));
 /// ```
 pub const fn uuid_v7(time: u64, randomness: u64) -> [u8; 16] {
     let high = time >> FRACTION_BITS << 16 | time >> LATE_FRACTION_BITS & 0xfff;
@@ -153,8 +153,8 @@ pub fn lower_bound(time: u64) -> Ulid {
     (u128::from(time >> FRACTION_BITS) << 80).into()
 }
 
-/// The time of a ULID in 65536ths of a millisecond since the Unix epoch: its first half. Of a version 7 UUID, it is a time
-/// in the same millisecond.
+/// The time of a ULID in 65536ths of a millisecond since the Unix epoch: its first half. Of a version 7 UUID, it is a
+/// time in the same millisecond.
 pub fn time_of(id: Ulid) -> u64 {
     (u128::from(id) >> 64) as u64
 }

@@ -61,8 +61,8 @@ pub(super) fn function_of(operator: Oid) -> Oid {
     unsafe { server::get_opcode(operator) }
 }
 
-/// Whether a function is written in SQL, so that the planner may put its body in place of a call. Core's are not, as none of
-/// them calls ours.
+/// Whether a function is written in SQL, so that the planner may put its body in place of a call. Core's are not, as
+/// none of them calls ours.
 pub(super) fn is_sql(function: Oid) -> bool {
     if function.to_u32() < pg_sys::FirstUnpinnedObjectId {
         return false;
@@ -79,8 +79,8 @@ pub(super) fn is_sql(function: Oid) -> bool {
     }
 }
 
-/// The function of this name, argument and result in the schema of another one, if a call of it runs the C symbol of that
-/// name in the library of the other one, and nothing before or after it.
+/// The function of this name, argument and result in the schema of another one, if a call of it runs the C symbol of
+/// that name in the library of the other one, and nothing before or after it.
 pub(super) fn sibling(function: Oid, name: &CStr, argument: Oid, result: Oid) -> Option<Oid> {
     let by_signature = SysCacheIdentifier::PROCNAMEARGSNSP as c_int;
     let by_oid = SysCacheIdentifier::PROCOID as c_int;

@@ -1,4 +1,5 @@
-//! The bound for an index on a uuid column, in place of a comparison with a ulid, and the comparison that postgres_fdw sends.
+//! The bound for an index on a uuid column, in place of a comparison with a ulid, and the comparison that postgres_fdw
+//! sends.
 
 use pgrx::pg_sys::{
     BTMaxStrategyNumber, OpExpr, RELKIND_FOREIGN_TABLE, RelabelType, SupportRequestIndexCondition,
@@ -38,9 +39,9 @@ pub(super) fn answer(request: &mut SupportRequestIndexCondition) -> Answer {
 
 /// The call as it is, in which a uuid column of a foreign table is cast to ulid as if the query had said so.
 ///
-/// postgres_fdw sends a constant beside a column without its type, and an implicit cast of the column not at all, so the
-/// other server would read the text of a ulid as a uuid. Where the planner replaces one side by a constant later, it
-/// does not ask again: so whatever the other side is. The partitions of a table are asked for each by itself.
+/// postgres_fdw sends a constant beside a column without its type, and an implicit cast of the column not at all, so
+/// the other server would read the text of a ulid as a uuid. Where the planner replaces one side by a constant later,
+/// it does not ask again: so whatever the other side is. The partitions of a table are asked for each by itself.
 #[allow(unsafe_code)]
 pub(super) fn simplify(request: &SupportRequestSimplify) -> Answer {
     // SAFETY: the request is the planner's, and holds a call.

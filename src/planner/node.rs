@@ -38,9 +38,9 @@ impl Root {
         unsafe { self.0.as_ref().parse.as_ref() }
     }
 
-    /// Whether the current user may execute a function. If not everybody may, a plan that is made with this answer is for
-    /// this user alone. When the function changes, such as its privileges, the plan is made again; core's are taken not to
-    /// change, as core does.
+    /// Whether the current user may execute a function. If not everybody may, a plan that is made with this answer is
+    /// for this user alone. When the function changes, such as its privileges, the plan is made again; core's are
+    /// taken not to change, as core does.
     pub(super) fn may_execute(self, function: Oid) -> bool {
         let may = |role| {
             // SAFETY: a function that does not exist is an ERROR.
@@ -167,8 +167,8 @@ impl Expr {
         }
     }
 
-    /// Makes an implicit relabelling, which the planner has made just now, one that is printed as a cast. Both are the same
-    /// to `equal()`.
+    /// Makes an implicit relabelling, which the planner has made just now, one that is printed as a cast. Both are the
+    /// same to `equal()`.
     pub(super) fn print_as_cast(self) {
         if self.cast::<RelabelType>().is_some() {
             // SAFETY: it is one, and nobody else reads it meanwhile.

@@ -52,8 +52,8 @@ pub(super) unsafe fn of_restriction(
     let mut variable = VariableStatData::default();
     let mut other = std::ptr::null_mut();
     let mut variable_is_left = false;
-    // SAFETY: what core's function fills in is valid until the statistics are released. It evaluates the other side, which
-    // can raise whatever a user's function raises.
+    // SAFETY: what core's function fills in is valid until the statistics are released. It evaluates the other side,
+    // which can raise whatever a user's function raises.
     unsafe {
         if !server::get_restriction_variable(
             root,

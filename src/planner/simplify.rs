@@ -51,8 +51,8 @@ fn is_called_by_grouping_sets(query: &Query, function: Oid) -> bool {
         // SAFETY: the expression is the query's.
         unsafe { calls(expression, &|called| called == function || is_sql(called)) }
     };
-    // SAFETY: the list is the query's, and has entries of this kind. Until all expressions are simplified, the target list
-    // refers to the grouping expressions here.
+    // SAFETY: the list is the query's, and has entries of this kind. Until all expressions are simplified, the target
+    // list refers to the grouping expressions here.
     #[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17")))]
     return unsafe {
         server::elements(query.rtable).iter().any(|table| {

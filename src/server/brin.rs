@@ -1,6 +1,6 @@
-//! Which columns the minmax classes of BRIN accept. Core's functions look for operators of the type of the column. The classes
-//! for core's types store the type that they are for, whatever the column has; CREATE OPERATOR CLASS cannot say that.
-//! So for a domain or a uuid there would be no operators, and no row could be written.
+//! Which columns the minmax classes of BRIN accept. Core's functions look for operators of the type of the column. The
+//! classes for core's types store the type that they are for, whatever the column has; CREATE OPERATOR CLASS cannot say
+//! that. So for a domain or a uuid there would be no operators, and no row could be written.
 #![allow(unsafe_code)]
 
 use std::ffi::{CStr, c_int};
@@ -17,16 +17,17 @@ pub(crate) fn minmax_opcinfo(kind: Internal) -> Internal {
     opcinfo(kind, c"ulid_minmax_ops", Some(server::brin_minmax_opcinfo))
 }
 
-/// The same for `ulid_minmax_multi_ops`.
+/// What `ulid_minmax_multi_ops` stores for a column of this type, which is an Oid.
 pub(crate) fn minmax_multi_opcinfo(kind: Internal) -> Internal {
     opcinfo(kind, c"ulid_minmax_multi_ops", Some(server::brin_minmax_multi_opcinfo))
 }
 
-/// The answer of core's function, or an error if the type is not ulid itself. This runs for each INSERT: its caches have all.
+/// The answer of core's function, or an error if the type is not ulid itself. This runs for each INSERT, so all that it
+/// looks up is cached.
 fn opcinfo(argument: Internal, class: &CStr, of_core: PGFunction) -> Internal {
     let kind = Oid::from(argument.0.addr() as u32);
     // SAFETY: BRIN calls this with the type of a column; an entry of the cache is never freed. The function of core's
-    // takes the same argument. An error passes nothing that would be dropped.
+    // takes the same argument. All frames are plain.
     unsafe {
         // Of a type without an order of its own, this is the type whose order it borrows.
         let ordered =

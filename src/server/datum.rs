@@ -13,7 +13,7 @@ use pg_ulid::{TEXT_LEN, TypeId, Ulid};
 /// pieces need not be kept in registers during the allocation.
 ///
 /// # Safety
-/// The caller's frames have nothing to drop.
+/// The caller's frames are plain.
 #[inline(always)]
 unsafe fn allocate<T: Copy>(value: impl FnOnce() -> T) -> Datum {
     const { assert!(align_of::<T>() == 1) };
@@ -38,7 +38,7 @@ impl Returned for Ulid {
     const SQL: &'static str = "ulid";
 
     unsafe fn into_datum(self) -> Datum {
-        // SAFETY: the contract is the same.
+        // SAFETY: its contract is that of this method.
         unsafe { allocate(|| self) }
     }
 }
@@ -69,7 +69,7 @@ impl Returned for Uuid {
     const SQL: &'static str = "uuid";
 
     unsafe fn into_datum(self) -> Datum {
-        // SAFETY: the contract is the same.
+        // SAFETY: its contract is that of this method.
         unsafe { allocate(|| self.0) }
     }
 }
@@ -96,7 +96,7 @@ impl Returned for Cstring {
             text[..TEXT_LEN].copy_from_slice(&self.0.to_text());
             text
         };
-        // SAFETY: the contract is the same.
+        // SAFETY: its contract is that of this method.
         unsafe { allocate(text) }
     }
 }
@@ -144,7 +144,7 @@ impl<'call> Argument<'call> for ByteaArg<'call> {
 /// Puts some bytes into the current memory context, as a text or a bytea.
 ///
 /// # Safety
-/// The caller's frames have nothing to drop.
+/// The caller's frames are plain.
 #[inline]
 unsafe fn varlena(bytes: &[u8]) -> Datum {
     let size = pg_sys::VARHDRSZ + bytes.len();
@@ -167,7 +167,7 @@ impl Returned for Bytea {
     const SQL: &'static str = "bytea";
 
     unsafe fn into_datum(self) -> Datum {
-        // SAFETY: the contract is the same.
+        // SAFETY: its contract is that of this method.
         unsafe { varlena(&self.0) }
     }
 }
@@ -193,7 +193,7 @@ impl Returned for ShortText {
     const SQL: &'static str = "text";
 
     unsafe fn into_datum(self) -> Datum {
-        // SAFETY: the contract is the same.
+        // SAFETY: its contract is that of this method.
         unsafe { varlena(&self.bytes[..self.len]) }
     }
 }
@@ -225,7 +225,7 @@ impl Returned for Timestamp {
     const SQL: &'static str = "timestamp without time zone";
 
     unsafe fn into_datum(self) -> Datum {
-        // SAFETY: the function takes a timestamptz and is called with one; the contract is the same.
+        // SAFETY: the function takes a timestamptz and is called with one; its contract is that of this method.
         unsafe {
             let moment = self.0.into_datum();
             server::DirectFunctionCall1Coll(Some(server::timestamptz_timestamp), Oid::INVALID, moment)

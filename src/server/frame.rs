@@ -4,12 +4,13 @@
 //! it carries is converted to UTF-8 whatever the server's encoding is, and it cannot report soft errors.
 //!
 //! PostgreSQL reports an error by `longjmp`, which may only pass frames that have nothing to drop and are not catching
-//! a panic. So each call has three steps:
+//! a panic: here called plain. So each call has three steps:
 //! 1. The arguments are read, which can call the server.
 //! 2. The function computes the result. It does not call the server, and is the only thing whose panic is caught.
 //! 3. The result becomes a datum, or the error a report, which again can call the server.
 //!
-//! A hook of the planner or of BRIN is nothing but calls of the server: it has the first and the last step only, and no panic.
+//! A hook of the planner or of BRIN is nothing but calls of the server: it has the first and the last step only, and
+//! no panic.
 #![allow(unsafe_code)]
 
 use std::any::Any;
@@ -142,8 +143,8 @@ impl<'call> Arguments<'call> {
     pub(crate) unsafe fn next<A: Argument<'call>>(&mut self) -> A {
         let index = self.next;
         self.next += 1;
-        // SAFETY: the export list gives each function arguments of its own SQL types, which a test compares with SQL, and all
-        // functions are STRICT.
+        // SAFETY: the export list gives each function arguments of its own SQL types, which a test compares with SQL,
+        // and all functions are STRICT.
         unsafe { A::from_frame(self.frame, index) }
     }
 }
@@ -155,7 +156,7 @@ impl<'call> Arguments<'call> {
 /// until there is a panic.
 ///
 /// # Safety
-/// The function does not call the server, and no frame from here to PostgreSQL has anything to drop.
+/// The function does not call the server, and all frames from here to PostgreSQL are plain.
 #[inline(always)]
 pub(crate) unsafe fn compute<'call, R, V, F>(frame: Frame<'call>, function: F) -> Datum
 where
@@ -165,7 +166,7 @@ where
 {
     // Unwind safe: a panic can only leave the state of the generator half changed, and each of its values is valid.
     match catch_unwind(AssertUnwindSafe(|| function().into_result())) {
-        // SAFETY: the caller's frames have nothing to drop, and neither has this one: all of it can be copied.
+        // SAFETY: the caller's frames are plain, and so is this one: all of it can be copied.
         Ok(Ok(value)) => unsafe { value.into_result_of(frame) },
         // SAFETY: as above, and the frame is valid.
         Ok(Err(error)) => unsafe { report(error, frame.fcinfo) },
@@ -175,7 +176,7 @@ where
 }
 
 /// # Safety
-/// `fcinfo` is the frame of the present call, and no frame from here to PostgreSQL has anything to drop.
+/// `fcinfo` is the frame of the present call, and all frames from here to PostgreSQL are plain.
 #[cold]
 unsafe fn report(error: Error<'_>, fcinfo: FunctionCallInfo) -> Datum {
     // SAFETY: the context is that of this frame; this function and its callers hold nothing but plain values.
@@ -186,7 +187,7 @@ unsafe fn report(error: Error<'_>, fcinfo: FunctionCallInfo) -> Datum {
 /// Lets pgrx report what it or Rust has thrown.
 ///
 /// # Safety
-/// No frame from here to PostgreSQL has anything to drop.
+/// All frames from here to PostgreSQL are plain.
 #[cold]
 unsafe fn report_panic(panic: Box<dyn Any + Send>) -> Datum {
     // SAFETY: the guard raises an ERROR from frames that hold nothing but plain values, on PostgreSQL's only thread.
@@ -199,8 +200,8 @@ pub(crate) trait Argument<'call>: Copy {
     const SQL: &'static str;
 
     /// # Safety
-    /// The datum is of this SQL type, not null, and lives as long as the call. The caller's frames have nothing to drop
-    /// and catch nothing.
+    /// The datum is of this SQL type, not null, and lives as long as the call. The caller's frames are
+    /// plain.
     unsafe fn from_datum(datum: Datum) -> Self;
 
     /// The argument of a call, for types that can use the call to read it more cheaply.
@@ -222,7 +223,7 @@ pub(crate) trait Returned: Copy {
     /// The datum.
     ///
     /// # Safety
-    /// This can call the server: the caller's frames have nothing to drop and catch nothing.
+    /// This can call the server: the caller's frames are plain.
     unsafe fn into_datum(self) -> Datum;
 
     /// The result of a call, for types that can be null.
@@ -231,7 +232,7 @@ pub(crate) trait Returned: Copy {
     /// As for `into_datum`.
     #[inline(always)]
     unsafe fn into_result_of(self, _frame: Frame<'_>) -> Datum {
-        // SAFETY: the contract is the same.
+        // SAFETY: its contract is that of this method.
         unsafe { self.into_datum() }
     }
 }
@@ -241,12 +242,12 @@ impl<T: Returned> Returned for Option<T> {
     const SQL: &'static str = T::SQL;
 
     unsafe fn into_datum(self) -> Datum {
-        // SAFETY: the contract is the same.
+        // SAFETY: its contract is that of this method.
         self.map_or(Datum::null(), |value| unsafe { value.into_datum() })
     }
 
     unsafe fn into_result_of(self, frame: Frame<'_>) -> Datum {
-        // SAFETY: the frame is that of the present call; the contract is the same.
+        // SAFETY: the frame is that of the present call; the contract of `into_datum` is that of this method.
         unsafe {
             (*frame.fcinfo).isnull = self.is_none();
             self.into_datum()

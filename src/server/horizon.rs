@@ -20,21 +20,27 @@ use super::shared;
 use crate::server;
 
 /// The word for the next ordered id, once the present transaction has its slot.
+///
+/// # Safety
+/// The caller's frames are plain.
 #[inline(always)]
-pub(crate) fn in_transaction() -> &'static AtomicU64 {
-    let time = shared::time();
-    // SAFETY: a process has its PGPROC before it runs SQL.
-    let transaction = unsafe { local_transaction(MyProc) };
-    if !shared::slot().is_of(transaction) {
-        take_slot(time, transaction);
+pub(crate) unsafe fn in_transaction() -> &'static AtomicU64 {
+    // SAFETY: a process has its PGPROC before it runs SQL; the contracts are that of this function.
+    unsafe {
+        let (time, transaction) = (shared::time(), local_transaction(MyProc));
+        if !shared::slot().is_of(transaction) {
+            take_slot(time, transaction);
+        }
+        time
     }
-    time
 }
 
+/// # Safety
+/// The caller's frames are plain.
 #[cold]
-fn take_slot(time: &AtomicU64, transaction: u64) {
+unsafe fn take_slot(time: &AtomicU64, transaction: u64) {
     static REGISTERED: AtomicBool = AtomicBool::new(false);
-    // SAFETY: this and its callers have nothing to drop.
+    // SAFETY: the caller's frames are plain.
     unsafe {
         if ParallelWorkerNumber >= 0 {
             // Its ids would belong to a transaction that ends later than the worker does.
@@ -54,7 +60,7 @@ fn take_slot(time: &AtomicU64, transaction: u64) {
 /// # Safety
 /// PostgreSQL calls this.
 unsafe extern "C-unwind" fn keep_prepared(event: XactEvent::Type, _argument: *mut c_void) {
-    // SAFETY: the process has a PGPROC and a transaction; nothing has to be dropped.
+    // SAFETY: the process has a PGPROC, a transaction and a slot; all frames are plain.
     unsafe {
         // Where no transaction can be prepared, PostgreSQL will say so.
         if event != XactEvent::XACT_EVENT_PRE_PREPARE
@@ -73,8 +79,11 @@ unsafe extern "C-unwind" fn keep_prepared(event: XactEvent::Type, _argument: *mu
 }
 
 /// The horizon for the present statement's successors.
-pub(crate) fn ordered_horizon<'call>() -> Result<Ulid, Error<'call>> {
-    // SAFETY: these are set before SQL runs, and this and its callers have nothing to drop.
+///
+/// # Safety
+/// The caller's frames are plain.
+pub(crate) unsafe fn ordered_horizon<'call>() -> Result<Ulid, Error<'call>> {
+    // SAFETY: these are set before SQL runs, and the caller's frames are plain.
     unsafe {
         if server::RecoveryInProgress() {
             Err(Fault::Recovery)?;
@@ -89,8 +98,10 @@ pub(crate) fn ordered_horizon<'call>() -> Result<Ulid, Error<'call>> {
         true => unsafe { local_transaction((*ProcGlobal).allProcs.add(place)) == transaction },
         false => is_in_progress(transaction),
     };
-    let horizon = horizon::horizon(shared::time(), clock, shared::slots(), is_running)
-        .map_err(|_| Fault::OrderedTime)?;
+    // SAFETY: the caller's frames are plain.
+    let time = unsafe { shared::time() };
+    let horizon =
+        horizon::horizon(time, clock, shared::slots(), is_running).map_err(|_| Fault::OrderedTime)?;
     if let Some(gid) = recovered_transaction() {
         Err(Fault::RecoveredTransaction { gid })?;
     }
@@ -100,8 +111,8 @@ pub(crate) fn ordered_horizon<'call>() -> Result<Ulid, Error<'call>> {
 /// A prepared transaction from before the server started, by the name that it was given: what PostgreSQL keeps of those
 /// names no process.
 fn recovered_transaction<'call>() -> Option<&'call CStr> {
-    // SAFETY: the array has as many PGPROCs, and what is read of them is aligned. The query has the parameter that it is
-    // given; its result lasts until the error that it is for has been reported, which also ends what was connected.
+    // SAFETY: the array has as many PGPROCs, and what is read of them is aligned. The query has the parameter that it
+    // is given; its result lasts until the error that it is for has been reported, which also ends what was connected.
     unsafe {
         for place in 0..max_prepared_xacts as usize {
             let process = PreparedXactProcs.add(place);
@@ -160,9 +171,10 @@ unsafe fn local_transaction(process: *mut PGPROC) -> u64 {
 
 /// Whether a transaction, prepared or not, is running.
 fn is_in_progress(transaction: u64) -> bool {
-    /// The server takes the short number of a transaction that is older for one in the future, which it says is running.
+    /// The server takes the short number of a transaction that is older for one in the future, which it says is
+    /// running.
     const OLDEST: u64 = 1 << 31;
-    // SAFETY: this and its callers have nothing to drop.
+    // SAFETY: the caller's frames are plain.
     unsafe {
         server::TransactionIdIsInProgress(TransactionId::from_inner(transaction as u32))
             && server::ReadNextFullTransactionId().value.wrapping_sub(transaction) <= OLDEST

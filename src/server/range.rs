@@ -19,8 +19,7 @@ impl<'call> Argument<'call> for TstzRange {
     const SQL: &'static str = "tstzrange";
 
     unsafe fn from_datum(datum: Datum) -> Self {
-        // SAFETY: the argument has this SQL type, so the datum is a tstzrange, and arguments are read before there is
-        // anything to drop.
+        // SAFETY: the argument has this SQL type, so the datum is a tstzrange; the contract is that of this method.
         Self(unsafe { range_window(datum) })
     }
 }
@@ -33,8 +32,7 @@ impl<'call> Argument<'call> for UlidWindow {
     const SQL: &'static str = "ulid_window";
 
     unsafe fn from_datum(datum: Datum) -> Self {
-        // SAFETY: the argument has this SQL type, so the datum is a tstzrange, and arguments are read before there is
-        // anything to drop.
+        // SAFETY: the argument has this SQL type, so the datum is a tstzrange; the contract is that of this method.
         Self(unsafe { range_window(datum) })
     }
 
@@ -74,7 +72,8 @@ struct Known {
 /// The datum is the argument at this index, a tstzrange, of a present call of the function.
 #[cold]
 unsafe fn remember(function: *mut FmgrInfo, index: usize, datum: Datum) -> *mut Known {
-    // SAFETY: `fn_mcxt` is the memory that lives as long as `function`, aligned for any type; the datum is read in this call.
+    // SAFETY: `fn_mcxt` is the memory that lives as long as `function`, aligned for any type; the datum is read in
+    // this call.
     unsafe {
         let range_type = range_type();
         let window = is_constant((*function).fn_expr.cast(), index).then(|| deserialize(datum, range_type));
@@ -109,21 +108,21 @@ unsafe fn is_constant(call: *mut Node, index: usize) -> bool {
 /// The ULIDs created within a tstzrange.
 ///
 /// # Safety
-/// The datum is a tstzrange, not null. The caller's frames have nothing to drop.
+/// The datum is a tstzrange, not null. The caller's frames are plain.
 pub(crate) unsafe fn range_window(datum: Datum) -> Window {
     // SAFETY: the entry is that of the datum's type.
     unsafe { deserialize(datum, range_type()) }
 }
 
 /// # Safety
-/// Called within a transaction. The caller's frames have nothing to drop.
+/// Called within a transaction. The caller's frames are plain.
 unsafe fn range_type() -> *mut TypeCacheEntry {
     // SAFETY: an entry of this cache is never freed, and the type is one of core's.
     unsafe { server::lookup_type_cache(pg_sys::TSTZRANGEOID, pg_sys::TYPECACHE_RANGE_INFO as c_int) }
 }
 
 /// # Safety
-/// The datum is a tstzrange, not null, and the entry that of its type. The caller's frames have nothing to drop.
+/// The datum is a tstzrange, not null, and the entry that of its type. The caller's frames are plain.
 unsafe fn deserialize(datum: Datum, range_type: *mut TypeCacheEntry) -> Window {
     let [mut lower, mut upper] = [RangeBound::default(); 2];
     let mut is_empty = false;

@@ -1,4 +1,5 @@
-//! What all processes of a server share: the time of the last ordered id, and the slots of the transactions that make some.
+//! What all processes of a server share: the time of the last ordered id, and the slots of the transactions that make
+//! some.
 #![allow(unsafe_code)]
 
 use std::ffi::CStr;
@@ -10,6 +11,7 @@ use pg_ulid::horizon::Slot;
 use pgrx::pg_sys::{MyProc, ProcGlobal, max_prepared_xacts};
 
 use super::horizon;
+use super::report::{Error, Fault};
 use crate::server;
 
 /// The name of the memory in the server. It never changes: another name would begin another order.
@@ -26,26 +28,38 @@ static SLOT: AtomicPtr<Slot> = AtomicPtr::new(std::ptr::null_mut());
 
 /// The word, attached at its first use in this process. The postmaster has none, since it runs no SQL.
 ///
-/// If there is no room for it, PostgreSQL's own error passes through; the caller's frames have nothing to drop.
+/// If there is no room for it, PostgreSQL's own error passes through.
+///
+/// # Safety
+/// The caller's frames are plain.
 #[inline(always)]
-pub(crate) fn time() -> &'static AtomicU64 {
+pub(crate) unsafe fn time() -> &'static AtomicU64 {
     let mut word = TIME.load(Ordering::Relaxed);
     if word.is_null() {
-        word = attach_own();
+        // SAFETY: the contract is that of this function.
+        word = unsafe { attach_own() };
     }
     // SAFETY: it was attached, which lasts as long as the process.
     unsafe { &*word }
 }
 
+/// # Safety
+/// The caller's frames are plain.
 #[cold]
-fn attach_own() -> *mut AtomicU64 {
-    // SAFETY: a process has a PGPROC, which is in that array, and as many slots as there are PGPROCs are in the memory.
+unsafe fn attach_own() -> *mut AtomicU64 {
+    // SAFETY: a process has a PGPROC, which is in that array at its number, and as many slots as there are PGPROCs are
+    // in the memory.
     unsafe {
+        #[cfg(any(feature = "pg15", feature = "pg16"))]
+        let number = (*MyProc).pgprocno as usize;
+        #[cfg(not(any(feature = "pg15", feature = "pg16")))]
+        let number = pgrx::pg_sys::MyProcNumber as usize;
+        // PostgreSQL looks at the major version of a library, which does not tell how large a PGPROC is.
+        if number >= horizon::processes() || (*ProcGlobal).allProcs.add(number) != MyProc {
+            Error::from(Fault::OtherRelease).report(std::ptr::null_mut());
+        }
         let word = attach(NAME).cast::<AtomicU64>();
-        SLOT.store(
-            word.byte_add(SLOTS).cast::<Slot>().offset(MyProc.offset_from((*ProcGlobal).allProcs)),
-            Ordering::Relaxed,
-        );
+        SLOT.store(word.byte_add(SLOTS).cast::<Slot>().add(number), Ordering::Relaxed);
         TIME.store(word, Ordering::Relaxed);
         word
     }
@@ -62,10 +76,14 @@ pub(crate) fn size() -> usize {
     SLOTS + size_of::<Slot>() * count()
 }
 
-/// The slots, those of the processes first.
+/// The slots, those of the processes first; none before this process has attached the word.
 pub(crate) fn slots() -> &'static [Slot] {
+    let word = TIME.load(Ordering::Relaxed);
+    if word.is_null() {
+        return &[];
+    }
     // SAFETY: they are behind the word.
-    unsafe { std::slice::from_raw_parts(std::ptr::from_ref(time()).byte_add(SLOTS).cast(), count()) }
+    unsafe { std::slice::from_raw_parts(word.byte_add(SLOTS).cast(), count()) }
 }
 
 /// The slot of this process, which has attached the word.
@@ -124,6 +142,12 @@ fn attach(name: &CStr) -> *mut u8 {
 /// For the tests inside a backend, which use words under other names.
 #[cfg(feature = "pg_test")]
 pub(crate) mod test_support {
+    /// The word of the server.
+    pub(crate) fn time() -> &'static super::AtomicU64 {
+        // SAFETY: these tests run where there is room for it.
+        unsafe { super::time() }
+    }
+
     /// The word of this name.
     pub(crate) fn attached(name: &super::CStr) -> &'static super::AtomicU64 {
         // SAFETY: the word is aligned, stays until the process ends, and everybody reaches it as an atomic one.
