@@ -316,7 +316,7 @@ COMMENT ON FUNCTION ulid_ordered_horizon() IS 'ulid below which no ordered id ca
 CREATE FUNCTION ulid_ordered_time() RETURNS timestamptz
     LANGUAGE c VOLATILE STRICT PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'ulid_ordered_time';
-COMMENT ON FUNCTION ulid_ordered_time() IS 'time of the last ordered id; null if there was none since the server started';
+COMMENT ON FUNCTION ulid_ordered_time() IS 'time of the last ordered id or horizon; null if there was neither since the server started';
 
 -- These two change the order for all sessions, so they are for the administrator of the server, and never for a worker.
 CREATE FUNCTION ulid_advance_ordered_time(id ulid, force boolean DEFAULT false) RETURNS timestamptz
