@@ -143,7 +143,8 @@ fn randomness(rng: &mut impl CryptoRng) -> u128 {
     u128::from(rng.next_u64()) << 16 | u128::from(rng.next_u32() & 0xffff)
 }
 
-#[cfg(all(test, not(loom)))]
+#[cfg(test)]
+#[cfg(not(loom))]
 mod tests {
     use std::sync::atomic::{AtomicU64, Ordering};
     use std::time::{SystemTime, UNIX_EPOCH};

@@ -104,7 +104,8 @@ pub fn reset(shared: &AtomicU64, slots: &[Slot]) {
     }
 }
 
-#[cfg(all(test, not(loom)))]
+#[cfg(test)]
+#[cfg(not(loom))]
 mod tests {
     use super::*;
 
@@ -153,7 +154,8 @@ mod tests {
 
 /// The protocol in every order in which threads can run and see each other's memory, as far as two preemptions of each
 /// thread lead: `RUSTFLAGS='--cfg loom' cargo test -p pg_ulid --lib horizon`.
-#[cfg(all(test, loom))]
+#[cfg(test)]
+#[cfg(loom)]
 mod model {
     use loom::sync::{Arc, Mutex};
     use loom::thread;

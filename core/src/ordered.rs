@@ -168,6 +168,7 @@ mod tests {
     #[test]
     fn a_clock_beyond_the_last_time_is_an_error() {
         assert_eq!(clock(Duration::from_millis(Ulid::MAX_UNIX_MS)), Ok(!0xffff));
+        assert_eq!(clock(Duration::from_secs(60)), Ok(MINUTE));
         // Shifted or multiplied without a check, the last of these and that below would start at zero again.
         for ms in [Ulid::MAX_UNIX_MS + 1, u64::MAX, 1 << 52] {
             assert_eq!(clock(Duration::from_millis(ms)), Err(Error(ErrorKind::Range)), "{ms}");

@@ -84,4 +84,11 @@ mod tests {
         let uuid = at(Duration::from_nanos(1_672_576_496_123_456_700), 0);
         assert_eq!(uuid, Ok((1_672_576_496_123 << 80 | 0x774e << 64 | 0b10_u128 << 62).to_be_bytes()));
     }
+
+    #[test]
+    fn the_last_time_is_used_and_nothing_follows_it() {
+        let last = next(of_time(MAX_TIME - 1, 0), Duration::ZERO, 0);
+        assert_eq!(last, Ok(of_time(MAX_TIME, 0)));
+        assert_eq!(next(of_time(MAX_TIME, 0), Duration::ZERO, 0), Err(Error(ErrorKind::Range)));
+    }
 }
