@@ -24,7 +24,7 @@ FROM unnest(ARRAY[
     '016093ff-cd9e-6339-aada-5c86ddca8b4f', '016093FF-CD9E-6339-AADA-5C86DDCA8B50',
     '', 'abc', 'nonsense', 'sixteen letters.', '1BKuy2YWf8Yf9vSkA2wDpg',       -- of as many bytes as a value; Base58
     '01BX5ZZKBKACTAV9WEVGEMMVR', '01BX5ZZKBKACTAV9WEVGEMMVRYZ',                -- of 25 and 27 characters
-    '81BX5ZZKBKACTAV9WEVGEMMVRY', 'Z1BX5ZZKBKACTAV9WEVGEMMVRY',                -- above the largest
+    '81BX5ZZKBKACTAV9WEVGEMMVRY', 'Z1BX5ZZKBKACTAV9WEVGEMMVRY', U&'81BX5ZZKBKACTAV9WEVGEMMV\00E9', -- above the largest
     'U1BX5ZZKBKACTAV9WEVGEMMVRY', '01BX5ZZKBKACTAV9WEVGEMMVRU', '01bx5zzkbkactav9wevgemmvru',
     'this is nonsense of 26 let', '01BX5ZZKBK-CTAV9WEVGEMMVRY', '01BX5ZZKBK_CTAV9WEVGEMMVRY', '+1BX5ZZKBKACTAV9WEVGEMMVRY',
     'this is nonsense with 36 characters.', 'zzzzzzzz-zzzz-zzzz-zzzz-zzzzzzzzzzzz', '016093ffcd9e6339aada5c86ddca8b5f0123',

@@ -52,6 +52,13 @@ func TestIDs(t *testing.T) {
 			database.Equal(t, one(count, pgulid.IDs{first, second}), "2")
 			database.Equal(t, one(count, pq.Array([]pgulid.ID{first, second})), "2")
 
+			for _, row := range database.Sample(t, db) {
+				if _, refusal := db.Exec("SELECT ulid_from_text($1)", row.Given); refusal != nil {
+					_, err := pgulid.Parse(*row.Given)
+					database.Equal(t, err.Error(), refusal.(*pq.Error).Message)
+				}
+			}
+
 			none := &pgulid.ID{}
 			database.Must(0, db.QueryRow(insert, (*pgulid.ID)(nil), "without").Scan(&found))(t)
 			database.Must(0, db.QueryRow("SELECT customer_id FROM orders WHERE id = $1", found).Scan(&none))(t)
@@ -119,7 +126,7 @@ func TestMalformed(t *testing.T) {
 			}
 			_, err := db.Exec("INSERT INTO orders (note, "+column+") VALUES ($1, $2)", note, id)
 			return err
-		}, "invalid input syntax for type ulid")
+		}, "invalid input syntax for type ulid", "is out of range for type ulid")
 	}
 	db := database.New(t, "ulid")
 	database.Store(t, db, func(column, note string, given *string) error {

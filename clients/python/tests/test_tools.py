@@ -4,6 +4,7 @@ import re
 from datetime import datetime, timedelta, timezone
 from functools import partial
 
+import psycopg
 import pytest
 from conftest import compare
 from pg_ulid import canonical, to_uuid
@@ -77,9 +78,11 @@ def test_conversions(cases):
     for _, given, verdict in cases:
         if verdict:
             assert canonical(given) == canonical(to_uuid(given)) == verdict
-        else:
-            with pytest.raises(ValueError, match="invalid input syntax for type ulid"):
+        elif given is not None:
+            with pytest.raises(psycopg.DataError) as refusal, psycopg.connect() as connection:
+                connection.execute("SELECT %s::text::ulid", [given])
+            with pytest.raises(ValueError, match=f"^{re.escape(refusal.value.diag.message_primary)}\\Z"):
                 canonical(given)
-    for value in 0, GIVEN.encode(), [GIVEN]:
+    for value in None, 0, GIVEN.encode(), [GIVEN]:
         with pytest.raises(ValueError, match="invalid input syntax for type ulid"):
             to_uuid(value)
