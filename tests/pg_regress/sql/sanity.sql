@@ -72,6 +72,8 @@ WHERE o.oprkind = 'b' AND o.oprresult = 'boolean'::regtype
 AND (c.oid IS NULL OR c.oprcom <> o.oid OR c.oprleft <> o.oprright OR c.oprright <> o.oprleft OR c.oprresult <> o.oprresult);
 SELECT o.object FROM operator AS o JOIN pg_operator AS n ON n.oid = o.oprnegate
 WHERE n.oprnegate <> o.oid OR n.oid = o.oid OR n.oprleft <> o.oprleft OR n.oprright <> o.oprright OR n.oprresult <> o.oprresult;
+-- commutators and negators are only for tests (CVE-2026-116335)
+SELECT object, oprresult::regtype FROM operator WHERE (oprcom <> 0 OR oprnegate <> 0) AND oprresult <> 'boolean'::regtype;
 -- those without a negator
 SELECT object FROM operator WHERE oprnegate = 0 ORDER BY object COLLATE "C";
 -- volatility, leakproofness, strictness and parallel safety agree across pairs
@@ -151,10 +153,14 @@ AND (proargtypes[0] <> castsource OR pronargs <> 1 OR prorettype <> casttarget O
 -- Aggregates
 --
 
--- min and max have the first and the last operator of the default btree class; parallel workers combine by the same step
+-- min and max have the first and the last operator of the default btree class
 SELECT p.object, aggsortop::regoperator, amopstrategy FROM pg_aggregate JOIN function AS p ON p.oid = aggfnoid
 LEFT JOIN pg_amop AS o ON o.amopopr = aggsortop AND o.amopmethod = (SELECT oid FROM pg_am WHERE amname = 'btree')
 WHERE amopstrategy IS DISTINCT FROM CASE proname WHEN 'min' THEN 1 WHEN 'max' THEN 5 END;
+-- they take, keep, compare and return the same type, and no final function makes another of it (CVE-2026-116331)
+SELECT p.object, aggtranstype::regtype, oprleft::regtype, oprright::regtype, prorettype::regtype, aggfinalfn
+FROM pg_aggregate JOIN function AS p ON p.oid = aggfnoid LEFT JOIN pg_operator AS o ON o.oid = aggsortop ORDER BY object COLLATE "C";
+-- parallel workers combine by the same step
 SELECT p.object FROM pg_aggregate JOIN function AS p ON p.oid = aggfnoid JOIN pg_proc AS t ON t.oid = aggtransfn
 WHERE aggcombinefn <> aggtransfn OR p.proparallel <> 's' OR t.proparallel <> 's' OR p.provolatile <> 'i' OR t.provolatile <> 'i'
 OR NOT t.proisstrict OR t.prorettype <> aggtranstype;

@@ -187,5 +187,10 @@ END $$;
 SELECT planning_memory(string_agg(format('id <@ %L::tstzrange', during), ' OR '))
        <= 2 * planning_memory(string_agg(format('id BETWEEN %L AND %L', ulid_range_lower(during), ulid_range_upper(during)), ' OR ')) AS bounded
 FROM generate_series(1, 200) AS i, tstzrange(timestamptz '2026-01-01' + i * interval '1 hour', timestamptz '2026-01-01' + i * interval '2 hours') AS during;
+-- each of these decisions hears an interrupt: here that of a constant before the window. What follows it is not reached.
+CREATE FUNCTION cancelled(pid int) RETURNS boolean LANGUAGE internal IMMUTABLE AS 'pg_cancel_backend';
+SELECT pg_backend_pid() AS pid \gset
+SELECT FROM many WHERE cancelled(:pid) AND id <@ '[2026-01-01, 2026-02-01)' AND n = 1 / 0;
+\echo :LAST_ERROR_SQLSTATE
 DROP TABLE many;
-DROP FUNCTION planning_memory(text);
+DROP FUNCTION planning_memory(text), cancelled(int);
