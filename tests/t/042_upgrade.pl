@@ -1,6 +1,7 @@
 # pg_upgrade, and dump and restore, from an older server: rows, all kinds of index, partitions, generated columns, views,
-# arrays and expressions are kept, and nothing has to be indexed again. Without FROM, it is the newest that was tested before in
-# this run. `make test-upgrade` runs every pair.
+# arrays and expressions are kept, and nothing has to be indexed again; so are expressions in a database with the extension in
+# a schema that is in no path. Without FROM, the older server is the newest that was tested before in this run.
+# `make test-upgrade` runs every pair.
 use strict;
 use warnings;
 use ULID;
@@ -11,6 +12,12 @@ plan(skip_all => 'no older server') if !@available;
 
 my $ROWS = q{SELECT id, ids, n, made FROM key ORDER BY id; SELECT * FROM child ORDER BY id; SELECT tableoid::regclass, id FROM part ORDER BY id;
     SELECT tableoid::regclass, id FROM shared ORDER BY id; SELECT * FROM composed ORDER BY (p).a; SELECT * FROM recent ORDER BY id; SELECT * FROM days ORDER BY day};
+# every expression and every relation of data/expressions.sql, without the schema of the extension in the path
+my $ELSEWHERE = q{BEGIN; UPDATE compared SET n = -n;
+    SELECT format('TABLE %s', oid::regclass) FROM pg_class
+    WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'v', 'm') ORDER BY relname \gexec
+    SELECT format('SELECT %s(a, b, u) FROM compared', proname) FROM pg_proc WHERE proname ~ '^function_' ORDER BY 1 \gexec
+    DELETE FROM compared; ROLLBACK};
 my $number = 0;                            # of the servers
 
 # Make what is to be kept, in a server of an older major.
@@ -54,6 +61,9 @@ REFRESH MATERIALIZED VIEW days;
 \i :expressions
 ANALYZE;
 SQL
+    $old->safe_psql('postgres', 'CREATE DATABASE elsewhere');
+    $old->safe_psql('elsewhere', "CREATE SCHEMA types; CREATE EXTENSION ulid SCHEMA types; SET search_path = public, types;
+        \\i $root/tests/t/data/expressions.sql");
     # the companion, each extension in a schema of its own
     $old->safe_psql('postgres', <<'SQL') if $gist;
 CREATE SCHEMA contrib;
@@ -107,6 +117,8 @@ for my $from (@available) {
     fill($old);
     my $before = $old->safe_psql('postgres', $ROWS);
     cmp_ok($before =~ tr/\n//, '>', 33000, "$what: the old server has its rows");
+    my $elsewhere = $old->safe_psql('elsewhere', $ELSEWHERE);
+    cmp_ok($elsewhere =~ tr/\n//, '>', 60, "$what: there are expressions");
     my $dump = PostgreSQL::Test::Utils::tempdir() . '/dump';
     system_or_bail('pg_dump', '-Fc', '-f', $dump, '-d', $old->connstr('postgres'));
 
@@ -130,6 +142,7 @@ for my $from (@available) {
         $new->safe_psql('restored', $script =~ s/^.* ALTER COLUMN .* SET \(pg_attver=[0-9]*\);\n//mgr);
     }
     push @databases, 'restored';
+    is($new->safe_psql('elsewhere', $ELSEWHERE), $elsewhere, "$what: expressions work without the schema in the path") if !$option;
 
     # What the new server offers for uuid is added for ulid: by the next version, or as the reference says.
     if (!$option && $from->{major} < 18 && $major >= 18) {
