@@ -10,13 +10,9 @@ my $rows = $ENV{ROWS} || 1_000_000;
 my $node = new_server('migrate', extension => 0);
 my $sql = sub { return $node->safe_psql('postgres', @_) };
 
-# The only SQL block below a heading of the guide.
-sub block {
-    my ($heading) = @_;
-    my ($section) = slurp_file("$root/docs/migrating/uuid.md") =~ /^\Q$heading\E\n(.*?)^#/ms or die "no $heading";
-    my ($block) = $section =~ /^```sql\n(.*?)^```$/ms or die "no block below $heading";
-    return $block;
-}
+# The steps of the guide.
+my ($tables, $build, $conversion, $validation) = map { (blocks_of('migrating/uuid.md', 'sql', $_))[0] }
+    'From uuid', '1. Build the indexes', '2. Convert the columns', '3. Validate the foreign keys';
 
 # Start a session of that name.
 sub session {
@@ -65,7 +61,7 @@ sub await_phase {
 }
 
 my $migration = session('migration');
-$migration->query_safe(block('# From uuid') . <<"SQL");
+$migration->query_safe($tables . <<"SQL");
 INSERT INTO account (name) SELECT 'account ' || n FROM generate_series(1, $rows) AS n;
 INSERT INTO posting SELECT id, 42 FROM account;
 VACUUM ANALYZE account, posting;
@@ -75,7 +71,7 @@ others_work('before the migration');
 # The indexes: stopped by other transactions where a build waits for them.
 my ($before_build, $snapshot) = map { session($_) } qw(before_build snapshot);
 $before_build->query_safe("BEGIN; UPDATE account SET name = name WHERE name = 'account 2'");
-begin($migration, block('### 1. Build the indexes', 1));
+begin($migration, $build);
 await_phase('waiting for writers before build');
 others_work('before an index is built');
 $snapshot->query_safe('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM account WHERE false');
@@ -89,7 +85,6 @@ my $files = q{SELECT pg_relation_filenode(oid) FROM pg_class WHERE relname ~ '^(
 my %built = map { $_ => 1 } split /\n/, $sql->($files);
 
 # The last transaction gives up if it does not get its locks, and nothing is changed.
-my $conversion = block('### 2. Convert the columns');
 $before_build->query_safe("BEGIN; UPDATE account SET name = name WHERE name = 'account 2'");
 my (undef, undef, $refused) = $node->psql('postgres', $conversion);
 like($refused, qr/canceling statement due to lock timeout/, 'the conversion gives up if it does not get its locks');
@@ -109,7 +104,6 @@ is($reader->query_safe(''), 'read|account 1', 'then the reader reads');
 is($writer->query_safe(''), 'written|ulid', 'then the writer writes, a ulid');
 
 # The foreign key, before the COMMIT of its validation.
-my $validation = block('### 3. Validate the foreign keys');
 $migration->query_safe($validation =~ s/^COMMIT.*\n?//mr);
 others_work('before the COMMIT of the validation of the foreign key');
 $migration->query_safe('COMMIT');

@@ -1,6 +1,6 @@
 # A server that is killed while eight clients write. After each recovery every acknowledged row is there, no id comes twice, and
-# gen_ordered_ulid goes on. That rows and indexes survive is core's work; that ids follow their order is ours. ROUNDS (4) is how
-# often the server is killed; `make crash` does it more often.
+# gen_ordered_ulid goes on, and the indexes have every row. That they survive is core's work; that ids follow their order is
+# ours. ROUNDS (4) is how often the server is killed; `make crash` does it more often.
 use strict;
 use warnings;
 use ULID;
@@ -9,7 +9,9 @@ my $rounds = $ENV{ROUNDS} || 4;
 my $notes = PostgreSQL::Test::Utils::tempdir();
 my $node = new_server('crash', conf => ['max_wal_size = 64MB', 'checkpoint_timeout = 30s', 'restart_after_crash = on']);
 my $sql = sub { return $node->safe_psql('postgres', @_) };
-$sql->('CREATE TABLE event (id ulid PRIMARY KEY DEFAULT gen_ulid(), writer text)');
+$sql->('CREATE TABLE event (id ulid PRIMARY KEY DEFAULT gen_ulid(), writer text); CREATE INDEX ON event (writer, id DESC)');
+my $amcheck = has_extension('amcheck');
+$sql->('CREATE EXTENSION amcheck') if $amcheck;
 
 # What each client repeats. A row that psql prints is acknowledged, as the end of a result is sent after the commit.
 my %generator = (
@@ -69,6 +71,8 @@ for my $round (1 .. $rounds) {
     is((grep { !$stored{$_} } keys %acknowledged), 0, "$what: every acknowledged row is there");
     is((grep { $_ > 1 } values %acknowledged), 0, "$what: no id was acknowledged twice");
     is($sql->(q{SELECT gen_ordered_ulid() > max(id) FROM event WHERE writer ~ 'ordered'}), 't', "$what: gen_ordered_ulid goes on");
+    is($sql->(q{SELECT count(bt_index_check(indexrelid, true)) FROM pg_index WHERE indrelid = 'event'::regclass}), 2,
+        "$what: amcheck finds the indexes consistent and complete") if $amcheck;
 }
 my @crashes = slurp_file($node->logfile) =~ /^.*(?:TRAP:|PANIC:|terminated by signal (?:[0-8]|1[0-9])\b).*$/mg;
 is(join("\n", @crashes), '', 'the server did not crash by itself');

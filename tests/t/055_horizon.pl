@@ -199,4 +199,18 @@ is($sql->("SELECT count(*) FROM (SELECT kind FROM event EXCEPT SELECT kind FROM 
     'rows of before and after come');
 is($lost->($_), '0|0', "no row is lost through restarts: $_") for qw(id uuid function);
 
+#
+# As many prepared transactions as can be
+#
+
+$node->append_conf('postgresql.conf', 'max_prepared_transactions = 1');
+$node->restart;
+my $prepare = sub { return $error->("BEGIN; INSERT INTO event (kind) VALUES ('$_[0]'); PREPARE TRANSACTION '$_[0]'") };
+is($prepare->('alone'), '', 'there is room for one prepared transaction');
+like($prepare->('next'), qr/ERROR:  53200: maximum number of prepared transactions reached\nHINT:  Increase "max_prepared_transactions"\.\n/,
+    'not for a second one');
+is($sql->("SELECT gen_ordered_ulid() > max(id) FROM event; ROLLBACK PREPARED 'alone'"), 't', 'the server goes on');
+is($prepare->('next'), '', 'when the first has ended, there is room');
+is($sql->("COMMIT PREPARED 'next'; SELECT kind FROM event WHERE kind IN ('alone', 'next')"), 'next', 'and its row comes');
+
 done_testing();

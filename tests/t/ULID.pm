@@ -17,7 +17,7 @@ use Time::HiRes qw(time usleep);
 
 # What a test needs of the framework comes with this.
 our @EXPORT = (qw($root $major own_mounts new_server older_servers column_option upgraded_server support_functions
-    await run_at_once wrong_clock start_pooler blocks_of has_extension has_program needs_extension needs_program),
+    untrusted await run_at_once wrong_clock start_pooler blocks_of has_extension has_program needs_extension needs_program),
     @PostgreSQL::Test::Utils::EXPORT, @Test::More::EXPORT);
 
 # The checkout, and the major version of the servers.
@@ -105,6 +105,20 @@ sub support_functions {
     my ($type) = @_;
     return "SELECT string_agg(format('%s %s', amname, amprocnum), ', ' ORDER BY amname, amprocnum) FROM pg_amproc
         JOIN pg_opfamily AS f ON f.oid = amprocfamily JOIN pg_am AS am ON am.oid = opfmethod WHERE amproclefttype = '$type'::regtype";
+}
+
+# What a role that nobody trusts may have for whoever reads its tables: expressions that fail for all others.
+sub untrusted {
+    return q{
+        CREATE ROLE other;
+        GRANT CREATE ON SCHEMA public TO other;
+        SET ROLE other;
+        CREATE FUNCTION runs_as() RETURNS text IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN
+            IF current_user <> 'other' THEN RAISE 'run as %', current_user; END IF; RETURN ''; END $$;
+        CREATE TABLE planned (id ulid PRIMARY KEY DEFAULT gen_ordered_ulid());
+        CREATE INDEX ON planned ((runs_as() || id::text));
+        CREATE VIEW viewed AS SELECT id FROM planned WHERE runs_as() = '';
+        ALTER VIEW viewed ALTER id SET DEFAULT gen_ordered_ulid()};
 }
 
 # Wait until something is true; the framework waits for queries and lines of logs only.
@@ -198,7 +212,7 @@ END { kill('TERM', slurp_file($_)) for grep { -e } @poolers }
 # begins with words in bold.
 sub blocks_of {
     my ($page, $language, $section, $part) = @_;
-    my ($text) = slurp_file("$root/docs/$page") =~ /^##? \Q$section\E\n(.*?)(?=^## |\z)/ms or die "$page has no section $section";
+    my ($text) = slurp_file("$root/docs/$page") =~ /^#{1,3} \Q$section\E\n(.*?)(?=^##|\z)/ms or die "$page has no section $section";
     ($text) = $text =~ /^(\*\*\Q$part\E.*?)(?=^\*\*|\z)/ms or die "$section has no part $part" if $part;
     return $text =~ /^```$language\n(.*?)^```$/msg;
 }
