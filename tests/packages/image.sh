@@ -7,7 +7,11 @@ prepare_tools umoci
 packaging/image.sh
 mkdir "$SERVERS/oci"
 tar x -C "$SERVERS/oci" -f "$PACKAGES/$NAME-$MAJOR"-*.oci.tar
-quiet umoci raw unpack --image "$SERVERS/oci:$VERSION-$MAJOR-$(. /etc/os-release && echo "$VERSION_CODENAME")" "$SERVERS/ulid"
+distro=$(. /etc/os-release && echo "$VERSION_CODENAME")
+# the label is in the configuration of the image, the annotation in its manifest
+[ "$(grep -rlF "\"io.cloudnativepg.image.base.os\":\"$distro\"" "$SERVERS/oci/blobs" | wc -l)" = 2 ] ||
+  die "the image does not name its distribution"
+quiet umoci raw unpack --image "$SERVERS/oci:$VERSION-$MAJOR-$distro" "$SERVERS/ulid"
 has_files "$SERVERS/ulid" lib share/extension
 make -s --no-print-directory uninstall PG_CONFIG="$BIN/pg_config" DESTDIR=
 start_server image "extension_control_path = '\$system:$SERVERS/ulid/share'" "dynamic_library_path = '\$libdir:$SERVERS/ulid/lib'"
