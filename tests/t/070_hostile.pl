@@ -1,14 +1,14 @@
 # Hostile input: random bytes and damaged values, as text and in binary, sent to the input and receive functions, to COPY, and
-# to every function of the extension, in databases of three encodings; large texts. Every answer must be a
-# result or an error of the kinds below, and the session must go on. PostgreSQL's protocol is spoken here, as a driver would
-# refuse most of it. FUZZ_SEED (1) and CASES (1000 for each encoding) choose the random part; `make hostile` sends more.
+# to every function of the extension, in databases of three encodings; large texts. Every answer must be a result or an error
+# of the kinds below, and the session must go on. PostgreSQL's protocol is spoken here, as a driver would refuse most of it.
+# CASES (1000 for each encoding) and FUZZ_SEED (1, or any if CASES is set) choose the random part; `make hostile` sends more.
 use strict;
 use warnings;
 use IO::Socket::UNIX;
 use ULID;
 
 my $cases = $ENV{CASES} || 1000;
-my $seed = $ENV{FUZZ_SEED} || ($ENV{LARGE} ? time : 1);
+my $seed = $ENV{FUZZ_SEED} || ($ENV{CASES} ? time : 1);
 my $node = new_server('hostile', extension => 0);
 my $user = $node->safe_psql('postgres', 'SELECT current_user');
 

@@ -15,7 +15,7 @@ use IPC::Open3;
 use List::Util qw(first shuffle sum);
 use Test::More;
 use Time::HiRes 'time';
-use ULID 'has_extension';
+use ULID qw(has_extension slurp_file);
 
 our @EXPORT = qw(make_fuzz_schema fuzz_queries fuzz);
 
@@ -1408,13 +1408,10 @@ sub ask {
 
 # What the server has logged since the last check that it should never log.
 sub complaints {
-    return '' unless -r $log;
-    open my $in, '<', $log or return '';
-    seek $in, $log_end, 0;
+    my $logged = -r $log ? slurp_file($log, $log_end) : '';
+    $log_end += length $logged;
     my $worse = qr/TRAP:|PANIC:|WARNING:(?! +terminating connection because of crash)|terminated by signal/;
-    my @lines = grep { /$worse/ } <$in>;
-    $log_end = tell $in;
-    return join '', @lines;
+    return join '', grep { /$worse/ } split /^/, $logged;
 }
 
 # Run a case with the functions that are tested, or with the plain expressions: how it ended, and the rows of each
@@ -1460,10 +1457,8 @@ sub fault {
     complaints();
     $ours = run_case($tree, 0);
     if ($ours->{state} eq '00000') { } elsif ($ours->{state} =~ /^(crash|hangs)$/) {
-        if (open my $in, '<', $log) {
-            seek $in, $log_start, 0;
-            $log_text = join '', grep { /TRAP:|PANIC:|terminated by signal/ } <$in>;
-        }
+        my @logged = -r $log ? split /^/, slurp_file($log, $log_start) : ();
+        $log_text = join '', grep { /TRAP:|PANIC:|terminated by signal/ } @logged;
         return ($ours->{state}, $log_text);
     } else { ask('ROLLBACK'); ask('DEALLOCATE ALL') }
     my $complaints = complaints();
@@ -1714,8 +1709,8 @@ SQL
 # What the tests call; each with a node of PostgreSQL::Test::Cluster whose database postgres has the extension
 #
 
-# Take this server, and create the schema again as the seed says.
-sub begin {
+# Take this server, and create the schema again, with data, as the seed says.
+sub make_fuzz_schema {
     my ($node, $seed) = @_;
     $ENV{PGHOST} = $node->host;
     $ENV{PGPORT} = $node->port;
@@ -1727,13 +1722,6 @@ sub begin {
     $version = int($node->safe_psql('postgres', 'SHOW server_version_num') / 10000);
     srand $seed;
     schema();
-    return;
-}
-
-# Make the schema, with data.
-sub make_fuzz_schema {
-    my ($node, $seed) = @_;
-    begin($node, $seed);
     return;
 }
 
@@ -1771,7 +1759,7 @@ sub fuzz {
         if ($queries % 2000 == 0) {
             disconnect_server();
             $round++ if $queries;
-            begin($node, $option{seed} + $round);
+            make_fuzz_schema($node, $option{seed} + $round);
             connect_server();
         }
         my ($seed, $number) = ($option{seed} + $round, $option{case} // $queries % 2000);
