@@ -72,11 +72,11 @@ AND (proname ~ '^(scalar(lt|le|gt|ge)|n?eq|cont)(join)?sel$' OR proname ~ '^brin
 -- closer matches for what the DO block calls
 CREATE FUNCTION hostile.to_regprocedure(varchar) RETURNS regprocedure LANGUAGE plpgsql AS
     $$ BEGIN PERFORM hostile.spring('to_regprocedure(varchar)'); RETURN NULL; END $$;
-\set types '''{oid,regtype,name,text,varchar,smallint,int,bigint,float8}''::regtype[]'
+\set types '''{oid,regtype,name,text,varchar,smallint,int,bigint,float8,numeric,bytea,bit,timestamptz,interval,uuid}''::regtype[]'
 SELECT format('CREATE FUNCTION hostile.trap(%s, %s) RETURNS boolean LANGUAGE plpgsql AS %L', a, b, 'BEGIN PERFORM hostile.spring($$operator$$); RETURN true; END')
 FROM unnest(:types) AS a, unnest(:types) AS b \gexec
 SELECT format('CREATE OPERATOR hostile.%s (LEFTARG = %s, RIGHTARG = %s, FUNCTION = hostile.trap)', operator, a, b)
-FROM unnest(:types) AS a, unnest(:types) AS b, unnest('{=,&,|,#,<<,>>,+,-,*,/,%,||}'::text[]) AS operator \gexec
+FROM unnest(:types) AS a, unnest(:types) AS b, unnest('{=,<,>,<=,>=,<>,&,|,#,<<,>>,+,-,*,/,%,||}'::text[]) AS operator \gexec
 SQL
 run('owned_hostile', $traps);
 for my $extension ('ulid_sql', 'ulid') {
