@@ -51,7 +51,6 @@ func TestIDs(t *testing.T) {
 			count := "SELECT count(*) FROM orders WHERE id = ANY ($1)"
 			database.Equal(t, one(count, pgulid.IDs{first, second}), "2")
 			database.Equal(t, one(count, pq.Array([]pgulid.ID{first, second})), "2")
-
 			for _, row := range database.Sample(t, db) {
 				if _, refusal := db.Exec("SELECT ulid_from_text($1)", row.Given); refusal != nil {
 					_, err := pgulid.Parse(*row.Given)

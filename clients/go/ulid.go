@@ -16,10 +16,9 @@ import (
 const alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
 var (
-	isULID     = regexp.MustCompile(`^[0-7OILoil][0-9A-TV-Za-tv-z]{25}$`)
-	isTooLarge = regexp.MustCompile(`(?i)^[89A-HJKMNP-TV-Z]`)
-	isUUID     = regexp.MustCompile(`^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$`)
-	aliases    = strings.NewReplacer("O", "0", "I", "1", "L", "1")
+	isULID  = regexp.MustCompile(`^[0-7OILoil][0-9A-TV-Za-tv-z]{25}$`)
+	isUUID  = regexp.MustCompile(`^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$`)
+	aliases = strings.NewReplacer("O", "0", "I", "1", "L", "1")
 )
 
 // ID is the 16 bytes of an id. Other types of 16 bytes, such as ulid.ULID of oklog/ulid and uuid.UUID, are converted with
@@ -36,7 +35,7 @@ func Parse(text string) (ID, error) {
 	}
 	if !isULID.MatchString(text) {
 		// the server counts bytes, and looks at the first character before the others
-		if len(text) == 26 && isTooLarge.MatchString(text) {
+		if len(text) == 26 && strings.Contains(alphabet[8:]+strings.ToLower(alphabet[8:]), text[:1]) {
 			return id, fmt.Errorf(`value "%s" is out of range for type ulid`, text)
 		}
 		return id, fmt.Errorf(`invalid input syntax for type ulid: "%s"`, text)

@@ -67,7 +67,7 @@ func Sample(t *testing.T, db *sql.DB) (sample []Row) {
 		}
 		sample = append(sample, row)
 	}
-	if len(sample) != 41 || valid != 6 {
+	if len(sample) != 42 || valid != 6 {
 		t.Fatalf("%d rows, %d valid", len(sample), valid)
 	}
 	return sample
