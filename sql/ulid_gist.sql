@@ -73,7 +73,14 @@ BEGIN
             'ALTER OPERATOR FAMILY ulid_ops USING gist ADD FUNCTION 11 (%1$s.ulid, %1$s.ulid) %2$s.gbt_uuid_sortsupport(internal)',
             ulid, btree_gist);
     END IF;
-    IF pg_catalog.to_regprocedure(btree_gist || '.gist_translate_cmptype_btree(integer)') IS NOT NULL THEN
+    -- In older versions of btree_gist the name is free: whoever may create functions in its schema could have taken it.
+    IF EXISTS (
+        SELECT FROM pg_catalog.pg_depend AS d JOIN pg_catalog.pg_extension AS e ON e.oid = d.refobjid
+        WHERE d.classid = 'pg_catalog.pg_proc'::pg_catalog.regclass::pg_catalog.oid
+        AND d.refclassid = 'pg_catalog.pg_extension'::pg_catalog.regclass::pg_catalog.oid
+        AND d.objid = pg_catalog.to_regprocedure(btree_gist || '.gist_translate_cmptype_btree(integer)')::pg_catalog.oid
+        AND d.deptype = 'e' AND e.extname = 'btree_gist')
+    THEN
         EXECUTE pg_catalog.format(
             'ALTER OPERATOR FAMILY ulid_ops USING gist ADD FUNCTION 12 ("any", "any") %s.gist_translate_cmptype_btree(integer)',
             btree_gist);

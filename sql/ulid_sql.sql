@@ -467,16 +467,17 @@ DO $$
 DECLARE
     f record;
 BEGIN
-    FOR f IN SELECT oid::regprocedure AS name, prosrc FROM pg_proc
-        WHERE oid = ANY ('{gen_ulid(), ulid_to_text(uuid), ulid_from_text(text), ulid_is_valid(text),
-            "ulid_sql_typeid(text, text, text)"}'::regprocedure[])
+    -- qualified, because a function or an operator that somebody has made in this schema could match better
+    FOR f IN SELECT oid, prosrc FROM pg_catalog.pg_proc
+        WHERE oid OPERATOR(pg_catalog.=) ANY ('{gen_ulid(), ulid_to_text(uuid), ulid_from_text(text), ulid_is_valid(text),
+            "ulid_sql_typeid(text, text, text)"}'::pg_catalog.regprocedure[]::pg_catalog.oid[])
     LOOP
-        EXECUTE replace(pg_get_functiondef(f.name), f.prosrc,
-            regexp_replace(regexp_replace(regexp_replace(f.prosrc,
+        EXECUTE pg_catalog.replace(pg_catalog.pg_get_functiondef(f.oid), f.prosrc,
+            pg_catalog.regexp_replace(pg_catalog.regexp_replace(pg_catalog.regexp_replace(f.prosrc,
                 E'\\m(?!substring|overlay|position|least)([a-z_0-9]+\\()', E'pg_catalog.\\1', 'g'),  -- these four are syntax
                 -- but not MESSAGE = in RAISE
                 E'(?<![A-Z]) (<<|>>|<>|<=|\\|\\||[&|=<>~*+-]) ', E' OPERATOR(pg_catalog.\\1) ', 'g'),
                 E'(\\m(text|bytea|uuid)\\M|"C")', E'pg_catalog.\\1', 'g'));
-        EXECUTE format('ALTER FUNCTION %s RESET search_path', f.name);
+        EXECUTE pg_catalog.format('ALTER FUNCTION %s RESET search_path', f.oid::pg_catalog.regprocedure);
     END LOOP;
 END $$;
