@@ -164,7 +164,7 @@ where
     V: Returned,
     F: FnOnce() -> R + Copy,
 {
-    // Unwind safe: a panic can only leave the state of the generator half changed, and each of its values is valid.
+    // Unwind safe: a panic loses the generator, and the next call makes a new one.
     match catch_unwind(AssertUnwindSafe(|| function().into_result())) {
         // SAFETY: the caller's frames are plain, and so is this one: all of it can be copied.
         Ok(Ok(value)) => unsafe { value.into_result_of(frame) },

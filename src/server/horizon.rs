@@ -36,11 +36,11 @@ pub(crate) unsafe fn in_transaction() -> &'static AtomicU64 {
 }
 
 /// # Safety
-/// The caller's frames are plain.
+/// The word is attached, and the caller's frames are plain.
 #[cold]
 unsafe fn take_slot(time: &AtomicU64, transaction: u64) {
     static REGISTERED: AtomicBool = AtomicBool::new(false);
-    // SAFETY: the caller's frames are plain.
+    // SAFETY: the caller's frames are plain, and the word is attached.
     unsafe {
         if ParallelWorkerNumber >= 0 {
             // Its ids would belong to a transaction that ends later than the worker does.
@@ -50,9 +50,9 @@ unsafe fn take_slot(time: &AtomicU64, transaction: u64) {
             server::RegisterXactCallback(Some(keep_prepared), null_mut());
             REGISTERED.store(true, Ordering::Relaxed);
         }
+        let clock = since_epoch().and_then(ordered::clock).unwrap_or(0);
+        shared::slot().take(transaction, time, clock);
     }
-    let clock = since_epoch().and_then(ordered::clock).unwrap_or(0);
-    shared::slot().take(transaction, time, clock);
 }
 
 /// Before a transaction is prepared: copies its slot, which is that of its process.

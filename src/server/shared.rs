@@ -86,9 +86,12 @@ pub(crate) fn slots() -> &'static [Slot] {
     unsafe { std::slice::from_raw_parts(word.byte_add(SLOTS).cast(), count()) }
 }
 
-/// The slot of this process, which has attached the word.
+/// The slot of this process.
+///
+/// # Safety
+/// This process has attached the word.
 #[inline(always)]
-pub(crate) fn slot() -> &'static Slot {
+pub(crate) unsafe fn slot() -> &'static Slot {
     // SAFETY: it was set with the word.
     unsafe { &*SLOT.load(Ordering::Relaxed) }
 }
