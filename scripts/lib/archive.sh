@@ -2,13 +2,20 @@
 # root is not needed. Needs apt and dpkg-deb, and patchelf for programs.
 # shellcheck shell=bash
 
+# Print the machine's mirror of Debian.
+debian_mirror() {
+  local mirrors
+  mirrors=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Origin: Debian' 'Label: Debian')
+  [ -n "$mirrors" ] && echo "${mirrors%%$'\n'*}"
+}
+
 # Read the lists of Debian suites into the directory $1, for packages of the type $2 (deb or deb-src); sets APT, apt's
 # options to use them. If $1/preferences exists, apt uses it. The packages are for the machine
 # ARCHITECTURE, by default this one.
 open_archive() {
   local state=$1 type=$2 keys='[signed-by=/usr/share/keyrings/debian-archive-keyring.gpg]' mirror suite
   shift 2
-  mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | grep -v security | grep -m 1 debian) ||
+  mirror=$(debian_mirror) ||
     { echo "error: apt has no mirror of Debian" >&2; return 1; }
   mkdir -p "$state"/lists/partial "$state"/cache/archives/partial
   : > "$state/status"                      # an empty machine, so that every library is fetched

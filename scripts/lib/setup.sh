@@ -66,7 +66,7 @@ install_packages() {
   (
     no_cluster=/etc/postgresql-common/createcluster.d/zz-ulid.conf
     exec 9< /var/lib/dpkg && flock 9       # not while another one of us does this
-    trap 'as_root rm -f "$no_cluster"' EXIT
+    trap 'as_root rm -f "$no_cluster"; as_root rmdir -p --ignore-fail-on-non-empty "${no_cluster%/*}"' EXIT
     as_root mkdir -p "${no_cluster%/*}" &&
       echo 'create_main_cluster = false' | as_root tee "$no_cluster" > /dev/null &&
       apt_get update 9<&- &&

@@ -19,7 +19,8 @@ lintian --allow-root --fail-on error,warning --suppress-tags \
 dpkg-deb -R "$PACKAGES/$new" "$SERVERS/old"
 mv "$SERVERS/old/DEBIAN" "$SERVERS/control"
 has_files "$SERVERS/old" "usr/lib/postgresql/$MAJOR/lib" "usr/share/postgresql/$MAJOR/extension"
-[ "$(sed -n 's/^Depends: //p' "$SERVERS/control/control" | sed 's/ (>= [0-9.]*)//g')" = "postgresql-$MAJOR, libc6, libgcc-s1" ]
+[ "$(sed -n 's/^Depends: //p' "$SERVERS/control/control" | sed 's/ (>= [0-9.]*)//g')" = "postgresql-$MAJOR, libc6, libgcc-s1" ] ||
+  die "the package depends on $(sed -n 's/^Depends: //p' "$SERVERS/control/control")"
 # an older version: the same with another number
 mv "$SERVERS/control" "$SERVERS/old/DEBIAN"
 sed -i "s/^Version: .*/Version: 0-1/" "$SERVERS/old/DEBIAN/control"
@@ -45,7 +46,7 @@ apt-get -qq -y purge "postgresql-$MAJOR-ulid" > log 2>&1
 [ -z "$(find /usr /etc /var/lib -name '*ulid*' ! -path '/var/lib/postgresql/*')" ]
 END
 say "install, use, upgrade and purge it in a bare $suite"
-mirror=$(apt-get indextargets --format "\$(REPO_URI)" 'Created-By: Packages' | grep -v security | grep -m 1 debian)
+mirror=$(debian_mirror)
 export VERSION
 quiet mmdebstrap --variant=apt --include="postgresql-$MAJOR" --customize-hook="copy-in '$SERVERS/old.deb' /" \
   --customize-hook="upload '$PACKAGES/$new' /new.deb" --customize-hook="upload '$SERVERS/inside' /inside" \
