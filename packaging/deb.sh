@@ -15,7 +15,7 @@ git archive HEAD | tar x -C "$build/source"
 cd "$build/source"
 tar xf "$PACKAGES/$NAME-vendor.tar.xz"
 mv packaging/debian debian
-sed -i "s/@RUST@/$RUST/; s/@MAINTAINER@/$MAINTAINER/; s,@REPOSITORY@,$REPOSITORY," debian/control.in
+MAINTAINER=$MAINTAINER RUST=$RUST REPOSITORY=$REPOSITORY perl -pi -e 's/@(RUST|MAINTAINER|REPOSITORY)@/$ENV{$1}/g' debian/control.in
 cat LICENSE vendor/COPYRIGHT > debian/copyright
 cat > debian/changelog << END
 postgresql-ulid ($VERSION-1) unstable; urgency=medium

@@ -13,5 +13,5 @@ say "rpmbuild for PostgreSQL $major (a few minutes)"
 quiet rpmbuild -bb --nodeps --define "_topdir $ROOT/target/rpm" --define "_sourcedir $PACKAGES" --define "_rpmdir $PACKAGES" \
   --define "_rpmfilename %%{NAME}-%%{VERSION}-%%{RELEASE}.%%{ARCH}.rpm" --define "packager $MAINTAINER" \
   --define "pgmajorversion $major" --define "pg_config $PGRX_PG_CONFIG_PATH" --define "ulid_version $VERSION" \
-  --define "repository $REPOSITORY" packaging/ulid.spec
+  --define "repository $REPOSITORY" --define "rust_version $RUST" packaging/ulid.spec
 say "made $(cd "$PACKAGES" && echo "ulid_$major-$VERSION"-*.rpm) in $PACKAGES"

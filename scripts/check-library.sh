@@ -22,6 +22,6 @@ if [ "$(printf '%s\n' "$newest" $oldest_libc | sort -V | tail -n 1)" != $oldest_
   echo "error: it needs glibc $newest; $oldest_libc is to be enough"
   failed=1
 fi
-libraries=$(objdump -p "$library" | sed -n 's/^ *NEEDED *//p' | grep -vE '^(libc|libm|libgcc_s|ld-linux-.*)\.so' || true)
+libraries=$(objdump -p "$library" | sed -n 's/^ *NEEDED *//p' | { grep -vE '^(libc|libm|libgcc_s|ld-linux-.*)\.so' || true; })
 [ -z "$libraries" ] || { echo "error: it needs $libraries"; failed=1; }
 [ -z "$failed" ] && echo "$(echo "$found" | wc -l) symbols, glibc $newest"

@@ -12,10 +12,10 @@ say "rpm --query: files, licences, dependencies, scripts"
 mkdir "$SERVERS/root"
 (cd "$SERVERS/root" && rpm2cpio "$package" | cpio --quiet --extract --make-directories)
 has_files "$SERVERS/root" "usr/pgsql-$MAJOR/lib" "usr/pgsql-$MAJOR/share/extension"
-[ "$(query --licensefiles | sed 's/.*\///')" = $'COPYRIGHT\nLICENSE' ]
+[ "$(query --licensefiles | sed 's/.*\///')" = $'COPYRIGHT\nLICENSE' ] || die "other licences"
 # beside the server only what libc and libgcc are
-[ "$(query --requires | grep -vE '^(rpmlib|rtld|libc\.so\.6|libm\.so\.6|libgcc_s\.so\.1|ld-linux-[^(]*)\(.*\)')" = "postgresql$MAJOR-server" ]
-[ -z "$(query --scripts)$(query --triggers)" ]
+[ "$(query --requires | grep -vE '^(rpmlib|rtld|libc\.so\.6|libm\.so\.6|libgcc_s\.so\.1|ld-linux-[^(]*)\(.*\)')" = "postgresql$MAJOR-server" ] || die "it needs more"
+[ -z "$(query --scripts)$(query --triggers)" ] || die "it has scripts"
 rpm --checksig "$package"
 
 say "make installcheck, with its files"
