@@ -33,7 +33,9 @@ cargo vendor --locked --quiet --versioned-dirs vendor > /dev/null
 printf '[source.crates-io]\nreplace-with = "vendor"\n\n[source.vendor]\ndirectory = "vendor"\n' > vendor/config.toml
 cargo about generate --locked --features pg18 --config packaging/about.toml --output-file vendor/COPYRIGHT packaging/about.hbs
 cargo cyclonedx --quiet --no-build-deps --format json --spec-version 1.5 --features pg18 --target x86_64-unknown-linux-gnu --override-filename "$NAME.cdx"
-mv "$NAME.cdx.json" "$PACKAGES"
+# GitHub attests only an SBOM with a serial number, which the tool omits where times are given: that of the commit.
+serial=urn:uuid:${commit:0:8}-${commit:8:4}-5${commit:13:3}-a${commit:17:3}-${commit:20:12}
+sed "0,/\"specVersion\"/s//\"serialNumber\": \"$serial\",\n  &/" "$NAME.cdx.json" > "$PACKAGES/$NAME.cdx.json"
 tar c --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner vendor | xz -3 -T 0 > "$PACKAGES/$NAME-vendor.tar.xz"
 cd "$ROOT"
 rm -rf "$source"

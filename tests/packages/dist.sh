@@ -11,6 +11,7 @@ pgxn_meta "$source/META.json"
 tar x -C "$source" -f "$PACKAGES/$NAME-vendor.tar.xz"
 grep -q 'The Rust Project contributors' "$source/vendor/COPYRIGHT"
 grep -q '"purl": "pkg:cargo/pgrx@' "$PACKAGES/$NAME.cdx.json"
+grep -q '"serialNumber": "urn:uuid:' "$PACKAGES/$NAME.cdx.json"
 
 # PGXN's archive alone takes crates from the network; here from those above, which are compiled already.
 export CARGO_HOME=$SERVERS/cargo CARGO_TARGET_DIR=$SERVERS/target CARGO_TERM_QUIET=true
