@@ -46,6 +46,8 @@ extensions = $(basename $(notdir $(controls)))
 tests = $(or $(TESTS),$(basename $(notdir $(wildcard tests/pg_regress/sql/*.sql))))
 prove_tests = $(if $(TESTS),$(foreach name,$(TESTS),$(or $(wildcard tests/t/[0-9]*_$(name).pl),$(error no test is called $(name)))),$(wildcard tests/t/[0-9]*.pl))
 
+# Targets share target/ and the private PostgreSQL, and some remove what others make.
+.NOTPARALLEL:
 .PHONY: all run build install uninstall installcheck prove_installcheck test lint bench clean help test-rust test-build test-sql \
 	test-pgrx test-server test-docs test-clients test-upgrade test-minimal test-crates test-foreign test-musl fuzz planner-fuzz \
 	valgrind hostile crash flood mutants book deb rpm image dist sums test-deb test-rpm test-image test-dist release-check
