@@ -6,10 +6,11 @@
 --
 -- Everything is created in the first schema of the search_path. CREATE EXTENSION ulid_sql runs the same script.
 --
--- A function with a body after RETURN is inlined into the query that calls it, so that the query can use indexes. Its names are
--- resolved when it is created. It is not STRICT, which would prevent inlining. Because an inlined body is planned again for
--- each statement, large functions are in PL/pgSQL instead: with a search_path of their own and without calls to functions of
--- this script, so that they work in any schema and with any search_path of the caller. The end of the script replaces that
+-- A function with a body after RETURN is inlined into the query that calls it, so that the query can use indexes. Its names
+-- are resolved when it is created, so operands and literals have the types of what they shall find, and nobody's better
+-- match is taken. It is not STRICT, which would prevent inlining. Because an inlined body is planned again for each
+-- statement, large functions are in PL/pgSQL instead: with a search_path of their own and without calls to functions of this
+-- script, so that they work in any schema and with any search_path of the caller. The end of the script replaces that
 -- search_path in those that are called for each row. Literals have no backslashes but in E'', so that the settings of the
 -- session do not matter.
 
@@ -200,12 +201,12 @@ COMMENT ON FUNCTION ulid_extract_randomness(uuid) IS 'extract the randomness fro
 
 CREATE FUNCTION ulid_lower_bound(timestamptz) RETURNS uuid
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
-    RETURN ulid_sql_at($1, E'\\x00000000000000000000');
+    RETURN ulid_sql_at($1, E'\\x00000000000000000000'::bytea);
 COMMENT ON FUNCTION ulid_lower_bound(timestamptz) IS 'smallest ulid of the millisecond that the time lies in';
 
 CREATE FUNCTION ulid_upper_bound(timestamptz) RETURNS uuid
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
-    RETURN ulid_sql_at($1, E'\\xffffffffffffffffffff');
+    RETURN ulid_sql_at($1, E'\\xffffffffffffffffffff'::bytea);
 COMMENT ON FUNCTION ulid_upper_bound(timestamptz) IS 'greatest ulid of the millisecond that the time lies in';
 
 --
