@@ -2,11 +2,10 @@
 # root is not needed. Needs apt and dpkg-deb, and patchelf for programs.
 # shellcheck shell=bash
 
-# Print the machine's mirror of Debian.
+# Print the machine's mirror of Debian: apt knows which one that is once it has read the lists.
 debian_mirror() {
-  local mirrors
-  mirrors=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Origin: Debian' 'Label: Debian')
-  [ -n "$mirrors" ] && echo "${mirrors%%$'\n'*}"
+  { apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Origin: Debian'
+    apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages'; } | grep -v security | grep -m 1 debian
 }
 
 # Read the lists of Debian suites into the directory $1, for packages of the type $2 (deb or deb-src); sets APT, apt's

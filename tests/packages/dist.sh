@@ -17,6 +17,7 @@ grep -q '"serialNumber": "urn:uuid:' "$PACKAGES/$NAME.cdx.json"
 export CARGO_HOME=$SERVERS/cargo CARGO_TARGET_DIR=$SERVERS/target CARGO_TERM_QUIET=true
 mkdir "$CARGO_HOME"
 sed "s#^directory = .*#directory = \"$source/vendor\"#" "$source/vendor/config.toml" > "$CARGO_HOME/config.toml"
+unset DESTDIR
 make -s --no-print-directory uninstall PG_CONFIG="$BIN/pg_config"
 mkdir -p "$(pg_config --libdir)"           # where pgxn wants to be able to write, and a copy of PostgreSQL has nothing
 start_server dist

@@ -6,8 +6,8 @@ export PG=${PG:-18}
 prepare_tools umoci
 packaging/image.sh
 mkdir "$SERVERS/oci"
-tar x -C "$SERVERS/oci" -f "$PACKAGES/$NAME-$MAJOR"-*.oci.tar
 distro=$(. /etc/os-release && echo "$VERSION_CODENAME")
+tar x -C "$SERVERS/oci" -f "$PACKAGES/$NAME-$MAJOR-$distro-$(dpkg --print-architecture).oci.tar"
 # the label is in the configuration of the image, the annotation in its manifest
 [ "$(grep -rlF "\"io.cloudnativepg.image.base.os\":\"$distro\"" "$SERVERS/oci/blobs" | wc -l)" = 2 ] ||
   die "the image does not name its distribution"
