@@ -71,7 +71,7 @@ install: ## install it there, below DESTDIR if that is set; build it first if ca
 	if command -v '$(CARGO)' > /dev/null || [ ! -e '$(library)' ]; then $(MAKE) --no-print-directory build; fi
 	install -d '$(libdir)' '$(extdir)'
 	install -m 755 '$(library)' '$(libdir)/ulid$(suffix)'
-	install -m 644 $(controls) '$(extdir)'
+	install -m 644 $(controls) $(wildcard sql/*--*--*.sql) '$(extdir)'
 	for control in $(controls); do \
 		name=$$(basename $$control .control); \
 		version=$$(sed -n "s/^default_version = '\(.*\)'/\1/p" $$control); \

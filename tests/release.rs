@@ -37,6 +37,7 @@ fn packages_of_clients_have_the_version_of_their_changelogs() {
 fn meta_json_agrees_with_the_other_files() {
     let meta: Value = serde_json::from_str(&read("META.json")).unwrap();
     assert_eq!(meta["version"], VERSION);
+    assert_eq!(setting("ulid.control", "default_version").unwrap(), VERSION);
     let changelog = read("CHANGELOG.md");
     let newest = changelog.lines().find_map(|line| line.strip_prefix("## ")).unwrap();
     let date = newest.strip_prefix(VERSION).and_then(|rest| rest.strip_prefix(" - ")).unwrap();

@@ -18,6 +18,7 @@ has_files() {
       name=$(basename "$control" .control)
       printf '%s\n' "./$3/$name.control" "./$3/$name--$(sed -n "s/^default_version = '\(.*\)'/\1/p" "$control").sql"
     done
+    find sql -name '*--*--*.sql' -printf "./$3/%f\n"
   } | sort)
   scripts/check-library.sh "$1/$2/ulid.so"
 }
