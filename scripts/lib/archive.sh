@@ -5,7 +5,8 @@
 # Print the machine's mirror of Debian: apt knows which one that is once it has read the lists.
 debian_mirror() {
   { apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Origin: Debian'
-    apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages'; } | grep -v security | grep -m 1 debian
+    apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages'; } |
+    awk '/debian/ && !/security/ && !found { found = 1; print } END { exit !found }'
 }
 
 # Read the lists of Debian suites into the directory $1, for packages of the type $2 (deb or deb-src); sets APT, apt's
