@@ -3,7 +3,7 @@
 # shellcheck source=packaging/common.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../../packaging/common.sh"
 MAJOR=${PG:-$(default_major)}
-export MAJOR
+export MAJOR VERSION
 prepare_postgres "$MAJOR"
 PATH=$BIN:$PATH
 open_servers
