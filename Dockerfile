@@ -8,6 +8,7 @@ ARG PG_MAJOR=18
 ARG SYSTEM=trixie
 
 FROM docker.io/library/rust:1.96-${SYSTEM} AS rust
+RUN rustup component add rustfmt
 
 # built in the server's own image, so that the headers are those of that server
 FROM docker.io/library/postgres:${PG_MAJOR}-${SYSTEM} AS build
@@ -16,7 +17,7 @@ RUN if command -v apk > /dev/null; then \
       apk add --no-cache clang-dev gcc icu-dev make musl-dev; \
     else \
       apt-get update && apt-get install -y --no-install-recommends \
-        gcc libc6-dev libclang-dev libicu-dev make "postgresql-server-dev-$PG_MAJOR"; \
+        ca-certificates gcc libc6-dev libclang-dev libicu-dev make "postgresql-server-dev-$PG_MAJOR"; \
     fi
 COPY --from=rust /usr/local/rustup /usr/local/rustup
 COPY --from=rust /usr/local/cargo /usr/local/cargo

@@ -91,12 +91,18 @@ missing_for_rust() {
   command -v patchelf > /dev/null || echo patchelf
 }
 
-# Make sure that the Rust in PATH is new enough; if necessary, use a private one.
+# Whether the Rust in PATH is new enough, and has what rustup's minimal profile and the official images leave out.
+has_rust() {
+  { scripts/check-rust.sh && rustfmt --version && cargo clippy --version; } > /dev/null 2>&1
+}
+
+# Make sure that there is such a Rust; if necessary, use a private one.
 prepare_rust() {
-  local tree=$ROOT/target/rust
-  ! scripts/check-rust.sh 2> /dev/null || return 0
-  if ! PATH=$tree/bin:$PATH scripts/check-rust.sh 2> /dev/null; then
-    say "$(scripts/check-rust.sh 2>&1 | sed -n '1s/^error: //p'): get one into $tree (half a minute, once)"
+  local tree=$ROOT/target/rust reason
+  ! has_rust || return 0
+  if ! PATH=$tree/bin:$PATH has_rust; then
+    reason=$(scripts/check-rust.sh 2>&1 | sed -n '1s/^error: //p') || true
+    say "${reason:-rustfmt and clippy are needed}: get a Rust into $tree (half a minute, once)"
     if ! command -v rustup > /dev/null || ! scripts/fetch-rust.sh "$tree" rustup; then
       install_missing missing_for_rust
       scripts/fetch-rust.sh "$tree" debian || die "$(scripts/check-rust.sh 2>&1 | sed '1s/^error: //')"
