@@ -2,11 +2,10 @@
 //! sends.
 
 use pgrx::pg_sys::{
-    BTMaxStrategyNumber, OpExpr, RELKIND_FOREIGN_TABLE, RelabelType, SupportRequestIndexCondition,
-    SupportRequestSimplify, UUIDOID, Var,
+    BTMaxStrategyNumber, OpExpr, SupportRequestIndexCondition, SupportRequestSimplify, UUIDOID,
 };
 
-use super::node::{self, Expr, Root, pair, relabelled};
+use super::node::{self, Expr, Root, pair};
 use super::{Answer, catalog};
 
 /// The comparison by core's operator of uuid, which is exact. The planner asks only where the operator of ulid does not
@@ -37,23 +36,18 @@ pub(super) fn answer(request: &mut SupportRequestIndexCondition) -> Answer {
     Some(node::list([Expr::op_clause(exact, column, other)]).cast())
 }
 
-/// The call as it is, in which a uuid column of a foreign table is cast to ulid as if the query had said so.
+/// The call as it is, in which a uuid is cast to ulid as if the query had said so.
 ///
 /// postgres_fdw sends a constant beside a column without its type, and an implicit cast of the column not at all, so
-/// the other server would read the text of a ulid as a uuid. Where the planner replaces one side by a constant later,
-/// it does not ask again: so whatever the other side is. The partitions of a table are asked for each by itself.
+/// the other server would read the text of a ulid as a uuid. Whether a column belongs to a foreign table, and a
+/// constant to it, is often known only later, when the planner does not ask again: of a partition, of a branch of UNION
+/// ALL, of what a query groups by. So this is done for all; it changes nothing else but what EXPLAIN shows.
 #[allow(unsafe_code)]
 pub(super) fn simplify(request: &SupportRequestSimplify) -> Answer {
     // SAFETY: the request is the planner's, and holds a call.
-    let (root, arguments) = unsafe { (Root::of(request.root)?, pair((*request.fcall).args)?) };
-    let query = root.query()?;
-    for side in arguments {
-        let column = side.cast::<RelabelType>().and_then(relabelled);
-        let table = column.as_ref().and_then(Expr::cast::<Var>).and_then(|column| node::table(query, column));
-        if table.is_some_and(|table| table.relkind as u8 == RELKIND_FOREIGN_TABLE) {
-            // The arguments were made for this call, which keeps them if there is no other in its place.
-            side.print_as_cast();
-        }
+    for side in unsafe { pair((*request.fcall).args)? } {
+        // The arguments were made for this call, which keeps them if there is no other in its place.
+        side.print_as_cast();
     }
     None
 }

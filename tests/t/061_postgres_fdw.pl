@@ -68,6 +68,10 @@ for my $case (
 same_rows("SELECT count(*) FROM log WHERE id $_ $noon", "$_ a constant") for qw(= <> < <= >= >);
 is($sql->("SELECT l.n FROM log_1 AS l JOIN here AS h ON l.id = h.id::ulid WHERE h.id::ulid = $noon"),
     0, 'a constant that the planner infers is sent');
+# postgres_fdw sorts and groups, too, by what the planner knows to be a foreign column only when it has expanded the query
+same_rows("SELECT n FROM $_ ORDER BY id = $noon DESC, n LIMIT 10", "$_, sorted by a comparison")
+    for 'log', '(TABLE log UNION ALL TABLE log) AS log';
+same_rows("SELECT id, count(*) FROM log GROUP BY id HAVING id = $noon", 'HAVING', 'SET enable_partitionwise_aggregate = on;');
 same_rows('SELECT r, (SELECT count(*) FROM log WHERE id <@ period.r) FROM period', 'a window of an outer query');
 same_rows('SELECT prefix, (SELECT count(*) FROM log WHERE ulid_starts_with(id, period.prefix)) FROM period',
     'a prefix of an outer query');
