@@ -70,8 +70,7 @@ my %clients = (
     prepared => [ '-c', 2, '-f', "$directory/prepared" ],
     map({ $_ => [ '-c', 1, '-f', "$directory/$_" ] } qw(killer plain id uuid function)),
 );
-local $ENV{PGHOST} = $node->host;
-local $ENV{PGPORT} = $node->port;
+local @ENV{qw(PGHOST PGPORT)} = ($node->host, $node->port);
 my %running = map {
     $_ => IPC::Run::start([ 'pgbench', '-n', '-T', $seconds, @{ $clients{$_} }, 'postgres' ], '>', \my $output, '2>', "$directory/$_.log")
 } keys %clients;

@@ -8,8 +8,7 @@ needs_extension('postgres_fdw');
 my $node = new_server('postgres_fdw');
 my $sql = sub { return $node->safe_psql('postgres', @_) };
 my ($host, $port, $noon) = ($node->host, $node->port, q{ulid_lower_bound('2026-01-01 12:00+00')});
-$sql->('CREATE EXTENSION postgres_fdw');
-$sql->('CREATE TABLE event (id ulid, n int) PARTITION BY HASH (id); CREATE TABLE log (id uuid, n int) PARTITION BY RANGE (id)');
+$sql->('CREATE EXTENSION postgres_fdw; CREATE TABLE event (id ulid, n int) PARTITION BY HASH (id); CREATE TABLE log (id uuid, n int) PARTITION BY RANGE (id)');
 for my $shard (0, 1) {
     my $half = $shard == 0 ? "FROM (MINVALUE) TO ($noon)" : "FROM ($noon) TO (MAXVALUE)";
     $sql->("CREATE DATABASE shard_$shard");
@@ -68,12 +67,10 @@ for my $case (
 same_rows("SELECT count(*) FROM log WHERE id $_ $noon", "$_ a constant") for qw(= <> < <= >= >);
 is($sql->("SELECT l.n FROM log_1 AS l JOIN here AS h ON l.id = h.id::ulid WHERE h.id::ulid = $noon"),
     0, 'a constant that the planner infers is sent');
-# postgres_fdw sorts and groups, too, by what the planner knows to be a foreign column only when it has expanded the query
-same_rows("SELECT n FROM $_ ORDER BY id = $noon DESC, n LIMIT 10", "$_, sorted by a comparison")
-    for 'log', '(TABLE log UNION ALL TABLE log) AS log';
+# it sorts and groups, too, by what the planner knows to be a foreign column only when it has expanded the query
+same_rows("SELECT n FROM (TABLE log UNION ALL TABLE log) AS log ORDER BY id = $noon DESC, n LIMIT 10", 'ORDER BY');
 same_rows("SELECT id, count(*) FROM log GROUP BY id HAVING id = $noon", 'HAVING', 'SET enable_partitionwise_aggregate = on;');
 same_rows('SELECT r, (SELECT count(*) FROM log WHERE id <@ period.r) FROM period', 'a window of an outer query');
-same_rows('SELECT prefix, (SELECT count(*) FROM log WHERE ulid_starts_with(id, period.prefix)) FROM period',
-    'a prefix of an outer query');
+same_rows('SELECT prefix, (SELECT count(*) FROM log WHERE ulid_starts_with(id, period.prefix)) FROM period', 'a prefix of an outer query');
 
 done_testing();
