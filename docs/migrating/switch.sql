@@ -97,7 +97,7 @@ index AS (
     SELECT pg_index.*, pg_class.*, amname, constr.oid AS con, conname, contype, conparentid, condeferrable, condeferred, inhparent,
         nspname,
         indexprs IS NOT NULL OR indpred IS NOT NULL OR amname = 'brin' AS rebuilt,
-        NOT indisvalid AND relname ~ '^switch_[0-9]+_cc(new|old)[0-9]*$' AS debris
+        NOT indisvalid AND relname ~ '^switch_[0-9]+(_2)?_cc(new|old)[0-9]*$' AS debris
     FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid JOIN pg_namespace ON pg_namespace.oid = relnamespace
     JOIN pg_am ON pg_am.oid = relam
     LEFT JOIN pg_constraint AS constr ON conindid = indexrelid AND conrelid = indrelid AND contype IN ('p', 'u', 'x')
@@ -144,7 +144,8 @@ numbered AS (
     FROM shape WHERE relkind = 'i' AND NOT debris AND (old OR con IS NULL AND inhparent IS NULL AND NOT indisreplident)
 ),
 pair AS (
-    SELECT o.*, n.indexrelid AS new, n.relname AS new_name, n.indisvalid AS built
+    SELECT o.*, n.indexrelid AS new, n.relname AS new_name, n.indisvalid AS built,
+        concat('switch_', o.indexrelid, (SELECT '_2' FROM numbered AS taken WHERE (taken.indrelid, taken.relname) = (o.indrelid, 'switch_' || o.indexrelid))) AS name -- two are equal, and the first was not built
     FROM numbered AS o LEFT JOIN numbered AS n ON NOT n.old AND n.indrelid = o.indrelid AND n.indisunique = o.indisunique
         AND n.definition = o.definition AND n.number = o.number
     WHERE o.old
@@ -338,8 +339,8 @@ refusal(reason) AS (
     WHERE old AND deptype = 'n' AND NOT (classid = 'pg_constraint'::regclass AND objid IN (SELECT oid FROM fkey)
         OR EXISTS (SELECT FROM pg_constraint WHERE classid = 'pg_constraint'::regclass AND oid = objid AND conparentid <> 0))
     UNION ALL
-    SELECT format('there is a relation %I.%I already', nspname, 'switch_' || indexrelid)
-    FROM pair WHERE new IS NULL AND to_regclass(format('%I.%I', nspname, 'switch_' || indexrelid)) IS NOT NULL
+    SELECT format('there is a relation %I.%I already', nspname, name)
+    FROM pair WHERE new IS NULL AND to_regclass(format('%I.%I', nspname, name)) IS NOT NULL
     UNION ALL
     SELECT format('foreign key %I of %s has a period', conname, conrelid::regclass)
     FROM fkey WHERE to_jsonb(fkey)->>'conperiod' = 'true'
@@ -378,9 +379,8 @@ statement(part, place, sql) AS (
     SELECT 2, 1, format('SET deadlock_timeout = ''10ms''; SET statement_timeout = %L;', :'entry_timeout')
     FROM step WHERE phase = 'enter'
     UNION ALL
-    SELECT CASE phase WHEN 'enter' THEN 2 ELSE 1 END, 5, concat('CREATE ', CASE WHEN indisunique THEN 'UNIQUE ' END, 'INDEX CONCURRENTLY switch_',
-        indexrelid,
-        ' ON ', indrelid::regclass, definition, storage, ';')
+    SELECT CASE phase WHEN 'enter' THEN 2 ELSE 1 END, 5, concat('CREATE ', CASE WHEN indisunique THEN 'UNIQUE ' END,
+        'INDEX CONCURRENTLY ', name, ' ON ', indrelid::regclass, definition, storage, ';')
     FROM pair, step WHERE new IS NULL AND phase IN ('enter', 'build')
     UNION ALL
     SELECT 2, place, 'RESET deadlock_timeout; SET statement_timeout = 0;'

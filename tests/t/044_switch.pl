@@ -302,12 +302,12 @@ $odd->(q{CREATE INDEX r_again ON r (t); SET ROLE owner;
         IF current_user <> 'owner' THEN RAISE 'run as %', current_user; END IF; RETURN ''; END $$;
     CREATE INDEX ON t ((runs_as() || id::text)); ALTER TABLE t ADD CHECK (runs_as() || id::text > '')});
 is((step(to => 'uuid'))[0], 'enter', 'the missing entries are made, and expressions are evaluated as the owner');
-$odd->('DROP FUNCTION runs_as CASCADE');
+$odd->(q{DROP FUNCTION runs_as CASCADE; DO $$ BEGIN EXECUTE format('DROP INDEX switch_%s', 'r_t'::regclass::oid); END $$});
+is((step(to => 'uuid'))[0], 'enter', 'if the first of two equal ones was not built, it is built under another name');
 is($odd->($state), $cast, 'and the cast is restored');
 $writer->quit;
-# indexes whose build has died
 $odd->(q{UPDATE pg_index SET indisvalid = false, indisready = false WHERE indexrelid::regclass::text ~ 'switch_'});
-is((step(to => 'uuid', user => 'owner'))[0], 'build', 'an owner builds them again');
+is((step(to => 'uuid', user => 'owner'))[0], 'build', 'an owner builds those again whose building has died');
 
 # While the column is a ulid and has an index for uuid, queries do not use it wrongly.
 is($odd->(q{SET enable_seqscan = off; SELECT count(*) FROM t WHERE id <@ tstzrange('-infinity', 'infinity') AND id = ANY (ARRAY(SELECT id FROM t))}), 1001, 'queries find what they found');
