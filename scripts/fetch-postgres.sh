@@ -90,7 +90,7 @@ build_with_musl() {
   ln -s /usr/include/{linux,asm-generic} "/usr/include/$(gcc -dumpmachine)/asm" "$download/kernel"
   configure CC=musl-gcc
   make -s -C src/backend generated-headers
-  for directory in src contrib/amcheck contrib/btree_gist; do
+  for directory in src contrib/amcheck contrib/btree_gin contrib/btree_gist; do
     make -s -j "$(nproc)" -C "$directory" all COPT="-I$download/kernel"
     make -s -C "$directory" install
   done
