@@ -56,7 +56,7 @@ AND (c.oid IS NULL
 SELECT object FROM function WHERE proleakproof ORDER BY object COLLATE "C";
 -- no two functions are the same code with the same arguments
 SELECT a.object, b.object FROM function AS a JOIN function AS b
-ON a.oid < b.oid AND a.prosrc = b.prosrc AND a.prosrc <> '' AND a.prolang = b.prolang AND a.proargtypes = b.proargtypes AND a.prokind = 'f' AND b.prokind = 'f';
+ON a.oid < b.oid AND a.prosrc = b.prosrc AND pg_get_function_sqlbody(a.oid) IS NOT DISTINCT FROM pg_get_function_sqlbody(b.oid) AND a.prolang = b.prolang AND a.proargtypes = b.proargtypes AND a.prokind = 'f' AND b.prokind = 'f';
 
 -- every C function is of this library
 SELECT object, probin FROM function WHERE prolang = (SELECT oid FROM pg_language WHERE lanname = 'c') AND probin <> '$libdir/ulid';
