@@ -1,4 +1,4 @@
-# Who may install the extension, and what a hostile schema can do to the user who installs it.
+# Who may install the extension, what a hostile schema can do to the user who installs it, and what a strict database grants.
 use strict;
 use warnings;
 use File::Glob ':bsd_glob';
@@ -151,6 +151,35 @@ SQL
     $is->('SELECT count(*) FROM hostile.sprung', 0, 'no trap springs in plans, indexes and maintenance');
     $is->('SELECT gen_ulid() IS NULL', 't', 'a trap that is called by its name takes the place');
     $is->('SELECT count(*) FROM hostile.sprung', 1, 'a trap that is called by its name springs');
+}
+
+#
+# In a strict database, the block of the page gives the roles what the type needs, and not the administrator's functions
+#
+
+my ($grants) = blocks_of('reference.md', 'sql', 'Schema and rights', 'Who may use it.');
+$grants =~ s/^\\set roles \K.*/guest,owner/m or die;
+for my $install ('CREATE EXTENSION ulid; REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA public FROM PUBLIC',
+    'ALTER DEFAULT PRIVILEGES REVOKE EXECUTE ON FUNCTIONS FROM PUBLIC; CREATE SCHEMA types; CREATE EXTENSION ulid SCHEMA types')
+{
+    local $ENV{PGOPTIONS} = '-c client_min_messages=warning -c search_path=public,types';
+    run('postgres', $_) for 'DROP DATABASE IF EXISTS strict', 'CREATE DATABASE strict';
+    run('strict', "$install; " . q{
+        CREATE TABLE key (id ulid PRIMARY KEY DEFAULT gen_ulid(), n int);
+        INSERT INTO key SELECT gen_ulid(), n FROM generate_series(1, 9) AS n;
+        CREATE TABLE child (id uuid REFERENCES key);
+        ALTER TABLE key OWNER TO owner;
+        ALTER TABLE child OWNER TO owner;
+        GRANT ALL ON key, child TO guest});
+    my @operations = ('SELECT FROM key JOIN child USING (id)', 'SELECT DISTINCT id FROM key', 'SELECT id::ulid FROM child GROUP BY 1',
+        "SELECT FROM key WHERE id = '01ARYZ6S41TSV4RRFFQ69G5FAV'", 'SELECT FROM key WHERE id <@ tstzrange(now(), NULL)', 'SELECT max(id) FROM child',
+        'INSERT INTO key DEFAULT VALUES', 'INSERT INTO child SELECT id FROM key WHERE n = 1', 'DELETE FROM key WHERE n = 2',
+        "SELECT ulid_in('01ARYZ6S41TSV4RRFFQ69G5FAV'), ulid_out(id), id::bytea, id::timestamptz FROM key");
+    refused('strict', 'guest', $_, '.*(?:permission denied for|does not exist).*', "strict, before the block: $_") for @operations;
+    run('strict', $grants);
+    is(($node->psql('strict', $_, extra_params => ['-U', 'guest']))[2], '', "strict, after it: $_") for @operations;
+    refused('strict', 'guest', "SELECT $_", 'permission denied for function ulid_\w+_ordered_time', "strict, after it: not $_")
+        for 'ulid_advance_ordered_time(gen_ulid())', 'ulid_reset_ordered_time()';
 }
 
 # No script has the words that would take over an object that is there, or bring a name or another's rights into it.
