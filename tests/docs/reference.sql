@@ -1,12 +1,7 @@
 -- Checks of docs/reference.md: each example of its tables has the result that stands beside it, each function of the extensions
--- is on the page, and the page names no other. Before them, what pg_upgrade from an older server would leave.
+-- is on the page, and the page names no other.
 SET timezone = 'UTC';
-SELECT current_setting('server_version_num')::int >= 180000 AS newer \gset
-\if :newer
-CREATE EXTENSION ulid_gist CASCADE;
-ALTER OPERATOR FAMILY ulid_ops USING btree DROP FUNCTION 6 (ulid, ulid);
-ALTER OPERATOR FAMILY ulid_ops USING gist DROP FUNCTION 11 (ulid, ulid), FUNCTION 12 ("any", "any");
-\endif
+SELECT 'CREATE EXTENSION ulid_gist CASCADE' FROM pg_available_extensions WHERE name = 'btree_gist' \gexec
 \set page `cat docs/reference.md`
 CREATE TEMP TABLE page AS SELECT :'page' AS text;
 DO $$

@@ -10,7 +10,9 @@ INSERT INTO kind (e, has_query) SELECT format('((%s) IS NOT NULL)', e), e LIKE '
     '(a, u) IS DISTINCT FROM (b, u)', '(u, 1) IS DISTINCT FROM (a, 1)', 'a IN (b, u)', 'a = ANY (ARRAY[b])', 'a BETWEEN b AND u', 'greatest(a, b)',
     'EXISTS (SELECT FROM sibling JOIN cousin USING (id))', 'EXISTS (SELECT FROM cousin NATURAL FULL JOIN sibling)',
     'EXISTS (SELECT FROM sibling AS x LEFT JOIN sibling AS y USING (id))', 'a IN (SELECT id FROM sibling)',
-    'u NOT IN (SELECT id FROM sibling)', 'a <= ALL (SELECT id FROM cousin)']) AS e;
+    'u NOT IN (SELECT id FROM sibling)', 'a <= ALL (SELECT id FROM cousin)', 'EXISTS (SELECT id FROM sibling ORDER BY id)',
+    'EXISTS (SELECT FROM sibling GROUP BY id)', '(SELECT count(DISTINCT id) FROM sibling)', 'EXISTS (SELECT id FROM cousin UNION SELECT id FROM sibling)',
+    'EXISTS (SELECT rank() OVER (PARTITION BY id ORDER BY id) FROM sibling)', '(a, 1) < (b, 2)']) AS e;
 SELECT format('CREATE VIEW view_%s AS SELECT *, %s AS e FROM compared', n, e),
     format('CREATE MATERIALIZED VIEW materialized_%s AS SELECT n FROM compared WHERE %s', n, e),
     format('CREATE POLICY policy_%s ON compared USING (%s) WITH CHECK (%2$s)', n, e),
