@@ -116,5 +116,7 @@ SELECT query || ' => ' || outcome(query, true) FROM unnest(ARRAY[
     $$SELECT 'c4ca4238-a0b9-2382-0dcc-509a6f75849b' <@ uuidrange(NULL, u) FROM few$$,
     $$SELECT u <@ uuidrange(NULL, u) FROM few$$,
     $$SELECT uuidrange(NULL, u) @> 'c4ca4238-a0b9-2382-0dcc-509a6f75849b' FROM few$$,
-    $$CREATE TABLE ruled (u uuid CHECK (u > '00000000-0000-0000-0000-000000000000'), w uuid GENERATED ALWAYS AS (u) STORED, EXCLUDE USING btree (u WITH =))$$
+    $$CREATE TABLE ruled (u uuid CHECK (u > '00000000-0000-0000-0000-000000000000'), w uuid GENERATED ALWAYS AS (u) STORED, EXCLUDE USING btree (u WITH =))$$,
+    $$CREATE FUNCTION ulid(text) RETURNS text LANGUAGE sql IMMUTABLE AS 'SELECT upper($1)'$$,
+    $$SELECT ulid(t) FROM few$$, $$SELECT ulid(v) FROM few$$, $$SELECT ulid(c) FROM few$$, $$SELECT ulid('cfcd2084-95d5-65ef-66e7-dff9f98764da') FROM few$$
 ]) WITH ORDINALITY AS q (query, n) ORDER BY n;
