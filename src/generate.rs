@@ -11,7 +11,7 @@ use pgrx::pg_sys::Datum;
 
 use super::functions;
 use super::server::datum::{POSTGRES_EPOCH_MS, TimestampTz, Uuid};
-use super::server::frame::Returned;
+use super::server::frame::{Plain, Returned};
 use super::server::report::{self, Error, Fault};
 use super::server::shared::slots;
 
@@ -74,30 +74,23 @@ pub(super) struct Ordered<T> {
 impl<T: Returned> Returned for Ordered<T> {
     const SQL: &'static str = T::SQL;
 
-    unsafe fn into_datum(self) -> Datum {
-        // SAFETY: its contract is that of this method.
-        unsafe {
-            if self.ahead > ordered::MINUTE {
-                warn_once();
-            }
-            self.id.into_datum()
+    fn into_datum(self, plain: Plain) -> Datum {
+        if self.ahead > ordered::MINUTE {
+            warn_once(plain);
         }
+        self.id.into_datum(plain)
     }
 }
 
 /// Warns that ordered ids are ahead of the clock, once per session. A parallel worker is a process of its own, so it
 /// stays silent.
-///
-/// # Safety
-/// The caller's frames are plain.
 #[cold]
-unsafe fn warn_once() {
+fn warn_once(plain: Plain) {
     static WARNED: AtomicBool = AtomicBool::new(false);
     // SAFETY: a process learns its number, which is negative outside of parallel workers, before it runs SQL.
-    unsafe {
-        if pgrx::pg_sys::ParallelWorkerNumber < 0 && !WARNED.swap(true, Ordering::Relaxed) {
-            report::warn_of_clock();
-        }
+    let is_worker = unsafe { pgrx::pg_sys::ParallelWorkerNumber } >= 0;
+    if !is_worker && !WARNED.swap(true, Ordering::Relaxed) {
+        report::warn_of_clock(plain);
     }
 }
 

@@ -91,7 +91,7 @@ frame::export! {
         ulid_range_sel(root: Internal, operator: Oid, arguments: Internal, relation: i32) -> f64 = planner::window_selectivity;
         ulid_starts_with_support(request: Internal) -> Internal = planner::starts_with_support;
         ulid_comparison_support(request: Internal) -> Internal = planner::comparison_support;
-        ulid_brin_minmax_opcinfo(kind: Internal) -> Internal = brin::minmax_opcinfo;
-        ulid_brin_minmax_multi_opcinfo(kind: Internal) -> Internal = brin::minmax_multi_opcinfo;
+        ulid_brin_minmax_opcinfo(typid: Internal) -> Internal = brin::minmax_opcinfo;
+        ulid_brin_minmax_multi_opcinfo(typid: Internal) -> Internal = brin::minmax_multi_opcinfo;
     }
 }

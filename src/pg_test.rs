@@ -55,6 +55,7 @@ mod tests {
 
     mod failing {
         use super::{Ulid, frame, shared};
+        use crate::server::frame::Plain;
         use crate::server::report::{Error, Fault};
 
         frame::export! {
@@ -89,7 +90,7 @@ mod tests {
         }
 
         /// A second word, in addition to the one of the server.
-        fn attach() -> bool {
+        fn attach(_: Plain) -> bool {
             shared::test_support::attached(c"ulid_test").load(super::Ordering::Relaxed) == 0
         }
     }

@@ -17,10 +17,9 @@
 //! - An operator of another family is used only if it is ours or core's.
 //! - Nothing is planned that can raise an error for what the planner knows: estimators evaluate what is stable.
 //! - What a query calls in place of what was written, its role may call, as well as what was written; if not everybody
-//!   may,
-//!   its plan is for that role alone. It is made again when one of these functions changes, unless it is core's.
-//! - Every function of the server is called without a wrapper ([`super::server`]). Nothing here has anything to drop or
-//!   catches anything.
+//!   may, its plan is for that role alone. It is made again when one of these functions changes, unless it is core's.
+//! - Every function of the server is called without a wrapper ([`super::server`]), by who has a [`Plain`], which each
+//!   [`Expr`] and [`Root`] has: nothing here has anything to drop or catches anything.
 //!
 //! # The contract of this module
 //! PostgreSQL calls a hook with nodes that it holds, and waits for the answer. Until then, those nodes and what they
@@ -38,28 +37,27 @@ mod simplify;
 
 use std::ffi::{CStr, c_int, c_void};
 
-use catalog::{base_type, has_sixteen_bytes};
 use node::{Expr, Root};
-use pgrx::pg_sys::{self, Const, Datum, List, NodeTag, Oid, RelabelType};
+use pgrx::pg_sys::{self, Const, Datum, NodeTag, Oid};
 
 use super::server::datum::{Internal, TextArg};
-use super::server::frame::Argument;
+use super::server::frame::{Argument, Plain};
 use super::server::range::range_window;
 use pg_ulid::Window;
 
 /// The planner support function of `ulid <@ tstzrange` and its commutator.
-pub(super) fn window_support(request: Internal) -> Internal {
-    support(request, Some(&WINDOW))
+pub(super) fn window_support(request: Internal, plain: Plain) -> Internal {
+    support(request, Some(&WINDOW), plain)
 }
 
 /// The planner support function of `ulid_starts_with`.
-pub(super) fn starts_with_support(request: Internal) -> Internal {
-    support(request, Some(&STARTS_WITH))
+pub(super) fn starts_with_support(request: Internal, plain: Plain) -> Internal {
+    support(request, Some(&STARTS_WITH), plain)
 }
 
 /// The planner support function of `ulid_eq`, `ulid_ne`, `ulid_lt`, `ulid_le`, `ulid_ge` and `ulid_gt`.
-pub(super) fn comparison_support(request: Internal) -> Internal {
-    support(request, None)
+pub(super) fn comparison_support(request: Internal, plain: Plain) -> Internal {
+    support(request, None, plain)
 }
 
 /// The answer of a support function: a node, or the request itself.
@@ -67,7 +65,7 @@ type Answer = Option<*mut c_void>;
 
 /// Answers a request about a predicate, or, without one, about a comparison.
 #[allow(unsafe_code)]
-fn support(request: Internal, predicate: Option<&'static Predicate>) -> Internal {
+fn support(request: Internal, predicate: Option<&'static Predicate>, plain: Plain) -> Internal {
     use NodeTag::{T_SupportRequestIndexCondition, T_SupportRequestSelectivity, T_SupportRequestSimplify};
 
     let request = request.0;
@@ -75,14 +73,16 @@ fn support(request: Internal, predicate: Option<&'static Predicate>) -> Internal
     // uses meanwhile.
     let answer = unsafe {
         match ((*request.cast::<pg_sys::Node>()).type_, predicate) {
-            (T_SupportRequestIndexCondition, None) => comparison::answer(&mut *request.cast()),
+            (T_SupportRequestIndexCondition, None) => comparison::answer(&mut *request.cast(), plain),
             (T_SupportRequestIndexCondition, Some(predicate)) => {
-                index_condition::answer(&mut *request.cast(), predicate)
+                index_condition::answer(&mut *request.cast(), predicate, plain)
             }
-            (T_SupportRequestSimplify, None) => comparison::simplify(&*request.cast()),
-            (T_SupportRequestSimplify, Some(predicate)) => simplify::answer(&*request.cast(), predicate),
+            (T_SupportRequestSimplify, None) => comparison::simplify(&*request.cast(), plain),
+            (T_SupportRequestSimplify, Some(predicate)) => {
+                simplify::answer(&*request.cast(), predicate, plain)
+            }
             (T_SupportRequestSelectivity, Some(predicate)) => {
-                selectivity::answer(&mut *request.cast(), predicate)
+                selectivity::answer(&mut *request.cast(), predicate, plain)
             }
             _ => None,
         }
@@ -92,10 +92,17 @@ fn support(request: Internal, predicate: Option<&'static Predicate>) -> Internal
 
 /// The estimator of `ulid <@ tstzrange` and its commutator: the fraction of the rows, 0 to 1, that is in the window.
 #[allow(unsafe_code)]
-pub(super) fn window_selectivity(root: Internal, operator: Oid, arguments: Internal, relation: i32) -> f64 {
-    let function = catalog::function_of(operator);
+pub(super) fn window_selectivity(
+    root: Internal,
+    operator: Oid,
+    arguments: Internal,
+    relation: i32,
+    plain: Plain,
+) -> f64 {
+    let (root, arguments) = (root.0.cast(), arguments.0.cast());
+    let function = catalog::function_of(operator, plain);
     // SAFETY: PostgreSQL calls an estimator with the query's root and the arguments of the operator.
-    unsafe { selectivity::of_restriction(root.0.cast(), function, arguments.0.cast(), relation, &WINDOW) }
+    unsafe { selectivity::of_restriction(root, function, arguments, relation, &WINDOW, plain) }
 }
 
 /// A predicate that is true for the ulids between two bounds.
@@ -110,7 +117,7 @@ struct Predicate {
     can_fail: bool,
     /// The bounds for a value of that type that is not null. `None` if the predicate raises an error for it; that is
     /// left to whoever evaluates the predicate.
-    bounds: unsafe fn(Datum) -> Option<Window>,
+    bounds: unsafe fn(Datum, Plain) -> Option<Window>,
 }
 
 /// `ulid <@ tstzrange`
@@ -120,8 +127,8 @@ static WINDOW: Predicate = Predicate {
     lower: c"ulid_range_lower",
     upper: c"ulid_range_upper",
     can_fail: false,
-    // SAFETY: called with a tstzrange, and planning drops nothing.
-    bounds: |datum| Some(unsafe { range_window(datum) }),
+    // SAFETY: called with a tstzrange.
+    bounds: |datum, plain| Some(unsafe { range_window(datum, plain) }),
 };
 
 /// `ulid_starts_with(ulid, text)`
@@ -131,14 +138,14 @@ static STARTS_WITH: Predicate = Predicate {
     lower: c"ulid_prefix_lower",
     upper: c"ulid_prefix_upper",
     can_fail: true,
-    // SAFETY: called with a text, and planning drops nothing.
-    bounds: |datum| Window::starting_with(unsafe { TextArg::from_datum(datum) }.0).ok(),
+    // SAFETY: called with a text.
+    bounds: |datum, plain| Window::starting_with(unsafe { TextArg::from_datum(datum, plain) }.0).ok(),
 };
 
 impl Predicate {
     /// Whether an expression is of the type of the argument, or of a domain over it.
     fn takes(&self, expression: Expr) -> bool {
-        base_type(expression.kind()) == self.argument
+        expression.base_type() == self.argument
     }
 
     /// The bounds for an argument that is a constant of the right type and not null. `Ok(None)` if it is none, and
@@ -148,7 +155,7 @@ impl Predicate {
         match argument.cast::<Const>() {
             Some(constant) if self.takes(argument) && !constant.constisnull => {
                 // SAFETY: the type of the constant was checked.
-                unsafe { (self.bounds)(constant.constvalue) }.map(Some).ok_or(Raises)
+                unsafe { (self.bounds)(constant.constvalue, argument.plain) }.map(Some).ok_or(Raises)
             }
             _ => Ok(None),
         }
@@ -176,57 +183,59 @@ impl Call {
             (true, false) => (1, second, first),
             _ => return None,
         };
-        if !has_sixteen_bytes(ulid.kind()) {
+        if !catalog::has_sixteen_bytes(ulid.typid(), ulid.plain) {
             return None;
         }
         // A range is relabelled as the domain that the operators take.
-        let inner =
-            argument.cast::<RelabelType>().and_then(node::relabelled).filter(|inner| predicate.takes(*inner));
+        let inner = argument.relabelled().filter(|inner| predicate.takes(*inner));
         Some(Self { predicate, function, ulid_index, ulid, argument: inner.unwrap_or(argument) })
     }
 
     /// `ulid >= lower` and `ulid <= upper`, all of whose nodes are new, by the operators of a family: those of ulid, or
     /// core's of uuid. `None` if the family has neither, if the user may not execute what the comparisons call, or if
     /// computing them while the query is planned could raise an error.
-    fn comparisons(&self, root: Root, family: Oid) -> Option<*mut List> {
-        let order = Order::of(self.ulid.kind(), family).or_else(|| Order::of(pg_sys::UUIDOID, family))?;
+    fn comparisons(&self, root: Root, family: Oid) -> Option<[Expr; 2]> {
+        let plain = root.plain;
+        let order = Order::of(self.ulid.typid(), family, plain)
+            .or_else(|| Order::of(pg_sys::UUIDOID, family, plain))?;
         let (lower, upper) = match self.predicate.window(self.argument).ok()? {
-            Some(window) => {
-                (Expr::constant(order.kind, window.lower()), Expr::constant(order.kind, window.upper()))
-            }
+            Some(window) => (
+                Expr::constant(order.typid, window.lower(), plain),
+                Expr::constant(order.typid, window.upper(), plain),
+            ),
             None if self.predicate.can_fail && self.argument.contains_mutable_functions() => return None,
             None => (
-                self.bound_call(root, self.predicate.lower, order.kind)?,
-                self.bound_call(root, self.predicate.upper, order.kind)?,
+                self.bound_call(root, self.predicate.lower, order.typid)?,
+                self.bound_call(root, self.predicate.upper, order.typid)?,
             ),
         };
         let called = [
             self.function,
-            catalog::function_of(order.greater_equal),
-            catalog::function_of(order.less_equal),
+            catalog::function_of(order.greater_equal, plain),
+            catalog::function_of(order.less_equal, plain),
         ];
         if !called.into_iter().all(|function| root.may_execute(function)) {
             return None;
         }
-        let ulid = || self.ulid.copy().relabel(order.kind);
-        Some(node::list([
+        let ulid = || self.ulid.copy().relabel(order.typid);
+        Some([
             Expr::op_clause(order.greater_equal, ulid(), lower),
             Expr::op_clause(order.less_equal, ulid(), upper),
-        ]))
+        ])
     }
 
-    /// A call of the function that computes a bound from the argument, as the type `kind`. `None` if there is something
-    /// else under its name, or the user may not execute it.
-    fn bound_call(&self, root: Root, name: &CStr, kind: Oid) -> Option<Expr> {
-        let result = self.ulid.kind();
-        let function = catalog::sibling(self.function, name, self.predicate.argument, result)?;
-        root.may_execute(function).then(|| Expr::call(function, result, self.argument.copy()).relabel(kind))
+    /// A call of the function that computes a bound from the argument, as this type. `None` if there is something else
+    /// under its name, or the user may not execute it.
+    fn bound_call(&self, root: Root, name: &CStr, typid: Oid) -> Option<Expr> {
+        let result = self.ulid.typid();
+        let function = catalog::sibling(self.function, name, self.predicate.argument, result, root.plain)?;
+        root.may_execute(function).then(|| Expr::call(function, result, self.argument.copy()).relabel(typid))
     }
 }
 
 /// The type in which values are compared, and its operators.
 struct Order {
-    kind: Oid,
+    typid: Oid,
     greater_equal: Oid,
     less_equal: Oid,
 }
@@ -236,10 +245,10 @@ impl Order {
     ///
     /// They are those of the type's own btree class. What a family that somebody else made has as its strategies says
     /// nothing.
-    fn of(kind: Oid, family: Oid) -> Option<Self> {
-        let operator = |strategy: u32| catalog::operator(kind, strategy, family);
+    fn of(typid: Oid, family: Oid, plain: Plain) -> Option<Self> {
+        let operator = |strategy: u32| catalog::operator(typid, strategy, family, plain);
         Some(Self {
-            kind,
+            typid,
             greater_equal: operator(pg_sys::BTGreaterEqualStrategyNumber)?,
             less_equal: operator(pg_sys::BTLessEqualStrategyNumber)?,
         })

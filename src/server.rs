@@ -4,8 +4,8 @@
 //!
 //! pgrx's bindings wrap each function in a `sigsetjmp`, turn an ERROR into a Rust panic and raise it again. SQLSTATE,
 //! context and constraint are lost on the way, and bytes that are not UTF-8 are replaced. So every function that can
-//! report an error is declared here, and its error passes as PostgreSQL's `longjmp`. The rule for callers: all
-//! frames from here up to PostgreSQL are plain ([`frame`]) while such a function runs.
+//! report an error is declared here, and its error passes as PostgreSQL's `longjmp`. The rule for callers: they have a
+//! [`Plain`](frame::Plain).
 #![allow(unsafe_code)]
 
 pub(super) mod brin;
@@ -89,7 +89,7 @@ declare! {
     fn text_to_cstring(text: *const text) -> *mut c_char;
     fn pg_detoast_datum(datum: *mut varlena) -> *mut varlena;
     fn pg_detoast_datum_packed(datum: *mut varlena) -> *mut varlena;
-    fn lookup_type_cache(kind: Oid, flags: c_int) -> *mut TypeCacheEntry;
+    fn lookup_type_cache(typid: Oid, flags: c_int) -> *mut TypeCacheEntry;
     fn range_deserialize(
         cache: *mut TypeCacheEntry,
         range: *const RangeType,
@@ -163,9 +163,9 @@ declare! {
     ) -> Datum;
     fn ReleaseSysCache(tuple: HeapTuple);
     fn buildoidvector(oids: *const Oid, n: c_int) -> *mut oidvector;
-    fn getBaseType(kind: Oid) -> Oid;
-    fn format_type_be(kind: Oid) -> *mut c_char;
-    fn get_typlenbyval(kind: Oid, length: *mut i16, by_value: *mut bool);
+    fn getBaseType(typid: Oid) -> Oid;
+    fn format_type_be(typid: Oid) -> *mut c_char;
+    fn get_typlenbyval(typid: Oid, length: *mut i16, by_value: *mut bool);
     fn get_func_namespace(function: Oid) -> Oid;
     fn func_volatile(function: Oid) -> c_char;
     fn get_opcode(operator: Oid) -> Oid;
@@ -193,7 +193,7 @@ declare! {
     fn copyObjectImpl(node: *const c_void) -> *mut c_void;
     fn applyRelabelType(
         node: *mut Node,
-        kind: Oid,
+        typid: Oid,
         typmod: i32,
         collation: Oid,
         form: CoercionForm::Type,
@@ -207,7 +207,7 @@ declare! {
     fn lappend(list: *mut List, pointer: *mut c_void) -> *mut List;
     fn exprType(node: *const Node) -> Oid;
     fn makeConst(
-        kind: Oid,
+        typid: Oid,
         typmod: i32,
         collation: Oid,
         length: c_int,
@@ -263,32 +263,6 @@ declare! {
         flags: c_int,
     ) -> bool;
     fn free_attstatsslot(slot: *mut AttStatsSlot);
-}
-
-/// Calls a function that may allocate much, whose result does not point to what it has allocated: that is freed. This
-/// may be done for each expression of a query, so it ends here if it was canceled.
-pub(super) fn in_temporary_memory<T: Copy>(function: impl FnOnce() -> T + Copy) -> T {
-    use pgrx::pg_sys::{self, CurrentMemoryContext};
-    let sizes = [
-        pg_sys::ALLOCSET_DEFAULT_MINSIZE,
-        pg_sys::ALLOCSET_DEFAULT_INITSIZE,
-        pg_sys::ALLOCSET_DEFAULT_MAXSIZE,
-    ];
-    let [minimum, initial, maximum] = sizes.map(|size| size as usize);
-    // SAFETY: the process has one thread, which runs SQL. After an ERROR, PostgreSQL sets the current context itself,
-    // and frees the new one with its parent.
-    unsafe {
-        if pg_sys::InterruptPending != 0 {
-            ProcessInterrupts();
-        }
-        let outer = CurrentMemoryContext;
-        let inner = AllocSetContextCreateInternal(outer, c"ulid".as_ptr(), minimum, initial, maximum);
-        CurrentMemoryContext = inner;
-        let result = function();
-        CurrentMemoryContext = outer;
-        MemoryContextDelete(inner);
-        result
-    }
 }
 
 /// The elements of a list. The server has this only as inline functions.

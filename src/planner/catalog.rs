@@ -1,5 +1,5 @@
 //! What the planner's hooks look up about types, operators and functions. All of this needs a transaction, which every
-//! hook runs within.
+//! hook runs within; a type or a class that does not exist is an ERROR, and other things are not found.
 #![allow(unsafe_code)]
 
 use std::ffi::{CStr, c_int};
@@ -8,62 +8,63 @@ use pgrx::pg_sys::{self, Datum, FormData_pg_proc, HeapTuple, Oid, SysCacheIdenti
 
 use crate::server;
 use crate::server::datum::TextArg;
-use crate::server::frame::Argument;
+use crate::server::frame::{Argument, Plain};
 use pg_ulid::Ulid;
 
 /// The type itself, or the one that the domain is over.
-pub(super) fn base_type(kind: Oid) -> Oid {
+pub(super) fn base_type(typid: Oid, _: Plain) -> Oid {
     // SAFETY: a type that does not exist is an ERROR.
-    unsafe { server::getBaseType(kind) }
+    unsafe { server::getBaseType(typid) }
 }
 
 /// Whether values of a type can be read as ulids: 16 bytes, passed by reference.
-pub(super) fn has_sixteen_bytes(kind: Oid) -> bool {
+pub(super) fn has_sixteen_bytes(typid: Oid, _: Plain) -> bool {
     let (mut length, mut by_value) = (0, true);
     // SAFETY: a type that does not exist is an ERROR.
-    unsafe { server::get_typlenbyval(kind, &mut length, &mut by_value) };
+    unsafe { server::get_typlenbyval(typid, &mut length, &mut by_value) };
     usize::try_from(length) == Ok(size_of::<Ulid>()) && !by_value
 }
 
 /// The btree operator family that defines the order of a type.
-pub(super) fn default_family(kind: Oid) -> Option<Oid> {
+pub(super) fn default_family(typid: Oid, _: Plain) -> Option<Oid> {
     // SAFETY: a type that does not exist is an ERROR; an entry of this cache is never freed.
     let family =
-        unsafe { (*server::lookup_type_cache(kind, pg_sys::TYPECACHE_BTREE_OPFAMILY as c_int)).btree_opf };
+        unsafe { (*server::lookup_type_cache(typid, pg_sys::TYPECACHE_BTREE_OPFAMILY as c_int)).btree_opf };
     (family != Oid::INVALID).then_some(family)
 }
 
 /// The operator family of an operator class.
-pub(super) fn family_of(class: Oid) -> Oid {
+pub(super) fn family_of(class: Oid, _: Plain) -> Oid {
     // SAFETY: a class that does not exist is an ERROR.
     unsafe { server::get_opclass_family(class) }
 }
 
 /// The operator that is a strategy of a type's own btree family, if it belongs to another family, too.
-pub(super) fn operator(kind: Oid, strategy: u32, family: Oid) -> Option<Oid> {
+pub(super) fn operator(typid: Oid, strategy: u32, family: Oid, plain: Plain) -> Option<Oid> {
     // SAFETY: what does not exist is not found.
     unsafe {
-        let operator = server::get_opfamily_member(default_family(kind)?, kind, kind, strategy as i16);
+        let operator =
+            server::get_opfamily_member(default_family(typid, plain)?, typid, typid, strategy as i16);
         (operator != Oid::INVALID && server::op_in_opfamily(operator, family)).then_some(operator)
     }
 }
 
 /// The strategy of an operator in a type's own btree family, 1 to 5 for `<` to `>`.
-pub(super) fn strategy(operator: Oid, kind: Oid) -> Option<u32> {
+pub(super) fn strategy(operator: Oid, typid: Oid, plain: Plain) -> Option<u32> {
     // SAFETY: what does not exist is not found.
-    let strategy = unsafe { server::get_op_opfamily_strategy(operator, default_family(kind)?) };
+    let strategy = unsafe { server::get_op_opfamily_strategy(operator, default_family(typid, plain)?) };
     u32::try_from(strategy).ok().filter(|&strategy| strategy != 0)
 }
 
 /// The function of an operator; invalid if there is no such operator.
-pub(super) fn function_of(operator: Oid) -> Oid {
+pub(super) fn function_of(operator: Oid, _: Plain) -> Oid {
     // SAFETY: what does not exist is not found.
     unsafe { server::get_opcode(operator) }
 }
 
 /// Whether a function is written in SQL, so that the planner may put its body in place of a call. Core's are not, as
 /// none of them calls ours.
-pub(super) fn is_sql(function: Oid) -> bool {
+pub(super) fn is_sql(function: Oid, _: Plain) -> bool {
     if function.to_u32() < pg_sys::FirstUnpinnedObjectId {
         return false;
     }
@@ -81,7 +82,7 @@ pub(super) fn is_sql(function: Oid) -> bool {
 
 /// The function of this name, argument and result in the schema of another one, if a call of it runs the C symbol of
 /// that name in the library of the other one, and nothing before or after it.
-pub(super) fn sibling(function: Oid, name: &CStr, argument: Oid, result: Oid) -> Option<Oid> {
+pub(super) fn sibling(function: Oid, name: &CStr, argument: Oid, result: Oid, plain: Plain) -> Option<Oid> {
     let by_signature = SysCacheIdentifier::PROCNAMEARGSNSP as c_int;
     let by_oid = SysCacheIdentifier::PROCOID as c_int;
     // SAFETY: the keys are of the types of these caches, which are of pg_proc, and the attributes read as texts are
@@ -98,12 +99,14 @@ pub(super) fn sibling(function: Oid, name: &CStr, argument: Oid, result: Oid) ->
             server::ReleaseSysCache(tuple);
             return None;
         }
-        let text = |tuple, number| attribute(by_oid, tuple, number).map(|datum| TextArg::from_datum(datum).0);
+        let text = |tuple, number| {
+            attribute(by_oid, tuple, number, plain).map(|datum| TextArg::from_datum(datum, plain).0)
+        };
         let found = &*pg_sys::GETSTRUCT(tuple).cast::<FormData_pg_proc>();
         let is_ours = found.prolang == Oid::from(pg_sys::ClanguageId)
             && found.prorettype == result
             && !found.prosecdef
-            && attribute(by_oid, tuple, pg_sys::Anum_pg_proc_proconfig).is_none()
+            && attribute(by_oid, tuple, pg_sys::Anum_pg_proc_proconfig, plain).is_none()
             && text(tuple, pg_sys::Anum_pg_proc_prosrc) == Some(name.to_bytes())
             && text(tuple, pg_sys::Anum_pg_proc_probin) == text(other, pg_sys::Anum_pg_proc_probin);
         let found = found.oid;
@@ -117,7 +120,7 @@ pub(super) fn sibling(function: Oid, name: &CStr, argument: Oid, result: Oid) ->
 ///
 /// # Safety
 /// The tuple is of this cache, and the number is one of the `Anum_` constants of its catalog.
-pub(super) unsafe fn attribute(cache: c_int, tuple: HeapTuple, number: u32) -> Option<Datum> {
+pub(super) unsafe fn attribute(cache: c_int, tuple: HeapTuple, number: u32, _: Plain) -> Option<Datum> {
     let mut is_null = false;
     // SAFETY: the cache knows the attributes of its catalog.
     let datum = unsafe { server::SysCacheGetAttr(cache, tuple, number as i16, &mut is_null) };

@@ -6,29 +6,29 @@ use pgrx::pg_sys::{
 };
 
 use super::node::{self, Expr, Root, pair};
-use super::{Answer, catalog};
+use super::{Answer, Plain, catalog};
 
 /// The comparison by core's operator of uuid, which is exact. The planner asks only where the operator of ulid does not
 /// belong to the index.
 #[allow(unsafe_code)]
-pub(super) fn answer(request: &mut SupportRequestIndexCondition) -> Answer {
+pub(super) fn answer(request: &mut SupportRequestIndexCondition, plain: Plain) -> Answer {
     // SAFETY: the request is the planner's.
-    let (root, clause) = unsafe { (Root::of(request.root)?, Expr::of(request.node)?) };
+    let (root, clause) = unsafe { (Root::of(request.root, plain)?, Expr::of(request.node, plain)?) };
     let operator = clause.cast::<OpExpr>()?.opno;
     let [left, right] = clause.arguments()?;
     let column_is_left = request.indexarg == 0;
     let (column, other) = if column_is_left { (left, right) } else { (right, left) };
-    let kind = column.kind();
-    if other.kind() != kind || !other.is_constant_in_scan(request) {
+    let typid = column.typid();
+    if other.typid() != typid || !other.is_constant_in_scan(request) {
         return None;
     }
     // What the operator means, its own family says. With the sides exchanged, `<` becomes `>`.
-    let strategy = match catalog::strategy(operator, kind)? {
+    let strategy = match catalog::strategy(operator, typid, plain)? {
         strategy if column_is_left => strategy,
         strategy => BTMaxStrategyNumber + 1 - strategy,
     };
-    let exact = catalog::operator(UUIDOID, strategy, request.opfamily)?;
-    if ![operator, exact].into_iter().all(|called| root.may_execute(catalog::function_of(called))) {
+    let exact = catalog::operator(UUIDOID, strategy, request.opfamily, plain)?;
+    if ![operator, exact].into_iter().all(|called| root.may_execute(catalog::function_of(called, plain))) {
         return None;
     }
     let [column, other] = [column, other].map(|side| side.copy().relabel(UUIDOID));
@@ -43,9 +43,9 @@ pub(super) fn answer(request: &mut SupportRequestIndexCondition) -> Answer {
 /// constant to it, is often known only later, when the planner does not ask again: of a partition, of a branch of UNION
 /// ALL, of what a query groups by. So this is done for all; it changes nothing else but what EXPLAIN shows.
 #[allow(unsafe_code)]
-pub(super) fn simplify(request: &SupportRequestSimplify) -> Answer {
+pub(super) fn simplify(request: &SupportRequestSimplify, plain: Plain) -> Answer {
     // SAFETY: the request is the planner's, and holds a call.
-    for side in unsafe { pair((*request.fcall).args)? } {
+    for side in unsafe { pair((*request.fcall).args, plain)? } {
         // The arguments were made for this call, which keeps them if there is no other in its place.
         side.print_as_cast();
     }

@@ -2,8 +2,8 @@
 
 use pgrx::pg_sys::SupportRequestIndexCondition;
 
-use super::node::{Expr, Root};
-use super::{Answer, Call, Predicate};
+use super::node::{self, Expr, Root};
+use super::{Answer, Call, Plain, Predicate};
 
 /// The bounds for an index on the ulid, which are exact.
 ///
@@ -11,9 +11,13 @@ use super::{Answer, Call, Predicate};
 /// But it must not be volatile, and a sub-select must have become a parameter: its rows can differ from one execution
 /// to the next, whatever its functions are labelled.
 #[allow(unsafe_code)]
-pub(super) fn answer(request: &mut SupportRequestIndexCondition, predicate: &'static Predicate) -> Answer {
+pub(super) fn answer(
+    request: &mut SupportRequestIndexCondition,
+    predicate: &'static Predicate,
+    plain: Plain,
+) -> Answer {
     // SAFETY: the request is the planner's.
-    let (root, clause) = unsafe { (Root::of(request.root)?, Expr::of(request.node)?) };
+    let (root, clause) = unsafe { (Root::of(request.root, plain)?, Expr::of(request.node, plain)?) };
     let call = Call::of(predicate, request.funcid, clause.arguments()?)?;
     if call.ulid_index != request.indexarg
         || !call.argument.is_constant_in_scan(request)
@@ -23,5 +27,5 @@ pub(super) fn answer(request: &mut SupportRequestIndexCondition, predicate: &'st
     }
     let conditions = call.comparisons(root, request.opfamily)?;
     request.lossy = false;
-    Some(conditions.cast())
+    Some(node::list(conditions).cast())
 }

@@ -10,32 +10,35 @@ use pgrx::pg_sys::{
     RangeTblEntry, RelabelType, SupportRequestIndexCondition, Var,
 };
 
-use super::catalog::base_type;
+use super::catalog;
 use crate::server;
-use crate::server::frame::Returned;
+use crate::server::frame::{Plain, Returned};
 use pg_ulid::Ulid;
 
 /// The root of a query's planning.
 #[derive(Clone, Copy)]
-pub(super) struct Root(NonNull<PlannerInfo>);
+pub(super) struct Root {
+    root: NonNull<PlannerInfo>,
+    pub(super) plain: Plain,
+}
 
 impl Root {
     /// The root, unless the pointer is null.
     ///
     /// # Safety
     /// The pointer is that of a hook's request.
-    pub(super) unsafe fn of(root: *mut PlannerInfo) -> Option<Self> {
-        NonNull::new(root).map(Self)
+    pub(super) unsafe fn of(root: *mut PlannerInfo, plain: Plain) -> Option<Self> {
+        NonNull::new(root).map(|root| Self { root, plain })
     }
 
     pub(super) fn as_ptr(self) -> *mut PlannerInfo {
-        self.0.as_ptr()
+        self.root.as_ptr()
     }
 
     /// The query. Core plans an expression for itself with a root that has none.
     pub(super) fn query(&self) -> Option<&Query> {
         // SAFETY: the contract of the module: both stay while the planner waits.
-        unsafe { self.0.as_ref().parse.as_ref() }
+        unsafe { self.root.as_ref().parse.as_ref() }
     }
 
     /// Whether the current user may execute a function. If not everybody may, a plan that is made with this answer is
@@ -73,7 +76,7 @@ impl Root {
     /// Marks the plan as one for the current role alone.
     fn depends_on_role(self) {
         // SAFETY: every root has the state that all queries of a statement share, and nobody else changes it meanwhile.
-        unsafe { (*self.0.as_ref().glob).dependsOnRole = true };
+        unsafe { (*self.root.as_ref().glob).dependsOnRole = true };
     }
 
     /// Lets a cached plan be made again when a function changes.
@@ -101,40 +104,48 @@ tagged!(Const T_Const, FuncExpr T_FuncExpr, OpExpr T_OpExpr, RelabelType T_Relab
 
 /// An expression. A copy of this is the same node, which may appear in only one place of a tree.
 #[derive(Clone, Copy)]
-pub(super) struct Expr(NonNull<Node>);
+pub(super) struct Expr {
+    node: NonNull<Node>,
+    pub(super) plain: Plain,
+}
 
 impl Expr {
     /// The expression, unless the pointer is null.
     ///
     /// # Safety
     /// The pointer is that of a node in the request of a hook, or was made for its answer.
-    pub(super) unsafe fn of<T>(node: *mut T) -> Option<Self> {
-        NonNull::new(node.cast()).map(Self)
+    pub(super) unsafe fn of<T>(node: *mut T, plain: Plain) -> Option<Self> {
+        NonNull::new(node.cast()).map(|node| Self { node, plain })
     }
 
     /// What a function of the server has made.
     ///
     /// # Safety
     /// The pointer is to an expression.
-    unsafe fn made<T>(node: *mut T) -> Self {
+    unsafe fn made<T>(node: *mut T, plain: Plain) -> Self {
         // SAFETY: it is not null.
-        Self(unsafe { NonNull::new_unchecked(node.cast()) })
+        Self { node: unsafe { NonNull::new_unchecked(node.cast()) }, plain }
     }
 
     pub(super) fn as_ptr<T>(self) -> *mut T {
-        self.0.as_ptr().cast()
+        self.node.as_ptr().cast()
     }
 
     /// The node as this structure, if its tag says so.
     pub(super) fn cast<T: Tagged>(&self) -> Option<&T> {
         // SAFETY: the contract of the module; the tag says what the structure is.
-        unsafe { (self.0.as_ref().type_ == T::TAG).then(|| self.0.cast().as_ref()) }
+        unsafe { (self.node.as_ref().type_ == T::TAG).then(|| self.node.cast().as_ref()) }
     }
 
     /// The type of its value.
-    pub(super) fn kind(self) -> Oid {
+    pub(super) fn typid(self) -> Oid {
         // SAFETY: the contract of the module; a kind of node that is no expression is an ERROR.
         unsafe { server::exprType(self.as_ptr()) }
+    }
+
+    /// That type, or the one that the domain is over.
+    pub(super) fn base_type(self) -> Oid {
+        catalog::base_type(self.typid(), self.plain)
     }
 
     /// The two arguments of a call, written as a function or as an operator.
@@ -142,28 +153,28 @@ impl Expr {
         let list =
             self.cast::<OpExpr>().map(|call| call.args).or(self.cast::<FuncExpr>().map(|call| call.args))?;
         // SAFETY: the list is that of a call that the planner holds.
-        unsafe { pair(list) }
+        unsafe { pair(list, self.plain) }
     }
 
     /// A copy of it and everything below it.
     pub(super) fn copy(self) -> Self {
         // SAFETY: the contract of the module.
-        unsafe { Self::made(server::copyObjectImpl(self.as_ptr())) }
+        unsafe { Self::made(server::copyObjectImpl(self.as_ptr()), self.plain) }
     }
 
     /// Itself, which must be new, as another type with the same bytes: changed in place, or a relabelling of it.
     ///
     /// A ulid becomes a uuid by an explicit cast, which postgres_fdw sends to another server: there is no implicit one.
-    pub(super) fn relabel(self, kind: Oid) -> Self {
-        let form = if base_type(self.kind()) == kind {
+    pub(super) fn relabel(self, typid: Oid) -> Self {
+        let form = if self.base_type() == typid {
             CoercionForm::COERCE_IMPLICIT_CAST
         } else {
             CoercionForm::COERCE_EXPLICIT_CAST
         };
         // SAFETY: the node is new, so it may change; the types have the same bytes, as the callers have checked.
         unsafe {
-            let relabelled = server::applyRelabelType(self.as_ptr(), kind, -1, Oid::INVALID, form, -1, true);
-            Self::made(relabelled)
+            let relabelled = server::applyRelabelType(self.as_ptr(), typid, -1, Oid::INVALID, form, -1, true);
+            Self::made(relabelled, self.plain)
         }
     }
 
@@ -176,13 +187,19 @@ impl Expr {
         }
     }
 
+    /// What it relabels.
+    pub(super) fn relabelled(self) -> Option<Self> {
+        // SAFETY: the contract of the module.
+        unsafe { Self::of(self.cast::<RelabelType>()?.arg, self.plain) }
+    }
+
     /// A constant of a type of 16 bytes that is passed by reference.
-    pub(super) fn constant(kind: Oid, value: Ulid) -> Self {
+    pub(super) fn constant(typid: Oid, value: Ulid, plain: Plain) -> Self {
         let length = size_of::<Ulid>() as c_int;
         // SAFETY: the value is one of such a type, in the planner's memory context.
         unsafe {
-            let value = value.into_datum();
-            Self::made(server::makeConst(kind, -1, Oid::INVALID, length, value, false, false))
+            let value = value.into_datum(plain);
+            Self::made(server::makeConst(typid, -1, Oid::INVALID, length, value, false, false), plain)
         }
     }
 
@@ -192,26 +209,28 @@ impl Expr {
         // SAFETY: the list is a new one.
         unsafe {
             let arguments = list([argument]);
-            Self::made(server::makeFuncExpr(function, result, arguments, Oid::INVALID, Oid::INVALID, form))
+            let call = server::makeFuncExpr(function, result, arguments, Oid::INVALID, Oid::INVALID, form);
+            Self::made(call, argument.plain)
         }
     }
 
     /// An operator between two expressions, which become parts of it.
     pub(super) fn op_clause(operator: Oid, left: Self, right: Self) -> Self {
-        let (left, right) = (left.as_ptr(), right.as_ptr());
+        let (plain, left, right) = (left.plain, left.as_ptr(), right.as_ptr());
         // SAFETY: what is made is an OpExpr of an operator that exists.
         unsafe {
             let clause =
                 server::make_opclause(operator, BOOLOID, false, left, right, Oid::INVALID, Oid::INVALID);
             server::set_opfuncid(clause.cast());
-            Self::made(clause)
+            Self::made(clause, plain)
         }
     }
 
-    /// The conjunction of a list of expressions.
-    pub(super) fn and(list: *mut List) -> Self {
+    /// The conjunction of both expressions, which become parts of it.
+    pub(super) fn and(self, other: Self) -> Self {
+        let and = pg_sys::BoolExprType::AND_EXPR;
         // SAFETY: the list is a new one.
-        unsafe { Self::made(server::makeBoolExpr(pg_sys::BoolExprType::AND_EXPR, list, -1)) }
+        unsafe { Self::made(server::makeBoolExpr(and, list([self, other]), -1), self.plain) }
     }
 
     /// Whether it is the same for all rows of one scan of the index.
@@ -246,12 +265,6 @@ pub(super) fn table<'query>(query: &'query Query, column: &Var) -> Option<&'quer
     (table.rtekind == pg_sys::RTEKind::RTE_RELATION).then_some(table)
 }
 
-/// The expression that was relabelled.
-pub(super) fn relabelled(relabel: &RelabelType) -> Option<Expr> {
-    // SAFETY: the contract of the module.
-    unsafe { Expr::of(relabel.arg) }
-}
-
 /// A list of expressions, which become parts of it.
 pub(super) fn list<const N: usize>(expressions: [Expr; N]) -> *mut List {
     // SAFETY: the list is new at first, then the one that the function has returned.
@@ -262,10 +275,10 @@ pub(super) fn list<const N: usize>(expressions: [Expr; N]) -> *mut List {
 ///
 /// # Safety
 /// The list is one of expressions in the request of a hook.
-pub(super) unsafe fn pair(list: *const List) -> Option<[Expr; 2]> {
+pub(super) unsafe fn pair(list: *const List, plain: Plain) -> Option<[Expr; 2]> {
     // SAFETY: each element of a list of expressions points to one.
     unsafe {
         let &[first, second] = server::elements(list) else { return None };
-        Some([Expr::of(first.ptr_value)?, Expr::of(second.ptr_value)?])
+        Some([Expr::of(first.ptr_value, plain)?, Expr::of(second.ptr_value, plain)?])
     }
 }

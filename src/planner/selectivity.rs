@@ -9,7 +9,7 @@ use pgrx::pg_sys::{self, AttStatsSlot, Const, Datum, HeapTuple, List, Oid, Plann
 
 use super::catalog::has_sixteen_bytes;
 use super::node::{Expr, pair};
-use super::{Answer, Call, Predicate};
+use super::{Answer, Call, Plain, Predicate};
 use crate::server;
 use pg_ulid::Ulid;
 use pg_ulid::Window;
@@ -24,14 +24,15 @@ const JOIN: f64 = 0.001;
 pub(super) fn answer(
     request: &mut pg_sys::SupportRequestSelectivity,
     predicate: &'static Predicate,
+    plain: Plain,
 ) -> Answer {
     // SAFETY: the request is the planner's, and holds the arguments of a call.
     unsafe {
-        Call::of(predicate, request.funcid, pair(request.args)?)?;
+        Call::of(predicate, request.funcid, pair(request.args, plain)?)?;
         request.selectivity = if request.is_join {
             JOIN
         } else {
-            of_restriction(request.root, request.funcid, request.args, request.varRelid, predicate)
+            of_restriction(request.root, request.funcid, request.args, request.varRelid, predicate, plain)
         };
     }
     Some(from_mut(request).cast())
@@ -48,6 +49,7 @@ pub(super) unsafe fn of_restriction(
     arguments: *mut List,
     relation: c_int,
     predicate: &Predicate,
+    plain: Plain,
 ) -> f64 {
     let mut variable = VariableStatData::default();
     let mut other = std::ptr::null_mut();
@@ -65,12 +67,12 @@ pub(super) unsafe fn of_restriction(
         ) {
             return DEFAULT;
         }
-        let other = Expr::of(other);
+        let other = Expr::of(other, plain);
         let is_null = other.is_some_and(|other| other.cast::<Const>().is_some_and(|value| value.constisnull));
         let window = other.and_then(|other| predicate.window(other).ok().flatten());
         let selectivity = match window {
             _ if is_null => 0.0,
-            Some(window) => of_window(&mut variable, function, window).unwrap_or(DEFAULT),
+            Some(window) => of_window(&mut variable, function, window, plain).unwrap_or(DEFAULT),
             None => DEFAULT,
         };
         if let (Some(release), false) = (variable.freefunc, variable.statsTuple.is_null()) {
@@ -85,7 +87,12 @@ pub(super) unsafe fn of_restriction(
 ///
 /// # Safety
 /// The variable is one that core filled in.
-unsafe fn of_window(variable: &mut VariableStatData, function: Oid, window: Window) -> Option<f64> {
+unsafe fn of_window(
+    variable: &mut VariableStatData,
+    function: Oid,
+    window: Window,
+    plain: Plain,
+) -> Option<f64> {
     if window.is_empty() {
         return Some(0.0);
     }
@@ -105,7 +112,7 @@ unsafe fn of_window(variable: &mut VariableStatData, function: Oid, window: Wind
         let numbers = pg_sys::ATTSTATSSLOT_NUMBERS;
         let (mut in_common, mut all_common) = (0.0, 0.0);
         let common =
-            with_slot(variable.statsTuple, pg_sys::STATISTIC_KIND_MCV, numbers, |values, numbers| {
+            with_slot(variable.statsTuple, pg_sys::STATISTIC_KIND_MCV, numbers, plain, |values, numbers| {
                 for (value, &frequency) in values.iter().zip(numbers) {
                     all_common += f64::from(frequency);
                     if window.contains(read(value)) {
@@ -113,9 +120,10 @@ unsafe fn of_window(variable: &mut VariableStatData, function: Oid, window: Wind
                     }
                 }
             });
-        let fraction = with_slot(variable.statsTuple, pg_sys::STATISTIC_KIND_HISTOGRAM, 0, |values, _| {
-            window.fraction(values, |value| read(value))
-        });
+        let fraction =
+            with_slot(variable.statsTuple, pg_sys::STATISTIC_KIND_HISTOGRAM, 0, plain, |values, _| {
+                window.fraction(values, |value| read(value))
+            });
         let rest = (1.0 - nulls - all_common).max(0.0);
         match (fraction.flatten(), common) {
             (Some(fraction), _) => Some(in_common + fraction * rest),
@@ -135,6 +143,7 @@ unsafe fn with_slot<T>(
     tuple: HeapTuple,
     kind: u32,
     flags: u32,
+    plain: Plain,
     show: impl FnOnce(&[Datum], &[f32]) -> T,
 ) -> Option<T> {
     let mut slot = AttStatsSlot::default();
@@ -144,7 +153,7 @@ unsafe fn with_slot<T>(
         if !server::get_attstatsslot(&mut slot, tuple, kind as c_int, Oid::INVALID, flags) {
             return None;
         }
-        let shown = has_sixteen_bytes(slot.valuetype)
+        let shown = has_sixteen_bytes(slot.valuetype, plain)
             .then(|| show(slice(slot.values, slot.nvalues), slice(slot.numbers, slot.nnumbers)));
         server::free_attstatsslot(&mut slot);
         shown

@@ -7,35 +7,72 @@ use std::ptr::{from_ref, null_mut};
 
 use pgrx::pg_sys::{
     self, Datum, FuncExpr, HeapTuple, List, Node, NodeTag, Oid, OpExpr, ParamKind, QualCost, Query,
-    RelabelType, SysCacheIdentifier, Var,
+    SysCacheIdentifier, Var,
 };
 
 use super::catalog::{attribute, family_of, is_sql};
-use super::node::{self, Expr, Root, pair, relabelled};
-use super::{Answer, Call, Predicate};
+use super::node::{self, Expr, Root, pair};
+use super::{Answer, Call, Plain, Predicate};
 use crate::server;
 
 /// The comparisons, as `AND`.
-pub(super) fn answer(request: &pg_sys::SupportRequestSimplify, predicate: &'static Predicate) -> Answer {
+pub(super) fn answer(
+    request: &pg_sys::SupportRequestSimplify,
+    predicate: &'static Predicate,
+    plain: Plain,
+) -> Answer {
     // SAFETY: the request is the planner's, and holds a call.
-    let (root, function, arguments) =
-        unsafe { (Root::of(request.root)?, (*request.fcall).funcid, pair((*request.fcall).args)?) };
+    let (root, function, arguments) = unsafe {
+        (Root::of(request.root, plain)?, (*request.fcall).funcid, pair((*request.fcall).args, plain)?)
+    };
     let call = Call::of(predicate, function, arguments)?;
     let query = root.query()?;
     // ON CONFLICT is matched to an index whose expressions contain the predicate.
     if !query.onConflict.is_null()
-        || is_called_by_grouping_sets(query, function)
+        || is_called_by_grouping_sets(query, function, plain)
         || !can_be_repeated(root, call.argument)
     {
         return None;
     }
     let column = Column::of(query, call.ulid)?;
-    let family = server::in_temporary_memory(|| {
-        column
-            .family_of_ranges(function)
-            .filter(|_| !is_called_by_indexes_or_statistics(column.table, function))
-    })?;
-    Some(Expr::and(call.comparisons(root, family)?).as_ptr())
+    let family = in_temporary_memory(
+        || {
+            column
+                .family_of_ranges(function, plain)
+                .filter(|_| !is_called_by_indexes_or_statistics(column.table, function, plain))
+        },
+        plain,
+    )?;
+    let [lower, upper] = call.comparisons(root, family)?;
+    Some(lower.and(upper).as_ptr())
+}
+
+/// Calls a function that may allocate much, whose result does not point to what it has allocated: that is freed. This
+/// may be done for each expression of a query, so it ends here if it was canceled.
+fn in_temporary_memory<T: Copy>(function: impl FnOnce() -> T + Copy, _: Plain) -> T {
+    use pg_sys::CurrentMemoryContext;
+
+    let sizes = [
+        pg_sys::ALLOCSET_DEFAULT_MINSIZE,
+        pg_sys::ALLOCSET_DEFAULT_INITSIZE,
+        pg_sys::ALLOCSET_DEFAULT_MAXSIZE,
+    ];
+    let [minimum, initial, maximum] = sizes.map(|size| size as usize);
+    // SAFETY: the process has one thread, which runs SQL. After an ERROR, PostgreSQL sets the current context itself,
+    // and frees the new one with its parent.
+    unsafe {
+        if pg_sys::InterruptPending != 0 {
+            server::ProcessInterrupts();
+        }
+        let outer = CurrentMemoryContext;
+        let name = c"ulid".as_ptr();
+        let inner = server::AllocSetContextCreateInternal(outer, name, minimum, initial, maximum);
+        CurrentMemoryContext = inner;
+        let result = function();
+        CurrentMemoryContext = outer;
+        server::MemoryContextDelete(inner);
+        result
+    }
 }
 
 /// Whether the query has grouping sets and one of their expressions calls a function, at any depth, or one written in
@@ -43,13 +80,13 @@ pub(super) fn answer(request: &pg_sys::SupportRequestSimplify, predicate: &'stat
 /// does not stay equal, since it becomes part of an `AND` around it.
 ///
 /// Nothing is expanded here to find out: that would also evaluate what a parameter leaves out, which can fail.
-fn is_called_by_grouping_sets(query: &Query, function: Oid) -> bool {
+fn is_called_by_grouping_sets(query: &Query, function: Oid, plain: Plain) -> bool {
     if query.groupingSets.is_null() {
         return false;
     }
     let is_called = |expression: *mut Node| {
         // SAFETY: the expression is the query's.
-        unsafe { calls(expression, &|called| called == function || is_sql(called)) }
+        unsafe { calls(expression, &|called| called == function || is_sql(called, plain), plain) }
     };
     // SAFETY: the list is the query's, and has entries of this kind. Until all expressions are simplified, the target
     // list refers to the grouping expressions here.
@@ -138,7 +175,7 @@ impl Column {
     /// This decides whether the comparisons are useful, not whether they are correct: in a sub-select that the planner
     /// tries to convert from EXISTS to ANY, the root is that of the outer query, and the table is a different one.
     fn of(query: &Query, mut expression: Expr) -> Option<Self> {
-        while let Some(inner) = expression.cast::<RelabelType>().and_then(relabelled) {
+        while let Some(inner) = expression.relabelled() {
             expression = inner;
         }
         let var = expression.cast::<Var>()?;
@@ -153,7 +190,7 @@ impl Column {
 
     /// The operator family of the column, if its table is partitioned by its ranges. `None` if the key has an
     /// expression that calls this function, too.
-    fn family_of_ranges(&self, function: Oid) -> Option<Oid> {
+    fn family_of_ranges(&self, function: Oid, plain: Plain) -> Option<Oid> {
         let cache = SysCacheIdentifier::PARTRELID as c_int;
         // SAFETY: the cache is that of pg_partitioned_table, whose structure and attributes these are.
         unsafe {
@@ -165,13 +202,13 @@ impl Column {
             let is_by_range = (*pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_partitioned_table>())
                 .partstrat as u8
                 == b'r';
-            let class = self.class(cache, tuple).filter(|_| is_by_range);
-            let expressions = expressions(cache, tuple, pg_sys::Anum_pg_partitioned_table_partexprs);
+            let class = self.class(cache, tuple, plain).filter(|_| is_by_range);
+            let expressions = expressions(cache, tuple, pg_sys::Anum_pg_partitioned_table_partexprs, plain);
             server::ReleaseSysCache(tuple);
-            if calls(expressions, &|called| called == function) {
+            if calls(expressions, &|called| called == function, plain) {
                 return None;
             }
-            class.map(family_of)
+            class.map(|class| family_of(class, plain))
         }
     }
 
@@ -179,13 +216,13 @@ impl Column {
     ///
     /// # Safety
     /// The tuple is one of `pg_partitioned_table`, from this cache.
-    unsafe fn class(&self, cache: c_int, tuple: HeapTuple) -> Option<Oid> {
+    unsafe fn class(&self, cache: c_int, tuple: HeapTuple, plain: Plain) -> Option<Oid> {
         // SAFETY: these are attributes of this catalog, which are never null; the vectors have one element for each
         // column of the key.
         unsafe {
-            let columns = attribute(cache, tuple, pg_sys::Anum_pg_partitioned_table_partattrs)?;
+            let columns = attribute(cache, tuple, pg_sys::Anum_pg_partitioned_table_partattrs, plain)?;
             let columns = &*columns.cast_mut_ptr::<pg_sys::int2vector>();
-            let classes = attribute(cache, tuple, pg_sys::Anum_pg_partitioned_table_partclass)?;
+            let classes = attribute(cache, tuple, pg_sys::Anum_pg_partitioned_table_partclass, plain)?;
             let classes = &*classes.cast_mut_ptr::<pg_sys::oidvector>();
             let n = columns.dim1 as usize;
             let last = columns.values.as_slice(n).iter().rposition(|&number| number == self.number)?;
@@ -196,11 +233,11 @@ impl Column {
 
 /// Whether an index of the table or its statistics contain a call of a function, at any depth: what is written in the
 /// query finds them by equality.
-fn is_called_by_indexes_or_statistics(table: Oid, function: Oid) -> bool {
+fn is_called_by_indexes_or_statistics(table: Oid, function: Oid, plain: Plain) -> bool {
     let [no_lock, lock] = [pg_sys::NoLock as c_int, pg_sys::AccessShareLock as c_int];
     let list_calls = |list: *mut List| {
         // SAFETY: the list is a valid one of an index, which is not changed here, or null.
-        unsafe { calls(list.cast(), &|called| called == function) }
+        unsafe { calls(list.cast(), &|called| called == function, plain) }
     };
     // SAFETY: the planner holds a lock on the table.
     unsafe {
@@ -216,7 +253,8 @@ fn is_called_by_indexes_or_statistics(table: Oid, function: Oid) -> bool {
         for object in server::elements(server::RelationGetStatExtList(relation)) {
             let tuple = server::SearchSysCache1(cache, Datum::from(object.oid_value));
             if !tuple.is_null() {
-                found |= list_calls(expressions(cache, tuple, pg_sys::Anum_pg_statistic_ext_stxexprs).cast());
+                let expressions = expressions(cache, tuple, pg_sys::Anum_pg_statistic_ext_stxexprs, plain);
+                found |= list_calls(expressions.cast());
                 server::ReleaseSysCache(tuple);
             }
         }
@@ -229,11 +267,11 @@ fn is_called_by_indexes_or_statistics(table: Oid, function: Oid) -> bool {
 ///
 /// # Safety
 /// The tuple is of this cache, and the attribute a `pg_node_tree`.
-unsafe fn expressions(cache: c_int, tuple: HeapTuple, number: u32) -> *mut Node {
+unsafe fn expressions(cache: c_int, tuple: HeapTuple, number: u32, plain: Plain) -> *mut Node {
     // SAFETY: what a catalog keeps as pg_node_tree is the text of a node. Without a root, ours do not
     // simplify.
     unsafe {
-        let Some(tree) = attribute(cache, tuple, number) else { return null_mut() };
+        let Some(tree) = attribute(cache, tuple, number, plain) else { return null_mut() };
         let node = server::stringToNode(server::text_to_cstring(tree.cast_mut_ptr()));
         server::eval_const_expressions(null_mut(), node.cast())
     }
@@ -243,7 +281,7 @@ unsafe fn expressions(cache: c_int, tuple: HeapTuple, number: u32) -> *mut Node 
 ///
 /// # Safety
 /// The node is a valid one, or null.
-unsafe fn calls(node: *mut Node, is_sought: &dyn Fn(Oid) -> bool) -> bool {
+unsafe fn calls(node: *mut Node, is_sought: &dyn Fn(Oid) -> bool, _: Plain) -> bool {
     // SAFETY: the context is that of the walker, which only reads it.
     unsafe { find_call(node, from_ref(&is_sought).cast_mut().cast()) }
 }

@@ -4,38 +4,38 @@
 #![allow(unsafe_code)]
 
 use std::ffi::{CStr, c_int};
-use std::ptr::null_mut;
 
 use pgrx::pg_sys::{self, Oid, PGFunction};
 
 use super::datum::Internal;
+use super::frame::Plain;
 use super::report::{Error, Fault};
 use crate::server;
 
 /// What `ulid_minmax_ops` stores for a column of this type, which is an Oid.
-pub(crate) fn minmax_opcinfo(kind: Internal) -> Internal {
-    opcinfo(kind, c"ulid_minmax_ops", Some(server::brin_minmax_opcinfo))
+pub(crate) fn minmax_opcinfo(typid: Internal, plain: Plain) -> Internal {
+    opcinfo(typid, c"ulid_minmax_ops", Some(server::brin_minmax_opcinfo), plain)
 }
 
 /// What `ulid_minmax_multi_ops` stores for a column of this type, which is an Oid.
-pub(crate) fn minmax_multi_opcinfo(kind: Internal) -> Internal {
-    opcinfo(kind, c"ulid_minmax_multi_ops", Some(server::brin_minmax_multi_opcinfo))
+pub(crate) fn minmax_multi_opcinfo(typid: Internal, plain: Plain) -> Internal {
+    opcinfo(typid, c"ulid_minmax_multi_ops", Some(server::brin_minmax_multi_opcinfo), plain)
 }
 
 /// The answer of core's function, or an error if the type is not ulid itself. This runs for each INSERT, so all that it
 /// looks up is cached.
-fn opcinfo(argument: Internal, class: &CStr, of_core: PGFunction) -> Internal {
-    let kind = Oid::from(argument.0.addr() as u32);
+fn opcinfo(argument: Internal, class: &CStr, of_core: PGFunction, plain: Plain) -> Internal {
+    let typid = Oid::from(argument.0.addr() as u32);
     // SAFETY: BRIN calls this with the type of a column; an entry of the cache is never freed. The function of core's
-    // takes the same argument. All frames are plain.
+    // takes the same argument.
     unsafe {
         // Of a type without an order of its own, this is the type whose order it borrows.
         let ordered =
-            (*server::lookup_type_cache(kind, pg_sys::TYPECACHE_BTREE_OPFAMILY as c_int)).btree_opintype;
-        if ordered != kind || kind == pg_sys::UUIDOID {
-            let kind = CStr::from_ptr(server::format_type_be(kind));
-            Error::from(Fault::OperatorClass { class, kind }).report(null_mut());
+            (*server::lookup_type_cache(typid, pg_sys::TYPECACHE_BTREE_OPFAMILY as c_int)).btree_opintype;
+        if ordered != typid || typid == pg_sys::UUIDOID {
+            let type_name = CStr::from_ptr(server::format_type_be(typid));
+            Error::from(Fault::OperatorClass { class, type_name }).raise(plain);
         }
-        Internal(server::DirectFunctionCall1Coll(of_core, Oid::INVALID, kind.into()).cast_mut_ptr())
+        Internal(server::DirectFunctionCall1Coll(of_core, Oid::INVALID, typid.into()).cast_mut_ptr())
     }
 }

@@ -5,17 +5,14 @@ use std::ffi::{CStr, c_void};
 
 use pgrx::pg_sys::{self, Datum, Oid};
 
-use super::frame::{Argument, Returned};
+use super::frame::{Argument, Plain, Returned};
 use crate::server;
 use pg_ulid::{TEXT_LEN, TypeId, Ulid};
 
 /// Puts a value into the current memory context. The value is computed after its memory is allocated, so that its
 /// pieces need not be kept in registers during the allocation.
-///
-/// # Safety
-/// The caller's frames are plain.
 #[inline(always)]
-unsafe fn allocate<T: Copy>(value: impl FnOnce() -> T) -> Datum {
+fn allocate<T: Copy>(_: Plain, value: impl FnOnce() -> T) -> Datum {
     const { assert!(align_of::<T>() == 1) };
     // SAFETY: palloc gives memory of this size or does not return.
     unsafe {
@@ -28,7 +25,7 @@ unsafe fn allocate<T: Copy>(value: impl FnOnce() -> T) -> Datum {
 impl<'call> Argument<'call> for &'call Ulid {
     const SQL: &'static str = "ulid";
 
-    unsafe fn from_datum(datum: Datum) -> Self {
+    unsafe fn from_datum(datum: Datum, _: Plain) -> Self {
         // SAFETY: a ulid is passed by reference to its 16 bytes, which need no alignment.
         unsafe { &*datum.cast_mut_ptr() }
     }
@@ -37,9 +34,8 @@ impl<'call> Argument<'call> for &'call Ulid {
 impl Returned for Ulid {
     const SQL: &'static str = "ulid";
 
-    unsafe fn into_datum(self) -> Datum {
-        // SAFETY: its contract is that of this method.
-        unsafe { allocate(|| self) }
+    fn into_datum(self, plain: Plain) -> Datum {
+        allocate(plain, || self)
     }
 }
 
@@ -47,7 +43,7 @@ impl Returned for Ulid {
 impl Returned for &Ulid {
     const SQL: &'static str = "ulid";
 
-    unsafe fn into_datum(self) -> Datum {
+    fn into_datum(self, _: Plain) -> Datum {
         Datum::from(std::ptr::from_ref(self))
     }
 }
@@ -59,7 +55,7 @@ pub(crate) struct Uuid(pub [u8; 16]);
 impl<'call> Argument<'call> for Uuid {
     const SQL: &'static str = "uuid";
 
-    unsafe fn from_datum(datum: Datum) -> Self {
+    unsafe fn from_datum(datum: Datum, _: Plain) -> Self {
         // SAFETY: a uuid is passed by reference to its 16 bytes, which need no alignment.
         Self(unsafe { *datum.cast_mut_ptr() })
     }
@@ -68,16 +64,15 @@ impl<'call> Argument<'call> for Uuid {
 impl Returned for Uuid {
     const SQL: &'static str = "uuid";
 
-    unsafe fn into_datum(self) -> Datum {
-        // SAFETY: its contract is that of this method.
-        unsafe { allocate(|| self.0) }
+    fn into_datum(self, plain: Plain) -> Datum {
+        allocate(plain, || self.0)
     }
 }
 
 impl<'call> Argument<'call> for &'call CStr {
     const SQL: &'static str = "cstring";
 
-    unsafe fn from_datum(datum: Datum) -> Self {
+    unsafe fn from_datum(datum: Datum, _: Plain) -> Self {
         // SAFETY: a cstring is a pointer to bytes that end with a zero.
         unsafe { CStr::from_ptr(datum.cast_mut_ptr()) }
     }
@@ -90,14 +85,13 @@ pub(crate) struct Cstring(pub Ulid);
 impl Returned for Cstring {
     const SQL: &'static str = "cstring";
 
-    unsafe fn into_datum(self) -> Datum {
+    fn into_datum(self, plain: Plain) -> Datum {
         let text = || {
             let mut text = [0; TEXT_LEN + 1];
             text[..TEXT_LEN].copy_from_slice(&self.0.to_text());
             text
         };
-        // SAFETY: its contract is that of this method.
-        unsafe { allocate(text) }
+        allocate(plain, text)
     }
 }
 
@@ -108,7 +102,7 @@ pub(crate) struct TextString<'call>(pub &'call CStr);
 impl<'call> Argument<'call> for TextString<'call> {
     const SQL: &'static str = "text";
 
-    unsafe fn from_datum(datum: Datum) -> Self {
+    unsafe fn from_datum(datum: Datum, _: Plain) -> Self {
         // SAFETY: a text is a varlena; the copy is palloc'ed, ends with a zero and lives as long as the call.
         Self(unsafe { CStr::from_ptr(server::text_to_cstring(datum.cast_mut_ptr())) })
     }
@@ -121,9 +115,9 @@ pub(crate) struct TextArg<'call>(pub &'call [u8]);
 impl<'call> Argument<'call> for TextArg<'call> {
     const SQL: &'static str = "text";
 
-    unsafe fn from_datum(datum: Datum) -> Self {
+    unsafe fn from_datum(datum: Datum, plain: Plain) -> Self {
         // SAFETY: text is a varlena as bytea is.
-        Self(unsafe { ByteaArg::from_datum(datum) }.0)
+        Self(unsafe { ByteaArg::from_datum(datum, plain) }.0)
     }
 }
 
@@ -133,7 +127,7 @@ pub(crate) struct ByteaArg<'call>(pub &'call [u8]);
 impl<'call> Argument<'call> for ByteaArg<'call> {
     const SQL: &'static str = "bytea";
 
-    unsafe fn from_datum(datum: Datum) -> Self {
+    unsafe fn from_datum(datum: Datum, _: Plain) -> Self {
         // SAFETY: a bytea is a varlena; detoasted, it lives as long as the call.
         Self(unsafe {
             pgrx::varlena::varlena_to_byte_slice(server::pg_detoast_datum_packed(datum.cast_mut_ptr()))
@@ -142,11 +136,8 @@ impl<'call> Argument<'call> for ByteaArg<'call> {
 }
 
 /// Puts some bytes into the current memory context, as a text or a bytea.
-///
-/// # Safety
-/// The caller's frames are plain.
 #[inline]
-unsafe fn varlena(bytes: &[u8]) -> Datum {
+fn varlena(bytes: &[u8], _: Plain) -> Datum {
     let size = pg_sys::VARHDRSZ + bytes.len();
     // SAFETY: the memory is aligned for any type and large enough for the header and the bytes behind it. palloc does
     // not return where it has none.
@@ -166,9 +157,8 @@ pub(crate) struct Bytea(pub [u8; 10]);
 impl Returned for Bytea {
     const SQL: &'static str = "bytea";
 
-    unsafe fn into_datum(self) -> Datum {
-        // SAFETY: its contract is that of this method.
-        unsafe { varlena(&self.0) }
+    fn into_datum(self, plain: Plain) -> Datum {
+        varlena(&self.0, plain)
     }
 }
 
@@ -192,9 +182,8 @@ impl ShortText {
 impl Returned for ShortText {
     const SQL: &'static str = "text";
 
-    unsafe fn into_datum(self) -> Datum {
-        // SAFETY: its contract is that of this method.
-        unsafe { varlena(&self.bytes[..self.len]) }
+    fn into_datum(self, plain: Plain) -> Datum {
+        varlena(&self.bytes[..self.len], plain)
     }
 }
 
@@ -212,7 +201,7 @@ pub(crate) struct Timestamp(pub TimestampTz);
 impl<'call> Argument<'call> for Timestamp {
     const SQL: &'static str = "timestamp without time zone";
 
-    unsafe fn from_datum(datum: Datum) -> Self {
+    unsafe fn from_datum(datum: Datum, _: Plain) -> Self {
         // SAFETY: the function takes a timestamp and is called with one.
         let moment = unsafe {
             server::DirectFunctionCall1Coll(Some(server::timestamp_timestamptz), Oid::INVALID, datum)
@@ -224,12 +213,10 @@ impl<'call> Argument<'call> for Timestamp {
 impl Returned for Timestamp {
     const SQL: &'static str = "timestamp without time zone";
 
-    unsafe fn into_datum(self) -> Datum {
-        // SAFETY: the function takes a timestamptz and is called with one; its contract is that of this method.
-        unsafe {
-            let moment = self.0.into_datum();
-            server::DirectFunctionCall1Coll(Some(server::timestamptz_timestamp), Oid::INVALID, moment)
-        }
+    fn into_datum(self, plain: Plain) -> Datum {
+        let moment = self.0.into_datum(plain);
+        // SAFETY: the function takes a timestamptz and is called with one.
+        unsafe { server::DirectFunctionCall1Coll(Some(server::timestamptz_timestamp), Oid::INVALID, moment) }
     }
 }
 
@@ -240,7 +227,7 @@ pub(crate) struct Internal(pub *mut c_void);
 impl<'call> Argument<'call> for Internal {
     const SQL: &'static str = "internal";
 
-    unsafe fn from_datum(datum: Datum) -> Self {
+    unsafe fn from_datum(datum: Datum, _: Plain) -> Self {
         Self(datum.cast_mut_ptr())
     }
 }
@@ -248,7 +235,7 @@ impl<'call> Argument<'call> for Internal {
 impl Returned for Internal {
     const SQL: &'static str = "internal";
 
-    unsafe fn into_datum(self) -> Datum {
+    fn into_datum(self, _: Plain) -> Datum {
         Datum::from(self.0)
     }
 }
@@ -258,7 +245,7 @@ macro_rules! by_value {
         impl<'call> Argument<'call> for $type {
             const SQL: &'static str = $sql;
 
-            unsafe fn from_datum(datum: Datum) -> Self {
+            unsafe fn from_datum(datum: Datum, _: Plain) -> Self {
                 $from(datum.value() as i64)
             }
         }
@@ -266,7 +253,7 @@ macro_rules! by_value {
         impl Returned for $type {
             const SQL: &'static str = $sql;
 
-            unsafe fn into_datum(self) -> Datum {
+            fn into_datum(self, _: Plain) -> Datum {
                 Datum::from($into(self))
             }
         }
@@ -282,7 +269,7 @@ by_value!(Oid, "oid", |value| Oid::from(value as u32), |value| value);
 impl Returned for f64 {
     const SQL: &'static str = "double precision";
 
-    unsafe fn into_datum(self) -> Datum {
+    fn into_datum(self, _: Plain) -> Datum {
         Datum::from(self.to_bits())
     }
 }

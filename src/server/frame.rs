@@ -4,7 +4,7 @@
 //! it carries is converted to UTF-8 whatever the server's encoding is, and it cannot report soft errors.
 //!
 //! PostgreSQL reports an error by `longjmp`, which may only pass frames that have nothing to drop and are not catching
-//! a panic: here called plain. So each call has three steps:
+//! a panic: here called plain. What calls the server takes a [`Plain`]. So each call has three steps:
 //! 1. The arguments are read, which can call the server.
 //! 2. The function computes the result. It does not call the server, and is the only thing whose panic is caught.
 //! 3. The result becomes a datum, or the error a report, which again can call the server.
@@ -14,10 +14,11 @@
 #![allow(unsafe_code)]
 
 use std::any::Any;
+use std::cell::UnsafeCell;
 use std::marker::PhantomData;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::panic::{UnwindSafe, catch_unwind, resume_unwind};
 
-use pgrx::pg_sys::{Datum, FmgrInfo, FunctionCallInfo};
+use pgrx::pg_sys::{Datum, FmgrInfo, FunctionCallInfo, Node};
 
 use super::report::Error;
 
@@ -25,7 +26,7 @@ use super::report::Error;
 ///
 /// A function computes: it is safe, does not call the server, and returns the result or an [`Error`]. What it needs of
 /// the server besides its arguments, it is given by the function behind `using`, as its last argument. A hook calls the
-/// server and does not panic.
+/// server and does not panic; its last argument is a [`Plain`].
 ///
 /// The types become [`SIGNATURES`], which a test compares with the catalog.
 macro_rules! export {
@@ -40,13 +41,13 @@ macro_rules! export {
     ) => {
         $(frame::export! { $symbol, _arguments, {
             $(let $argument = _arguments.next::<$type>();)*
-            $(let $context = $of_server();)?
+            $(let $context = $of_server(_arguments.frame().plain());)?
             frame::compute::<_, $result, _>(_arguments.frame(), || $function($($argument,)* $($context)?))
         } })*
         $(frame::export! { $hook, _arguments, {
             $(let $hook_argument = _arguments.next::<$hook_type>();)*
-            let result: $hook_result = $hook_function($($hook_argument),*);
-            frame::Returned::into_datum(result)
+            let result: $hook_result = $hook_function($($hook_argument,)* _arguments.frame().plain());
+            frame::Returned::into_result_of(result, _arguments.frame())
         } })*
 
         /// Symbol, SQL types of the arguments and of the result of each exported function.
@@ -70,11 +71,9 @@ macro_rules! export {
         unsafe extern "C-unwind" fn $symbol(fcinfo: pgrx::pg_sys::FunctionCallInfo) -> pgrx::pg_sys::Datum {
             // SAFETY: PostgreSQL calls this with a valid frame that holds the arguments of the SQL function.
             // That those are of the types named here, and never null, is tested against the catalog.
-            unsafe {
-                #[allow(unused_mut, reason = "a function may have none")]
-                let mut $arguments = frame::Arguments::of(frame::Frame::of(fcinfo));
-                $body
-            }
+            #[allow(unused_mut, reason = "a function may have none")]
+            let mut $arguments = unsafe { frame::Arguments::of(frame::Frame::of(fcinfo)) };
+            $body
         }
 
         const _: () = {
@@ -88,19 +87,40 @@ macro_rules! export {
 }
 pub(crate) use export;
 
+/// What says that all frames from here up to PostgreSQL are plain: who takes one may call the server, and so not return,
+/// and has nothing to drop. Only what PostgreSQL calls makes one. A closure that a panic is caught around cannot hold it.
+#[derive(Clone, Copy)]
+pub(crate) struct Plain(PhantomData<*mut UnsafeCell<()>>);
+
+impl Plain {
+    /// # Safety
+    /// PostgreSQL has called the caller, which has nothing to drop and keeps this no longer than the call.
+    #[inline(always)]
+    pub(crate) const unsafe fn new() -> Self {
+        Self(PhantomData)
+    }
+}
+
 /// The call frame of the function that PostgreSQL is calling.
 #[derive(Clone, Copy)]
 pub(crate) struct Frame<'call> {
     fcinfo: FunctionCallInfo,
+    plain: Plain,
     call: PhantomData<&'call ()>,
 }
 
 impl<'call> Frame<'call> {
     /// # Safety
-    /// It is the frame of the present call.
+    /// It is the frame of the present call, and the contract is that of [`Plain::new`].
     #[inline(always)]
     pub(crate) unsafe fn of(fcinfo: FunctionCallInfo) -> Self {
-        Self { fcinfo, call: PhantomData }
+        // SAFETY: the contract is that of this function.
+        Self { fcinfo, plain: unsafe { Plain::new() }, call: PhantomData }
+    }
+
+    #[inline(always)]
+    pub(crate) fn plain(self) -> Plain {
+        self.plain
     }
 
     /// The datum of the argument at this index, from 0.
@@ -117,6 +137,12 @@ impl<'call> Frame<'call> {
         // SAFETY: the frame is that of the present call.
         unsafe { (*self.fcinfo).flinfo }
     }
+
+    /// Where a soft error goes; null if none is wanted.
+    pub(super) fn context(self) -> *mut Node {
+        // SAFETY: the frame is that of the present call.
+        unsafe { (*self.fcinfo).context }
+    }
 }
 
 /// The arguments of a call, read in their order.
@@ -126,8 +152,10 @@ pub(crate) struct Arguments<'call> {
 }
 
 impl<'call> Arguments<'call> {
+    /// # Safety
+    /// The arguments of the frame are of the types that [`Self::next`] will be asked for, and not null.
     #[inline(always)]
-    pub(crate) fn of(frame: Frame<'call>) -> Self {
+    pub(crate) unsafe fn of(frame: Frame<'call>) -> Self {
         Self { frame, next: 0 }
     }
 
@@ -136,15 +164,11 @@ impl<'call> Arguments<'call> {
     }
 
     /// The next argument.
-    ///
-    /// # Safety
-    /// The frame has an argument there, it is not null, and its SQL type is the one of `A`.
     #[inline(always)]
-    pub(crate) unsafe fn next<A: Argument<'call>>(&mut self) -> A {
+    pub(crate) fn next<A: Argument<'call>>(&mut self) -> A {
         let index = self.next;
         self.next += 1;
-        // SAFETY: the export list gives each function arguments of its own SQL types, which a test compares with SQL,
-        // and all functions are STRICT.
+        // SAFETY: the contract of `of`.
         unsafe { A::from_frame(self.frame, index) }
     }
 }
@@ -153,43 +177,28 @@ impl<'call> Arguments<'call> {
 ///
 /// A panic becomes a separate ERROR. pgrx's own guard is a function that is never inlined and returns the outcome
 /// through memory. That costs more than most of the functions called here. This guard is inlined, and costs nothing
-/// until there is a panic.
-///
-/// # Safety
-/// The function does not call the server, and all frames from here to PostgreSQL are plain.
+/// until there is a panic. That loses the generator, and the next call makes a new one.
 #[inline(always)]
-pub(crate) unsafe fn compute<'call, R, V, F>(frame: Frame<'call>, function: F) -> Datum
+pub(crate) fn compute<'call, R, V, F>(frame: Frame<'call>, function: F) -> Datum
 where
     R: Outcome<'call, Value = V> + Copy,
     V: Returned,
-    F: FnOnce() -> R + Copy,
+    F: FnOnce() -> R + UnwindSafe + Copy,
 {
-    // Unwind safe: a panic loses the generator, and the next call makes a new one.
-    match catch_unwind(AssertUnwindSafe(|| function().into_result())) {
-        // SAFETY: the caller's frames are plain, and so is this one: all of it can be copied.
-        Ok(Ok(value)) => unsafe { value.into_result_of(frame) },
-        // SAFETY: as above, and the frame is valid.
-        Ok(Err(error)) => unsafe { report(error, frame.fcinfo) },
-        // SAFETY: as above; the panic itself is given away.
-        Err(panic) => unsafe { report_panic(panic) },
+    // This frame is plain: all of it can be copied, and a panic is given away.
+    match catch_unwind(move || function().into_result()) {
+        Ok(Ok(value)) => value.into_result_of(frame),
+        Ok(Err(error)) => {
+            error.report(frame);
+            Datum::null()
+        }
+        Err(panic) => report_panic(panic, frame.plain),
     }
 }
 
-/// # Safety
-/// `fcinfo` is the frame of the present call, and all frames from here to PostgreSQL are plain.
-#[cold]
-unsafe fn report(error: Error<'_>, fcinfo: FunctionCallInfo) -> Datum {
-    // SAFETY: the context is that of this frame; this function and its callers hold nothing but plain values.
-    unsafe { error.report((*fcinfo).context) };
-    Datum::null()
-}
-
 /// Lets pgrx report what it or Rust has thrown.
-///
-/// # Safety
-/// All frames from here to PostgreSQL are plain.
 #[cold]
-unsafe fn report_panic(panic: Box<dyn Any + Send>) -> Datum {
+fn report_panic(panic: Box<dyn Any + Send>, _: Plain) -> Datum {
     // SAFETY: the guard raises an ERROR from frames that hold nothing but plain values, on PostgreSQL's only thread.
     unsafe { pgrx::pg_sys::panic::pgrx_extern_c_guard(|| resume_unwind(panic)) }
 }
@@ -200,9 +209,8 @@ pub(crate) trait Argument<'call>: Copy {
     const SQL: &'static str;
 
     /// # Safety
-    /// The datum is of this SQL type, not null, and lives as long as the call. The caller's frames are
-    /// plain.
-    unsafe fn from_datum(datum: Datum) -> Self;
+    /// The datum is of this SQL type, not null, and lives as long as the call.
+    unsafe fn from_datum(datum: Datum, plain: Plain) -> Self;
 
     /// The argument of a call, for types that can use the call to read it more cheaply.
     ///
@@ -211,7 +219,7 @@ pub(crate) trait Argument<'call>: Copy {
     #[inline(always)]
     unsafe fn from_frame(frame: Frame<'call>, index: usize) -> Self {
         // SAFETY: the datum is the argument that this type is read from.
-        unsafe { Self::from_datum(frame.datum(index)) }
+        unsafe { Self::from_datum(frame.datum(index), frame.plain) }
     }
 }
 
@@ -221,19 +229,12 @@ pub(crate) trait Returned: Copy {
     const SQL: &'static str;
 
     /// The datum.
-    ///
-    /// # Safety
-    /// This can call the server: the caller's frames are plain.
-    unsafe fn into_datum(self) -> Datum;
+    fn into_datum(self, plain: Plain) -> Datum;
 
     /// The result of a call, for types that can be null.
-    ///
-    /// # Safety
-    /// As for `into_datum`.
     #[inline(always)]
-    unsafe fn into_result_of(self, _frame: Frame<'_>) -> Datum {
-        // SAFETY: its contract is that of this method.
-        unsafe { self.into_datum() }
+    fn into_result_of(self, frame: Frame<'_>) -> Datum {
+        self.into_datum(frame.plain)
     }
 }
 
@@ -241,17 +242,14 @@ pub(crate) trait Returned: Copy {
 impl<T: Returned> Returned for Option<T> {
     const SQL: &'static str = T::SQL;
 
-    unsafe fn into_datum(self) -> Datum {
-        // SAFETY: its contract is that of this method.
-        self.map_or(Datum::null(), |value| unsafe { value.into_datum() })
+    fn into_datum(self, plain: Plain) -> Datum {
+        self.map_or(Datum::null(), |value| value.into_datum(plain))
     }
 
-    unsafe fn into_result_of(self, frame: Frame<'_>) -> Datum {
-        // SAFETY: the frame is that of the present call; the contract of `into_datum` is that of this method.
-        unsafe {
-            (*frame.fcinfo).isnull = self.is_none();
-            self.into_datum()
-        }
+    fn into_result_of(self, frame: Frame<'_>) -> Datum {
+        // SAFETY: the frame is that of the present call.
+        unsafe { (*frame.fcinfo).isnull = self.is_none() };
+        self.into_datum(frame.plain)
     }
 }
 
@@ -259,7 +257,7 @@ impl<T: Returned> Returned for Option<T> {
 impl Returned for () {
     const SQL: &'static str = "void";
 
-    unsafe fn into_datum(self) -> Datum {
+    fn into_datum(self, _: Plain) -> Datum {
         Datum::null()
     }
 }

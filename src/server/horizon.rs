@@ -15,36 +15,35 @@ use pgrx::pg_sys::{
     XACT_REPEATABLE_READ, XIDOID, XactEvent, XactIsoLevel, max_prepared_xacts,
 };
 
+use super::frame::Plain;
 use super::report::{Error, Fault};
 use super::shared;
 use crate::server;
 
 /// The word for the next ordered id, once the present transaction has its slot.
-///
-/// # Safety
-/// The caller's frames are plain.
 #[inline(always)]
-pub(crate) unsafe fn in_transaction() -> &'static AtomicU64 {
-    // SAFETY: a process has its PGPROC before it runs SQL; the contracts are that of this function.
+pub(crate) fn in_transaction(plain: Plain) -> &'static AtomicU64 {
+    let time = shared::time(plain);
+    // SAFETY: a process has its PGPROC before it runs SQL; the word is attached.
     unsafe {
-        let (time, transaction) = (shared::time(), local_transaction(MyProc));
+        let transaction = local_transaction(MyProc);
         if !shared::slot().is_of(transaction) {
-            take_slot(time, transaction);
+            take_slot(time, transaction, plain);
         }
-        time
     }
+    time
 }
 
 /// # Safety
-/// The word is attached, and the caller's frames are plain.
+/// The word is attached.
 #[cold]
-unsafe fn take_slot(time: &AtomicU64, transaction: u64) {
+unsafe fn take_slot(time: &AtomicU64, transaction: u64, plain: Plain) {
     static REGISTERED: AtomicBool = AtomicBool::new(false);
-    // SAFETY: the caller's frames are plain, and the word is attached.
+    // SAFETY: the word is attached.
     unsafe {
         if ParallelWorkerNumber >= 0 {
             // Its ids would belong to a transaction that ends later than the worker does.
-            Error::from(Fault::ParallelWorker).report(null_mut());
+            Error::from(Fault::ParallelWorker).raise(plain);
         }
         if !REGISTERED.load(Ordering::Relaxed) {
             server::RegisterXactCallback(Some(keep_prepared), null_mut());
@@ -60,8 +59,9 @@ unsafe fn take_slot(time: &AtomicU64, transaction: u64) {
 /// # Safety
 /// PostgreSQL calls this.
 unsafe extern "C-unwind" fn keep_prepared(event: XactEvent::Type, _argument: *mut c_void) {
-    // SAFETY: the process has a PGPROC, a transaction and a slot; all frames are plain.
+    // SAFETY: the process has a PGPROC, a transaction and a slot.
     unsafe {
+        let plain = Plain::new();
         // Where no transaction can be prepared, PostgreSQL will say so.
         if event != XactEvent::XACT_EVENT_PRE_PREPARE
             || max_prepared_xacts == 0
@@ -70,20 +70,20 @@ unsafe extern "C-unwind" fn keep_prepared(event: XactEvent::Type, _argument: *mu
             return;
         }
         let transaction = server::GetTopFullTransactionId().value;
-        let take_over =
-            |slot: &Slot| slot.take_over(transaction, shared::slot(), shared::time(), is_in_progress);
+        let take_over = |slot: &Slot| {
+            slot.take_over(transaction, shared::slot(), shared::time(plain), |transaction| {
+                is_in_progress(transaction, plain)
+            })
+        };
         if !shared::slots().iter().skip(processes()).any(take_over) {
-            Error::from(Fault::PreparedTransactions).report(null_mut());
+            Error::from(Fault::PreparedTransactions).raise(plain);
         }
     }
 }
 
 /// The horizon for the present statement's successors.
-///
-/// # Safety
-/// The caller's frames are plain.
-pub(crate) unsafe fn ordered_horizon<'call>() -> Result<Ulid, Error<'call>> {
-    // SAFETY: these are set before SQL runs, and the caller's frames are plain.
+pub(crate) fn ordered_horizon<'call>(plain: Plain) -> Result<Ulid, Error<'call>> {
+    // SAFETY: these are set before SQL runs.
     unsafe {
         if server::RecoveryInProgress() {
             Err(Fault::Recovery)?;
@@ -96,13 +96,11 @@ pub(crate) unsafe fn ordered_horizon<'call>() -> Result<Ulid, Error<'call>> {
     let is_running = |place, transaction| match place < processes() {
         // SAFETY: there are as many PGPROCs.
         true => unsafe { local_transaction((*ProcGlobal).allProcs.add(place)) == transaction },
-        false => is_in_progress(transaction),
+        false => is_in_progress(transaction, plain),
     };
-    // SAFETY: the caller's frames are plain.
-    let time = unsafe { shared::time() };
-    let horizon =
-        horizon::horizon(time, clock, shared::slots(), is_running).map_err(|_| Fault::OrderedTime)?;
-    if let Some(gid) = recovered_transaction() {
+    let horizon = horizon::horizon(shared::time(plain), clock, shared::slots(), is_running)
+        .map_err(|_| Fault::OrderedTime)?;
+    if let Some(gid) = recovered_transaction(plain) {
         Err(Fault::RecoveredTransaction { gid })?;
     }
     Ok(ordered::lower_bound(horizon))
@@ -110,7 +108,7 @@ pub(crate) unsafe fn ordered_horizon<'call>() -> Result<Ulid, Error<'call>> {
 
 /// A prepared transaction from before the server started, by the name that it was given: what PostgreSQL keeps of those
 /// names no process.
-fn recovered_transaction<'call>() -> Option<&'call CStr> {
+fn recovered_transaction<'call>(_: Plain) -> Option<&'call CStr> {
     // SAFETY: the array has as many PGPROCs, and what is read of them is aligned. The query has the parameter that it
     // is given; its result lasts until the error that it is for has been reported, which also ends what was connected.
     unsafe {
@@ -170,11 +168,11 @@ unsafe fn local_transaction(process: *mut PGPROC) -> u64 {
 }
 
 /// Whether a transaction, prepared or not, is running.
-fn is_in_progress(transaction: u64) -> bool {
+fn is_in_progress(transaction: u64, _: Plain) -> bool {
     /// The server takes the short number of a transaction that is older for one in the future, which it says is
     /// running.
     const OLDEST: u64 = 1 << 31;
-    // SAFETY: the caller's frames are plain.
+    // SAFETY: any number may be asked for.
     unsafe {
         server::TransactionIdIsInProgress(TransactionId::from_inner(transaction as u32))
             && server::ReadNextFullTransactionId().value.wrapping_sub(transaction) <= OLDEST

@@ -7,7 +7,7 @@ use std::ops::Bound;
 use pgrx::pg_sys::{self, Datum, FmgrInfo, FuncExpr, Node, NodeTag, OpExpr, RangeBound, TypeCacheEntry};
 
 use super::datum::POSTGRES_EPOCH_MS;
-use super::frame::{Argument, Frame};
+use super::frame::{Argument, Frame, Plain};
 use crate::server;
 use pg_ulid::Window;
 
@@ -18,9 +18,9 @@ pub(crate) struct TstzRange(pub Window);
 impl<'call> Argument<'call> for TstzRange {
     const SQL: &'static str = "tstzrange";
 
-    unsafe fn from_datum(datum: Datum) -> Self {
-        // SAFETY: the argument has this SQL type, so the datum is a tstzrange; the contract is that of this method.
-        Self(unsafe { range_window(datum) })
+    unsafe fn from_datum(datum: Datum, plain: Plain) -> Self {
+        // SAFETY: the argument has this SQL type, so the datum is a tstzrange.
+        Self(unsafe { range_window(datum, plain) })
     }
 }
 
@@ -31,9 +31,9 @@ pub(crate) struct UlidWindow(pub Window);
 impl<'call> Argument<'call> for UlidWindow {
     const SQL: &'static str = "ulid_window";
 
-    unsafe fn from_datum(datum: Datum) -> Self {
-        // SAFETY: the argument has this SQL type, so the datum is a tstzrange; the contract is that of this method.
-        Self(unsafe { range_window(datum) })
+    unsafe fn from_datum(datum: Datum, plain: Plain) -> Self {
+        // SAFETY: the argument has this SQL type, so the datum is a tstzrange.
+        Self(unsafe { range_window(datum, plain) })
     }
 
     #[inline(always)]
@@ -44,15 +44,15 @@ impl<'call> Argument<'call> for UlidWindow {
         unsafe {
             let datum = frame.datum(index);
             if function.is_null() {
-                return Self::from_datum(datum);
+                return Self::from_datum(datum, frame.plain());
             }
             let mut known = (*function).fn_extra.cast::<Known>();
             if known.is_null() {
-                known = remember(function, index, datum);
+                known = remember(function, index, datum, frame.plain());
             }
             Self(match (*known).window {
                 Some(window) => window,
-                None => deserialize(datum, (*known).range_type),
+                None => deserialize(datum, (*known).range_type, frame.plain()),
             })
         }
     }
@@ -71,12 +71,13 @@ struct Known {
 /// # Safety
 /// The datum is the argument at this index, a tstzrange, of a present call of the function.
 #[cold]
-unsafe fn remember(function: *mut FmgrInfo, index: usize, datum: Datum) -> *mut Known {
+unsafe fn remember(function: *mut FmgrInfo, index: usize, datum: Datum, plain: Plain) -> *mut Known {
     // SAFETY: `fn_mcxt` is the memory that lives as long as `function`, aligned for any type; the datum is read in
     // this call.
     unsafe {
-        let range_type = range_type();
-        let window = is_constant((*function).fn_expr.cast(), index).then(|| deserialize(datum, range_type));
+        let range_type = range_type(plain);
+        let window =
+            is_constant((*function).fn_expr.cast(), index).then(|| deserialize(datum, range_type, plain));
         let known = server::MemoryContextAlloc((*function).fn_mcxt, size_of::<Known>()).cast::<Known>();
         known.write(Known { range_type, window });
         (*function).fn_extra = known.cast();
@@ -108,22 +109,20 @@ unsafe fn is_constant(call: *mut Node, index: usize) -> bool {
 /// The ULIDs created within a tstzrange.
 ///
 /// # Safety
-/// The datum is a tstzrange, not null. The caller's frames are plain.
-pub(crate) unsafe fn range_window(datum: Datum) -> Window {
+/// The datum is a tstzrange, not null.
+pub(crate) unsafe fn range_window(datum: Datum, plain: Plain) -> Window {
     // SAFETY: the entry is that of the datum's type.
-    unsafe { deserialize(datum, range_type()) }
+    unsafe { deserialize(datum, range_type(plain), plain) }
 }
 
-/// # Safety
-/// Called within a transaction. The caller's frames are plain.
-unsafe fn range_type() -> *mut TypeCacheEntry {
-    // SAFETY: an entry of this cache is never freed, and the type is one of core's.
+fn range_type(_: Plain) -> *mut TypeCacheEntry {
+    // SAFETY: SQL runs within a transaction; an entry of this cache is never freed, and the type is one of core's.
     unsafe { server::lookup_type_cache(pg_sys::TSTZRANGEOID, pg_sys::TYPECACHE_RANGE_INFO as c_int) }
 }
 
 /// # Safety
-/// The datum is a tstzrange, not null, and the entry that of its type. The caller's frames are plain.
-unsafe fn deserialize(datum: Datum, range_type: *mut TypeCacheEntry) -> Window {
+/// The datum is a tstzrange, not null, and the entry that of its type.
+unsafe fn deserialize(datum: Datum, range_type: *mut TypeCacheEntry, _: Plain) -> Window {
     let [mut lower, mut upper] = [RangeBound::default(); 2];
     let mut is_empty = false;
     // SAFETY: detoasted, a tstzrange is a RangeType of the type that the entry describes.

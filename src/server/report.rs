@@ -6,12 +6,14 @@
 use std::ffi::{CStr, c_char, c_int};
 use std::fmt::{self, Write};
 use std::panic::Location;
-use std::ptr::null;
+use std::process::abort;
+use std::ptr::{null, null_mut};
 
 use pg_ulid::{ErrorKind, Expected, ForeignId, Ulid};
 use pgrx::PgSqlErrorCode::{self, *};
 use pgrx::pg_sys::{Node, StringInfoData, pg_enc};
 
+use super::frame::{Frame, Plain};
 use crate::server;
 
 /// A [`Text`] of pieces: bytes in the server's encoding, and formatted values.
@@ -27,14 +29,14 @@ macro_rules! text {
 #[derive(Clone, Copy)]
 pub(crate) struct Error<'call> {
     fault: Fault<'call>,
-    place: &'static Location<'static>,
+    location: &'static Location<'static>,
 }
 
 impl<'call> From<Fault<'call>> for Error<'call> {
-    /// The place is where this is called, or where `?` is written.
+    /// The location is where this is called, or where `?` is written.
     #[track_caller]
     fn from(fault: Fault<'call>) -> Self {
-        Self { fault, place: Location::caller() }
+        Self { fault, location: Location::caller() }
     }
 }
 
@@ -78,7 +80,7 @@ pub(crate) enum Fault<'call> {
     /// 55000: a standby has no horizon.
     Recovery,
     /// 42804, as core says it: an index on a column whose type the operator class does not accept.
-    OperatorClass { class: &'call CStr, kind: &'call CStr },
+    OperatorClass { class: &'call CStr, type_name: &'call CStr },
     /// 25001: the present transaction sees no rows of transactions that end from now on.
     FixedSnapshot,
     /// 55000: a prepared transaction from before the server started may have made any ids.
@@ -91,17 +93,30 @@ pub(crate) enum Fault<'call> {
 }
 
 impl Error<'_> {
-    /// Reports the error. If the caller asked for a soft error (`context` of the call frame, PostgreSQL 16 and later),
-    /// this returns; otherwise it raises an ERROR and does not return.
+    /// Reports the error of a call. It returns if the caller asked for a soft error (PostgreSQL 16 and later).
+    #[cold]
+    pub(crate) fn report(self, frame: Frame<'_>) {
+        // SAFETY: the context is that of the call.
+        unsafe { self.send(frame.context(), frame.plain()) };
+    }
+
+    /// Raises the error.
+    #[cold]
+    pub(crate) fn raise(self, plain: Plain) -> ! {
+        // SAFETY: there is no context.
+        unsafe { self.send(null_mut(), plain) };
+        abort()
+    }
+
+    /// Reports the error: as a soft one, and returns, or raises it.
     ///
     /// # Safety
-    /// `context` is that of the present call frame, and all frames from here to PostgreSQL are plain.
-    pub(crate) unsafe fn report(self, context: *mut Node) {
-        let (file, line) = (file(self.place), self.place.line() as c_int);
+    /// The context is that of the present call, or null.
+    unsafe fn send(self, context: *mut Node, _: Plain) {
+        let (file, line) = (file(self.location), self.location.line() as c_int);
         #[cfg(feature = "pg15")]
         let _ = context;
-        // SAFETY: the context is that of the call, or there is none; a null domain is core's. Where a report does not
-        // return, it leaves plain frames: the caller's, and this one.
+        // SAFETY: the context is that of the call, or there is none; a null domain is core's.
         unsafe {
             #[cfg(feature = "pg15")]
             let is_wanted = server::errstart(pgrx::PgLogLevel::ERROR as c_int, null());
@@ -120,21 +135,18 @@ impl Error<'_> {
 }
 
 /// Warns that ordered ids are ahead of the clock.
-///
-/// # Safety
-/// All frames from here to PostgreSQL are plain.
 #[cold]
 #[track_caller]
-pub(crate) unsafe fn warn_of_clock() {
-    let place = Location::caller();
-    // SAFETY: a warning returns, unless memory runs out; this frame and the caller's are plain.
+pub(crate) fn warn_of_clock(_: Plain) {
+    let location = Location::caller();
+    // SAFETY: a null domain is core's.
     unsafe {
         if server::errstart(pgrx::PgLogLevel::WARNING as c_int, null()) {
             Report::new(ERRCODE_WARNING, text!["ordered ids are more than a minute ahead of the clock"])
                 .detail(text!["ulid_ordered_time() is the time that they have reached."])
                 .hint(BACK_TO_THE_CLOCK)
                 .describe();
-            server::errfinish(file(place), place.line() as c_int, null());
+            server::errfinish(file(location), location.line() as c_int, null());
         }
     }
 }
@@ -231,8 +243,8 @@ impl<'call> Fault<'call> {
                 text!["cannot determine the horizon of ordered ids during recovery"],
             )
             .hint(c"Ask the primary server, and read the rows there."),
-            Self::OperatorClass { class, kind } => {
-                Report::of_core(ERRCODE_DATATYPE_MISMATCH, UNACCEPTED, class, kind)
+            Self::OperatorClass { class, type_name } => {
+                Report::of_core(ERRCODE_DATATYPE_MISMATCH, UNACCEPTED, class, type_name)
                     .hint(c"Index the expression (column::ulid) instead.")
             }
             Self::FixedSnapshot => Report::new(
@@ -483,7 +495,7 @@ fn first_character(text: &[u8]) -> Character<'_> {
     Character::Text(text.get(..length).unwrap_or(text))
 }
 
-/// The file of a place, with a zero at its end.
-fn file(place: &'static Location<'static>) -> *const c_char {
-    place.file_as_c_str().as_ptr()
+/// The file of a location, with a zero at its end.
+fn file(location: &'static Location<'static>) -> *const c_char {
+    location.file_as_c_str().as_ptr()
 }

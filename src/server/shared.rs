@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 use pg_ulid::horizon::Slot;
 use pgrx::pg_sys::{MyProc, ProcGlobal, max_prepared_xacts};
 
+use super::frame::Plain;
 use super::horizon;
 use super::report::{Error, Fault};
 use crate::server;
@@ -29,24 +30,18 @@ static SLOT: AtomicPtr<Slot> = AtomicPtr::new(std::ptr::null_mut());
 /// The word, attached at its first use in this process. The postmaster has none, since it runs no SQL.
 ///
 /// If there is no room for it, PostgreSQL's own error passes through.
-///
-/// # Safety
-/// The caller's frames are plain.
 #[inline(always)]
-pub(crate) unsafe fn time() -> &'static AtomicU64 {
+pub(crate) fn time(plain: Plain) -> &'static AtomicU64 {
     let mut word = TIME.load(Ordering::Relaxed);
     if word.is_null() {
-        // SAFETY: the contract is that of this function.
-        word = unsafe { attach_own() };
+        word = attach_own(plain);
     }
     // SAFETY: it was attached, which lasts as long as the process.
     unsafe { &*word }
 }
 
-/// # Safety
-/// The caller's frames are plain.
 #[cold]
-unsafe fn attach_own() -> *mut AtomicU64 {
+fn attach_own(plain: Plain) -> *mut AtomicU64 {
     // SAFETY: a process has a PGPROC, which is in that array at its number, and as many slots as there are PGPROCs are
     // in the memory.
     unsafe {
@@ -56,9 +51,9 @@ unsafe fn attach_own() -> *mut AtomicU64 {
         let number = pgrx::pg_sys::MyProcNumber as usize;
         // PostgreSQL looks at the major version of a library, which does not tell how large a PGPROC is.
         if number >= horizon::processes() || (*ProcGlobal).allProcs.add(number) != MyProc {
-            Error::from(Fault::OtherRelease).report(std::ptr::null_mut());
+            Error::from(Fault::OtherRelease).raise(plain);
         }
-        let word = attach(NAME).cast::<AtomicU64>();
+        let word = attach(NAME, plain).cast::<AtomicU64>();
         SLOT.store(word.byte_add(SLOTS).cast::<Slot>().add(number), Ordering::Relaxed);
         TIME.store(word, Ordering::Relaxed);
         word
@@ -98,7 +93,7 @@ pub(crate) unsafe fn slot() -> &'static Slot {
 
 /// The memory of this name. The first process that asks for it creates it, as zeros, before any other process sees it.
 #[cfg(any(feature = "pg15", feature = "pg16"))]
-fn attach(name: &CStr) -> *mut u8 {
+fn attach(name: &CStr, _: Plain) -> *mut u8 {
     use pgrx::pg_sys::{LWLockMode, MainLWLockArray};
 
     /// `AddinShmemInitLock` in `storage/lwlocknames.h` of these versions.
@@ -119,7 +114,7 @@ fn attach(name: &CStr) -> *mut u8 {
 
 /// The memory of this name. From PostgreSQL 17 there is a registry for it, which needs no reserved space.
 #[cfg(not(any(feature = "pg15", feature = "pg16")))]
-fn attach(name: &CStr) -> *mut u8 {
+fn attach(name: &CStr, _: Plain) -> *mut u8 {
     /// # Safety
     /// The pointer is to memory of this size that nobody else has yet.
     unsafe extern "C-unwind" fn initialize(
@@ -148,13 +143,14 @@ pub(crate) mod test_support {
     /// The word of the server.
     pub(crate) fn time() -> &'static super::AtomicU64 {
         // SAFETY: these tests run where there is room for it.
-        unsafe { super::time() }
+        super::time(unsafe { super::Plain::new() })
     }
 
     /// The word of this name.
     pub(crate) fn attached(name: &super::CStr) -> &'static super::AtomicU64 {
-        // SAFETY: the word is aligned, stays until the process ends, and everybody reaches it as an atomic one.
-        unsafe { &*super::attach(name).cast() }
+        // SAFETY: the word is aligned, stays until the process ends, and everybody reaches it as an atomic one. The
+        // frames of the one test that finds no room for it are plain.
+        unsafe { &*super::attach(name, super::Plain::new()).cast() }
     }
 
     /// Takes all the space that the server has left.
