@@ -40,7 +40,7 @@ SKIP: {
     my ($see) = blocks_of('operating.md', 'sql', 'The clock jumped', 'See it.');
     my ($stop) = blocks_of('operating.md', 'sql', 'The clock jumped', 'Stop it.');
     $see =~ s/app,postgres/:USER/ or die;
-    is($sql->($see), "t\nevent.id|3", 'the page finds ordered ids and rows of 2036, and plans no table of others');
+    is($sql->($see), "t\nevent.id|3\nplanned.id|not read, owner: other", 'the page finds ordered ids and rows of 2036, and names tables of others, which it does not plan');
     my $repaired = $sql->('SELECT clock_timestamp()');
     my $later = $node->background_psql('postgres', on_error_stop => 0);
     $stop =~ s/^\\set repaired \K.*/'$repaired'/m or die;
@@ -92,7 +92,10 @@ $sql->(q{
     CREATE ROLE monitor LOGIN;
     CREATE TABLE event (id ulid PRIMARY KEY) PARTITION BY RANGE (id);
     CREATE TABLE event_1 PARTITION OF event FOR VALUES FROM (MINVALUE) TO (ulid_lower_bound(now() + interval '1 day'));
-    CREATE TABLE event_default PARTITION OF event DEFAULT});
+    CREATE TABLE event_default PARTITION OF event DEFAULT;
+    CREATE TABLE open (id ulid) PARTITION BY RANGE (id);
+    CREATE TABLE open_1 PARTITION OF open FOR VALUES FROM (MINVALUE) TO (ulid_lower_bound('2026-01-01'));
+    CREATE TABLE open_2 PARTITION OF open FOR VALUES FROM (ulid_lower_bound('2026-01-01')) TO (MAXVALUE)});
 my %queries;
 my $file = slurp_file("$root/docs/operating/postgres_exporter.yml");
 while ($file =~ /^(\w+):\n  query: \|\n((?:    .*\n)+)  metrics:\n((?:    - .*\n)+)/mg) {
@@ -107,7 +110,8 @@ like($exported->('ulid_horizon'), qr/^0\.\d+$/m, 'the horizon is close behind th
 $sql->(q{SELECT ulid_advance_ordered_time(ulid_upper_bound(now() + interval '1 hour')); UPDATE pg_extension SET extversion = '0' WHERE extname = 'ulid'});
 like($exported->('ulid'), qr/^\d+\.\d+\|3[56]\d\d\.\d+\|1$/m, 'ordered ids are an hour ahead, and the objects are older than the files');
 $sql->(q{INSERT INTO event VALUES (ulid_lower_bound(now() + interval '2 days'))});
-ok($node->poll_query_until('postgres', "SELECT default_rows = 1 AND seconds_left BETWEEN 80000 AND 86400 FROM ($queries{ulid_partitions}) AS s"),
+ok($node->poll_query_until('postgres', "SELECT default_rows = 1 AND seconds_left BETWEEN 80000 AND 86400 FROM ($queries{ulid_partitions}) AS s WHERE parent = 'event'::regclass"),
     'a row is in the default partition, and the last partition ends tomorrow');
+is($sql->("SELECT * FROM ($queries{ulid_partitions}) AS s WHERE parent = 'open'::regclass"), 'open|Infinity|0', 'a last partition TO (MAXVALUE) never ends');
 
 done_testing();
