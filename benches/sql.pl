@@ -243,6 +243,7 @@ sub report {
     table('INSERT of one row by 8 clients', ['rows per second', $only->('insert_one_tps')],
         ['WAL bytes per row', $only->('insert_one_wal_bytes')], ['index bytes per row', $only->('insert_one_index_bytes')]);
 
+    my ($single, $load, $index) = $only->('insert_one_index_bytes');
     # The batches of one insert belong together.
     for my $insert (qw(insert_bulk insert_large)) {
         my ($rows) = sort { $b <=> $a } keys %{ $of{"${insert}_ms"} // next };
@@ -255,13 +256,15 @@ sub report {
             }
             return \%total;
         };
+        ($load, $index) = (scaled($rows / 1e6, $total->('ms')), scaled($rows, $of{"${insert}_index_bytes"}{$rows}));
         table(sprintf('INSERT of %s rows in 20 statements', digits($rows)),
-            ['ns per row',           scaled($rows / 1e6, $total->('ms'))],
+            ['ns per row',           $load],
             ['WAL bytes per row', scaled($rows, $total->('wal_bytes'))],
             ['blocks read',            $total->('blocks_read')],
-            ['index bytes per row', scaled($rows, $of{"${insert}_index_bytes"}{$rows})],
+            ['index bytes per row', $index],
             ['leaf fill, %',  $only->("${insert}_density")]);
     }
+    picture($file =~ s/(\.tsv)?$/.svg/r, $load, $index, $single) if $load && %$single;
     for my $rows (keys %{ $of{insert_clients_index_bytes} // {} }) {
         table(sprintf('INSERT of %s rows by 8 clients, 10,000 per statement', digits($rows)),
             ['rows per second', $of{insert_clients_rate}{$rows}],
@@ -281,6 +284,22 @@ sub report {
     for my $factor (sort { $b <=> $a } keys %filled) {
         print "| fillfactor $factor |", (map { ' ' . digits($filled{$factor}{$_}{ulid}{0}) . ' |' } @rates), "\n";
     }
+}
+
+# Draws the medians of three results, if there is gnuplot, without what its file has and the picture does not use.
+sub picture {
+    my ($file, @results) = @_;
+    return if system('gnuplot --version > /dev/null 2>&1') != 0;
+    open my $gnuplot, '|-', q(gnuplot | perl -0777 -pe 's{<defs>.*?</defs>}{}s; s{Gnuplot(?=<)}{Loading and index size, by kind of key};
+        s{<title>\$.*?</title>}{}g; s{>\s+<}{><}g; s{<g [^<>]*></g>}{}g; s{(?=<g (fill=.none|id))}{\n}g; s{ +\n}{\n}g') . " > '$file'";
+    print $gnuplot "\$keys << END\n";
+    for my $kind (grep { $results[0]{$_} } @names) {
+        my ($ours, $title) = $title{$kind} =~ /^(\**)`?([^`*]+)/;
+        my @medians = map { sprintf '%.0f', quantile(0.5, values %{ $_->{$kind} }) } @results;
+        print $gnuplot qq("$title" ), $ours ? '0x3b6ea5' : '0xa0a0a0', " @medians\n";
+    }
+    print $gnuplot "END\nload 'benches/picture.gnuplot'\n";
+    close $gnuplot or die "gnuplot failed\n";
 }
 
 # Results divided by a number.

@@ -7,6 +7,7 @@
 major=${PG:-$(default_major)}
 results=target/bench
 [ -n "${FULL:-}" ] || [ $# != 0 ] || say "the short form; FULL=1 takes half an hour and measures 10 million rows as well"
+offer_packages gnuplot-nox
 prepare_rust
 [ $# != 0 ] || cargo bench --package pg_ulid --bench core
 mkdir -p $results
@@ -19,7 +20,7 @@ start_server bench "shared_buffers = 128MB" "autovacuum = off" "max_wal_size = 1
   "fsync = ${FSYNC:-off}"
 server_directory "$SERVERS/files"
 perl benches/sql.pl ${FULL:+--full} --directory "$SERVERS/files" "$@" "$results/pg$major.tsv"
-say "the results are in $results/pg$major.tsv"
+say "the results are in $results/pg$major.tsv, and a picture of them, if there is gnuplot, in pg$major.svg"
 if [ $# = 0 ]; then
   createdb ulid_sql
   psql -X -q -d ulid_sql -v ulid_sql=sql/ulid_sql.sql -f benches/ulid_sql.sql
