@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Make sure that a library can be shipped: check-library.sh LIBRARY
+# Make sure that a library can be shipped: check-library.sh LIBRARY [POSTGRES...]
 #
 # It exports exactly the functions that the SQL scripts name, so that its symbols do not clash with those of other libraries;
-# and it runs with the libc of every system that packages are built for. One for macOS (.dylib) needs llvm-nm.
+# it runs with the libc of every system that packages are built for; and it wants nothing of the server that the programs named
+# lack, or that in PATH: one built for a newer minor release may not load in an older one. One for macOS (.dylib) needs llvm-nm.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 library=$1 oldest_libc=2.34                # of Red Hat Enterprise Linux 9; Debian 12 and Ubuntu 22.04 have newer ones
@@ -24,4 +25,12 @@ if [ "$(printf '%s\n' "$newest" $oldest_libc | sort -V | tail -n 1)" != $oldest_
 fi
 libraries=$(objdump -p "$library" | sed -n 's/^ *NEEDED *//p' | { grep -vE '^(libc|libm|libgcc_s|ld-linux-.*)\.so' || true; })
 [ -z "$libraries" ] || { echo "error: it needs $libraries"; failed=1; }
+[ $# -gt 1 ] || set -- "$1" "$(pg_config --bindir)/postgres"
+for server in "${@:2}"; do
+  # with musl, the interpreter is libc, whose symbols have no versions
+  interpreter=$(readelf --program-headers "$server" | sed -n 's/.*interpreter: \(.*\)]/\1/p')
+  lacks=$(comm -23 <(nm --dynamic --undefined-only --format=posix "$library" | sed -n 's/^\([^@ ]*\) U.*/\1/p' | sort) \
+    <(nm --dynamic --defined-only --format=posix "$server" "$interpreter" | sed 's/[@ ].*//' | sort) | tr '\n' ' ')
+  [ -z "$lacks" ] || { echo "error: $server lacks $lacks"; failed=1; }
+done
 [ -z "$failed" ] && echo "$(echo "$found" | wc -l) symbols, glibc $newest"

@@ -55,7 +55,8 @@ stage_rust() {
 stage_build() {
   check cargo clippy --quiet --all-targets --features "pg$major pg_test" -- "${lints[@]}"
   install_extension
-  check scripts/check-library.sh "$(pg_config --pkglibdir)/ulid.so"
+  # shellcheck disable=SC2046
+  check scripts/check-library.sh "$(pg_config --pkglibdir)/ulid.so" "$BIN/postgres" $(compgen -G "$WORK/$major-*/bin/postgres")
   start_server build
   psql -X -q -v ON_ERROR_STOP=1 -c 'CREATE EXTENSION ulid'
   psql -X -A -t -c "SELECT 'ulid ' || extversion || ' in ' || version() FROM pg_extension WHERE extname = 'ulid'"
