@@ -18,11 +18,11 @@ pub(super) fn input(text: &CStr) -> Result<Ulid, Error<'_>> {
     Ok(Ulid::parse(text.to_bytes()).map_err(|error| Fault::Parse { text, error })?)
 }
 
-pub(super) fn output(ulid: &Ulid) -> Cstring {
-    Cstring(*ulid)
+pub(super) fn output(ulid: Ulid) -> Cstring {
+    Cstring(ulid)
 }
 
-pub(super) fn to_text(ulid: &Ulid) -> ShortText {
+pub(super) fn to_text(ulid: Ulid) -> ShortText {
     ShortText::new(&ulid.to_text())
 }
 
@@ -36,11 +36,11 @@ pub(super) fn is_valid(text: TextArg<'_>) -> bool {
 
 // The transition functions of `min` and `max`, which core does not have for uuid. All other comparison is core's.
 
-pub(super) fn smaller<'call>(a: &'call Ulid, b: &'call Ulid) -> &'call Ulid {
+pub(super) fn smaller<'call>(a: &'call [u8; 16], b: &'call [u8; 16]) -> &'call [u8; 16] {
     a.min(b)
 }
 
-pub(super) fn larger<'call>(a: &'call Ulid, b: &'call Ulid) -> &'call Ulid {
+pub(super) fn larger<'call>(a: &'call [u8; 16], b: &'call [u8; 16]) -> &'call [u8; 16] {
     a.max(b)
 }
 
@@ -54,7 +54,7 @@ pub(super) fn from_timestamp<'call>(timestamp: Timestamp) -> Result<Ulid, Error<
     lower_bound(timestamp.0)
 }
 
-pub(super) fn to_timestamp(ulid: &Ulid) -> Timestamp {
+pub(super) fn to_timestamp(ulid: Ulid) -> Timestamp {
     Timestamp(extract_timestamp(ulid))
 }
 
@@ -84,16 +84,16 @@ fn finite_ms(timestamp: TimestampTz) -> Option<i64> {
     (!matches!(timestamp.0, i64::MIN | i64::MAX)).then(|| timestamp.0.div_euclid(1000) + POSTGRES_EPOCH_MS)
 }
 
-pub(super) fn extract_timestamp(ulid: &Ulid) -> TimestampTz {
+pub(super) fn extract_timestamp(ulid: Ulid) -> TimestampTz {
     TimestampTz((extract_unix_ms(ulid) - POSTGRES_EPOCH_MS) * 1000)
 }
 
-pub(super) fn extract_unix_ms(ulid: &Ulid) -> i64 {
+pub(super) fn extract_unix_ms(ulid: Ulid) -> i64 {
     // 48 bits always fit.
     ulid.unix_ms() as i64
 }
 
-pub(super) fn extract_randomness(ulid: &Ulid) -> Bytea {
+pub(super) fn extract_randomness(ulid: Ulid) -> Bytea {
     Bytea(ulid.randomness_bytes())
 }
 
@@ -113,12 +113,12 @@ pub(super) fn range_upper(range: TstzRange) -> Ulid {
     range.0.upper()
 }
 
-pub(super) fn contained_by_range(ulid: &Ulid, window: UlidWindow) -> bool {
-    window.0.contains(*ulid)
+pub(super) fn contained_by_range(ulid: Ulid, window: UlidWindow) -> bool {
+    window.0.contains(ulid)
 }
 
-pub(super) fn range_contains(window: UlidWindow, ulid: &Ulid) -> bool {
-    window.0.contains(*ulid)
+pub(super) fn range_contains(window: UlidWindow, ulid: Ulid) -> bool {
+    window.0.contains(ulid)
 }
 
 // Search by the first characters of the text.
@@ -135,8 +135,8 @@ pub(super) fn prefix_upper(prefix: TextArg<'_>) -> Result<Ulid, Error<'_>> {
     Ok(window_of(prefix)?.upper())
 }
 
-pub(super) fn starts_with<'call>(ulid: &Ulid, prefix: TextArg<'call>) -> Result<bool, Error<'call>> {
-    Ok(window_of(prefix)?.contains(*ulid))
+pub(super) fn starts_with<'call>(ulid: Ulid, prefix: TextArg<'call>) -> Result<bool, Error<'call>> {
+    Ok(window_of(prefix)?.contains(ulid))
 }
 
 // TypeIDs, as text in the server's encoding.
@@ -145,9 +145,9 @@ fn parse_typeid(text: TextArg<'_>) -> Result<TypeId<'_>, Error<'_>> {
     Ok(TypeId::parse(text.0).map_err(|error| Fault::TypeId { text: text.0, error })?)
 }
 
-pub(super) fn to_typeid<'call>(prefix: TextArg<'call>, ulid: &Ulid) -> Result<ShortText, Error<'call>> {
+pub(super) fn to_typeid<'call>(prefix: TextArg<'call>, ulid: Ulid) -> Result<ShortText, Error<'call>> {
     let bad_prefix = |error| Fault::TypeIdPrefix { prefix: prefix.0, error };
-    let (text, len) = TypeId::new(prefix.0, *ulid).map_err(bad_prefix)?.to_text();
+    let (text, len) = TypeId::new(prefix.0, ulid).map_err(bad_prefix)?.to_text();
     Ok(ShortText::new(&text[..len]))
 }
 
@@ -192,19 +192,19 @@ pub(super) fn from_uuid_v1<'call>(uuid: Uuid) -> Result<Ulid, Error<'call>> {
     Ok(Ulid::from_uuid_v1(uuid.0).map_err(refused(uuid.0))?)
 }
 
-pub(super) fn to_uuid_v1<'call>(ulid: &Ulid) -> Result<Uuid, Error<'call>> {
-    Ok(Uuid(ulid.to_uuid_v1().map_err(refused(*ulid))?))
+pub(super) fn to_uuid_v1<'call>(ulid: Ulid) -> Result<Uuid, Error<'call>> {
+    Ok(Uuid(ulid.to_uuid_v1().map_err(refused(ulid))?))
 }
 
 pub(super) fn from_uuid_v6<'call>(uuid: Uuid) -> Result<Ulid, Error<'call>> {
     Ok(Ulid::from_uuid_v6(uuid.0).map_err(refused(uuid.0))?)
 }
 
-pub(super) fn to_uuid_v6<'call>(ulid: &Ulid) -> Result<Uuid, Error<'call>> {
-    Ok(Uuid(ulid.to_uuid_v6().map_err(refused(*ulid))?))
+pub(super) fn to_uuid_v6<'call>(ulid: Ulid) -> Result<Uuid, Error<'call>> {
+    Ok(Uuid(ulid.to_uuid_v6().map_err(refused(ulid))?))
 }
 
-pub(super) fn to_uuid_v7(ulid: &Ulid) -> Uuid {
+pub(super) fn to_uuid_v7(ulid: Ulid) -> Uuid {
     Uuid(ulid.to_uuid_v7())
 }
 
@@ -213,8 +213,8 @@ pub(super) fn from_snowflake<'call>(id: i64, epoch: TimestampTz) -> Result<Ulid,
     Ok(Ulid::from_snowflake(id, epoch_ms).map_err(number_refused)?)
 }
 
-pub(super) fn to_snowflake<'call>(ulid: &Ulid, epoch: TimestampTz) -> Result<i64, Error<'call>> {
-    Ok(ulid.to_snowflake(epoch_ms(epoch)?).map_err(refused(*ulid))?)
+pub(super) fn to_snowflake<'call>(ulid: Ulid, epoch: TimestampTz) -> Result<i64, Error<'call>> {
+    Ok(ulid.to_snowflake(epoch_ms(epoch)?).map_err(refused(ulid))?)
 }
 
 pub(super) fn from_key<'call>(created_at: TimestampTz, key: i64) -> Result<Ulid, Error<'call>> {
@@ -222,8 +222,8 @@ pub(super) fn from_key<'call>(created_at: TimestampTz, key: i64) -> Result<Ulid,
     Ok(Ulid::from_key(unix_ms, key).map_err(number_refused)?)
 }
 
-pub(super) fn to_key<'call>(ulid: &Ulid) -> Result<i64, Error<'call>> {
-    Ok(ulid.to_key().map_err(refused(*ulid))?)
+pub(super) fn to_key<'call>(ulid: Ulid) -> Result<i64, Error<'call>> {
+    Ok(ulid.to_key().map_err(refused(ulid))?)
 }
 
 pub(super) fn from_bytes<'call>(

@@ -105,17 +105,17 @@ pub(super) fn ordered_time(shared: &AtomicU64) -> Option<TimestampTz> {
 /// Lets ordered ids continue after this one, if they have not come so far, and returns the time that they continue
 /// after.
 pub(super) fn advance_ordered_time<'call>(
-    ulid: &Ulid,
+    ulid: Ulid,
     force: bool,
     shared: &AtomicU64,
 ) -> Result<TimestampTz, Error<'call>> {
     if !force {
         let now = since_epoch().and_then(ordered::clock).map_err(clock)?;
-        if ordered::time_of(*ulid).saturating_sub(now) > DAY {
-            Err(Fault::Ahead(*ulid))?;
+        if ordered::time_of(ulid).saturating_sub(now) > DAY {
+            Err(Fault::Ahead(ulid))?;
         }
     }
-    Ok(timestamp(ordered::advance_to(shared, *ulid)))
+    Ok(timestamp(ordered::advance_to(shared, ulid)))
 }
 
 /// Lets ordered ids continue from the clock.

@@ -31,17 +31,17 @@ pgrx::extension_sql_file!("../sql/ulid.sql", name = "ulid", bootstrap);
 frame::export! {
     functions {
         ulid_in(text: &CStr) -> Ulid = functions::input;
-        ulid_out(ulid: &Ulid) -> Cstring = functions::output;
-        ulid_to_text(ulid: &Ulid) -> ShortText = functions::to_text;
+        ulid_out(ulid: Ulid) -> Cstring = functions::output;
+        ulid_to_text(ulid: Ulid) -> ShortText = functions::to_text;
         ulid_from_text(text: TextString) -> Ulid = functions::from_text;
         ulid_is_valid(text: TextArg) -> bool = functions::is_valid;
 
-        ulid_smaller(a: &Ulid, b: &Ulid) -> &Ulid = functions::smaller;
-        ulid_larger(a: &Ulid, b: &Ulid) -> &Ulid = functions::larger;
+        ulid_smaller(a: &[u8; 16], b: &[u8; 16]) -> &[u8; 16] = functions::smaller;
+        ulid_larger(a: &[u8; 16], b: &[u8; 16]) -> &[u8; 16] = functions::larger;
 
         bytea_to_ulid(bytes: ByteaArg) -> Ulid = functions::from_bytea;
         timestamp_to_ulid(timestamp: Timestamp) -> Ulid = functions::from_timestamp;
-        ulid_to_timestamp(ulid: &Ulid) -> Timestamp = functions::to_timestamp;
+        ulid_to_timestamp(ulid: Ulid) -> Timestamp = functions::to_timestamp;
 
         gen_ulid() -> Ulid = generate::random;
         gen_ulid_at(timestamp: TimestampTz) -> Ulid = generate::random_at;
@@ -49,41 +49,41 @@ frame::export! {
         gen_ordered_ulid() -> Ordered<Ulid> = generate::ordered, using time: horizon::in_transaction;
         gen_ordered_uuid_v7() -> Ordered<Uuid> = generate::ordered_uuid_v7, using time: horizon::in_transaction;
         ulid_ordered_time() -> Option<TimestampTz> = generate::ordered_time, using time: shared::time;
-        ulid_advance_ordered_time(id: &Ulid, force: bool) -> TimestampTz = generate::advance_ordered_time, using time: shared::time;
+        ulid_advance_ordered_time(id: Ulid, force: bool) -> TimestampTz = generate::advance_ordered_time, using time: shared::time;
         ulid_reset_ordered_time() -> () = generate::reset_ordered_time, using time: shared::time;
         ulid_ordered_horizon() -> Ulid = std::convert::identity, using horizon: horizon::ordered_horizon;
         gen_uuid_v7() -> Uuid = generate::uuid_v7;
         gen_uuid_v7_at(timestamp: TimestampTz) -> Uuid = generate::uuid_v7_at;
 
-        ulid_extract_timestamp(ulid: &Ulid) -> TimestampTz = functions::extract_timestamp;
-        ulid_extract_unix_ms(ulid: &Ulid) -> i64 = functions::extract_unix_ms;
-        ulid_extract_randomness(ulid: &Ulid) -> Bytea = functions::extract_randomness;
+        ulid_extract_timestamp(ulid: Ulid) -> TimestampTz = functions::extract_timestamp;
+        ulid_extract_unix_ms(ulid: Ulid) -> i64 = functions::extract_unix_ms;
+        ulid_extract_randomness(ulid: Ulid) -> Bytea = functions::extract_randomness;
         ulid_lower_bound(timestamp: TimestampTz) -> Ulid = functions::lower_bound;
         ulid_upper_bound(timestamp: TimestampTz) -> Ulid = functions::upper_bound;
 
         ulid_range_lower(range: TstzRange) -> Ulid = functions::range_lower;
         ulid_range_upper(range: TstzRange) -> Ulid = functions::range_upper;
-        ulid_contained_by_range(ulid: &Ulid, window: UlidWindow) -> bool = functions::contained_by_range;
-        range_contains_ulid(window: UlidWindow, ulid: &Ulid) -> bool = functions::range_contains;
+        ulid_contained_by_range(ulid: Ulid, window: UlidWindow) -> bool = functions::contained_by_range;
+        range_contains_ulid(window: UlidWindow, ulid: Ulid) -> bool = functions::range_contains;
 
         ulid_prefix_lower(prefix: TextArg) -> Ulid = functions::prefix_lower;
         ulid_prefix_upper(prefix: TextArg) -> Ulid = functions::prefix_upper;
-        ulid_starts_with(ulid: &Ulid, prefix: TextArg) -> bool = functions::starts_with;
+        ulid_starts_with(ulid: Ulid, prefix: TextArg) -> bool = functions::starts_with;
 
-        ulid_to_typeid(prefix: TextArg, ulid: &Ulid) -> ShortText = functions::to_typeid;
+        ulid_to_typeid(prefix: TextArg, ulid: Ulid) -> ShortText = functions::to_typeid;
         ulid_from_typeid(typeid: TextArg) -> Ulid = functions::from_typeid;
         ulid_from_typeid_of(typeid: TextArg, prefix: TextArg) -> Ulid = functions::from_typeid_of;
         typeid_prefix(typeid: TextArg) -> ShortText = functions::typeid_prefix;
 
         ulid_from_uuid_v1(uuid: Uuid) -> Ulid = functions::from_uuid_v1;
-        ulid_to_uuid_v1(ulid: &Ulid) -> Uuid = functions::to_uuid_v1;
+        ulid_to_uuid_v1(ulid: Ulid) -> Uuid = functions::to_uuid_v1;
         ulid_from_uuid_v6(uuid: Uuid) -> Ulid = functions::from_uuid_v6;
-        ulid_to_uuid_v6(ulid: &Ulid) -> Uuid = functions::to_uuid_v6;
-        ulid_to_uuid_v7(ulid: &Ulid) -> Uuid = functions::to_uuid_v7;
+        ulid_to_uuid_v6(ulid: Ulid) -> Uuid = functions::to_uuid_v6;
+        ulid_to_uuid_v7(ulid: Ulid) -> Uuid = functions::to_uuid_v7;
         ulid_from_snowflake(id: i64, epoch: TimestampTz) -> Ulid = functions::from_snowflake;
-        ulid_to_snowflake(ulid: &Ulid, epoch: TimestampTz) -> i64 = functions::to_snowflake;
+        ulid_to_snowflake(ulid: Ulid, epoch: TimestampTz) -> i64 = functions::to_snowflake;
         ulid_from_key(created_at: TimestampTz, key: i64) -> Ulid = functions::from_key;
-        ulid_to_key(ulid: &Ulid) -> i64 = functions::to_key;
+        ulid_to_key(ulid: Ulid) -> i64 = functions::to_key;
         ulid_from_bytes(created_at: TimestampTz, bytes: ByteaArg) -> Ulid = functions::from_bytes;
     }
     hooks {

@@ -1,5 +1,5 @@
-//! Encodes 16 bytes as 26 characters of Crockford's Base32, and decodes them. No allocation, no knowledge of what the
-//! bytes mean.
+//! Encodes 128 bits as 26 characters of Crockford's Base32, and decodes them. No allocation, no knowledge of what the
+//! bits mean.
 
 use crate::error::{Error, ErrorKind, Expected};
 
@@ -95,8 +95,7 @@ pub(crate) fn is_canonical(byte: u8) -> bool {
 }
 
 /// Writes the canonical text: upper case, the first character at most `7`.
-pub(crate) fn encode(bytes: &[u8; 16]) -> [u8; TEXT_LEN] {
-    let value = u128::from_be_bytes(*bytes);
+pub(crate) fn encode(value: u128) -> [u8; TEXT_LEN] {
     let mut text = [0; TEXT_LEN];
     for (i, pair) in text.as_chunks_mut().0.iter_mut().enumerate() {
         *pair = PAIRS[(value >> (120 - 10 * i)) as usize & 1023];
@@ -105,8 +104,6 @@ pub(crate) fn encode(bytes: &[u8; 16]) -> [u8; TEXT_LEN] {
 }
 
 /// Decodes the 26 characters of a ULID, in either case and with Crockford's aliases, or the 36 of a hyphenated UUID.
-///
-/// The value is a number, because its bytes would overlap with those of the error and be assembled piece by piece.
 ///
 /// # Errors
 /// [`Error`] names the first fault from the left.

@@ -96,8 +96,7 @@ impl Ulid {
     /// # Ok::<(), pg_ulid::Error>(())
     /// ```
     pub const fn to_uuid_v7(self) -> [u8; 16] {
-        let value = u128::from_be_bytes(self.to_bytes());
-        rfc_9562(7, (value >> 64) as u64, value as u64)
+        rfc_9562(7, (self.0 >> 64) as u64, self.0 as u64)
     }
 }
 
@@ -137,9 +136,9 @@ impl Ulid {
     /// # Errors
     /// [`ErrorKind::Range`] if the time is above [`Self::MAX_UNIX_MS`].
     pub fn from_parts_bytes(unix_ms: u64, randomness: [u8; 10]) -> Result<Self, Error> {
-        let mut bytes = Self::lower_bound(unix_ms)?.to_bytes();
+        let mut bytes = [0; 16];
         bytes[6..].copy_from_slice(&randomness);
-        Ok(Self::from_bytes(bytes))
+        Self::from_parts(unix_ms, u128::from_be_bytes(bytes))
     }
 
     /// The 10 bytes after the time, the most significant first.

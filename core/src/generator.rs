@@ -119,7 +119,7 @@ impl<R: CryptoRng> Generator<R> {
     /// Those of [`ordered::advance`].
     pub fn ordered(&mut self, clock: u64, shared: &AtomicU64) -> Result<Ulid, Error> {
         let time = ordered::advance(shared, clock)?;
-        Ok((u128::from(time) << 64 | u128::from(self.rng.next_u64())).into())
+        Ok(Ulid(u128::from(time) << 64 | u128::from(self.rng.next_u64())))
     }
 
     /// A version 7 UUID in the order of [`Self::ordered`] with the same `shared` word, by [`ordered::uuid_v7`], with 58

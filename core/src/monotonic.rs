@@ -28,7 +28,7 @@ pub fn next(last: Ulid, unix_ms: u64, randomness: impl FnOnce() -> u128) -> Resu
     if unix_ms > last.unix_ms() {
         Ulid::from_parts(unix_ms, randomness())
     } else if last.randomness() < Ulid::MAX_RANDOMNESS {
-        Ok((u128::from(last) + 1).into())
+        Ok(Ulid(last.0 + 1))
     } else {
         Err(Error(ErrorKind::Exhausted))
     }

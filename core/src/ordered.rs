@@ -129,9 +129,10 @@ pub fn advance(shared: &AtomicU64, clock: u64) -> Result<u64, Error> {
 /// ```
 /// use pg_ulid::ordered;
 ///
-/// let time = 1_645_557_742_000 << 16 | 0xcc3a; assert_eq!(ordered::uuid_v7(time, 0x18c4_dc0c_0c07_398f),
-/// 0x017f22e2_79b0_7cc3_a8c4_dc0c0c07398f_u128.to_be_bytes()); assert!(ordered::uuid_v7(time, u64::MAX) <
-/// ordered::uuid_v7(time + 1, 0));
+/// let time = 1_645_557_742_000 << 16 | 0xcc3a;
+/// let uuid = ordered::uuid_v7(time, 0x18c4_dc0c_0c07_398f);
+/// assert_eq!(uuid, 0x017f22e2_79b0_7cc3_a8c4_dc0c0c07398f_u128.to_be_bytes());
+/// assert!(ordered::uuid_v7(time, u64::MAX) < ordered::uuid_v7(time + 1, 0));
 /// ```
 pub const fn uuid_v7(time: u64, randomness: u64) -> [u8; 16] {
     let high = time >> FRACTION_BITS << 16 | time >> LATE_FRACTION_BITS & 0xfff;
@@ -150,13 +151,13 @@ pub fn advance_to(shared: &AtomicU64, id: Ulid) -> u64 {
 
 /// The smallest ULID of the millisecond of a time in 65536ths of a millisecond since the Unix epoch.
 pub fn lower_bound(time: u64) -> Ulid {
-    (u128::from(time >> FRACTION_BITS) << 80).into()
+    Ulid(u128::from(time >> FRACTION_BITS) << 80)
 }
 
 /// The time of a ULID in 65536ths of a millisecond since the Unix epoch: its first half. Of a version 7 UUID, it is a
 /// time in the same millisecond.
 pub fn time_of(id: Ulid) -> u64 {
-    (u128::from(id) >> 64) as u64
+    (id.0 >> 64) as u64
 }
 
 #[cfg(test)]

@@ -59,6 +59,6 @@ impl Window {
             bits @ 0..128 => (1 << bits) - 1,
             _ => u128::MAX,
         };
-        Ok(Self::from_bounds(Ulid::from(lower), Ulid::from(lower | rest)))
+        Ok(Self::from_bounds(Ulid(lower), Ulid(lower | rest)))
     }
 }

@@ -1,4 +1,4 @@
-//! The value: 16 bytes and what they mean.
+//! The value: a number of 128 bits, and what its bits mean.
 
 use std::{fmt, str::FromStr};
 
@@ -23,17 +23,16 @@ use crate::error::{Error, ErrorKind, Expected};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "diesel", derive(diesel::expression::AsExpression, diesel::deserialize::FromSqlRow))]
 #[cfg_attr(feature = "diesel", diesel(sql_type = crate::diesel::Ulid))]
-#[repr(transparent)]
-pub struct Ulid([u8; 16]);
+pub struct Ulid(pub(crate) u128);
 
 const RANDOMNESS_BITS: u32 = 80;
 
 impl Ulid {
     /// All bits zero, the smallest ULID: `00000000000000000000000000`.
-    pub const NIL: Self = Self([0; 16]);
+    pub const NIL: Self = Self(0);
 
     /// All bits one, the greatest ULID: `7ZZZZZZZZZZZZZZZZZZZZZZZZZ`.
-    pub const MAX: Self = Self([0xff; 16]);
+    pub const MAX: Self = Self(u128::MAX);
 
     /// The last millisecond that a ULID can hold, 2^48 - 1: `10889-08-02 05:31:50.655Z`.
     pub const MAX_UNIX_MS: u64 = (1 << 48) - 1;
@@ -43,12 +42,12 @@ impl Ulid {
 
     /// Creates a ULID from these bytes, the most significant first.
     pub const fn from_bytes(bytes: [u8; 16]) -> Self {
-        Self(bytes)
+        Self(u128::from_be_bytes(bytes))
     }
 
     /// The 16 bytes, the most significant first: what PostgreSQL stores and sends.
     pub const fn to_bytes(self) -> [u8; 16] {
-        self.0
+        self.0.to_be_bytes()
     }
 
     /// Creates a ULID from milliseconds since the Unix epoch and 80 bits of randomness.
@@ -59,7 +58,7 @@ impl Ulid {
         if unix_ms > Self::MAX_UNIX_MS || randomness > Self::MAX_RANDOMNESS {
             return Err(Error(ErrorKind::Range));
         }
-        Ok(Self(((unix_ms as u128) << RANDOMNESS_BITS | randomness).to_be_bytes()))
+        Ok(Self((unix_ms as u128) << RANDOMNESS_BITS | randomness))
     }
 
     /// The smallest ULID of a millisecond since the Unix epoch: randomness all zeros.
@@ -80,17 +79,17 @@ impl Ulid {
 
     /// Milliseconds since the Unix epoch, 0 to [`Self::MAX_UNIX_MS`].
     pub const fn unix_ms(self) -> u64 {
-        (u128::from_be_bytes(self.0) >> RANDOMNESS_BITS) as u64
+        (self.0 >> RANDOMNESS_BITS) as u64
     }
 
     /// The 80 bits after the time, 0 to [`Self::MAX_RANDOMNESS`].
     pub const fn randomness(self) -> u128 {
-        u128::from_be_bytes(self.0) & Self::MAX_RANDOMNESS
+        self.0 & Self::MAX_RANDOMNESS
     }
 
     /// The canonical text as ASCII bytes, without allocating. [`ToString`] returns it as a `String`.
     pub fn to_text(self) -> [u8; TEXT_LEN] {
-        codec::encode(&self.0)
+        codec::encode(self.0)
     }
 
     /// Parses a ULID from bytes that need not be UTF-8: 26 characters in either case, with Crockford's aliases (`I`,
@@ -99,7 +98,7 @@ impl Ulid {
     /// # Errors
     /// [`Error`] names the first fault from the left.
     pub fn parse(text: &[u8]) -> Result<Self, Error> {
-        codec::decode(text).map(Self::from)
+        codec::decode(text).map(Self)
     }
 }
 
@@ -124,33 +123,27 @@ impl FromStr for Ulid {
     }
 }
 
-impl AsRef<[u8]> for Ulid {
-    fn as_ref(&self) -> &[u8] {
-        &self.0
-    }
-}
-
 impl From<[u8; 16]> for Ulid {
     fn from(bytes: [u8; 16]) -> Self {
-        Self(bytes)
+        Self::from_bytes(bytes)
     }
 }
 
 impl From<Ulid> for [u8; 16] {
     fn from(ulid: Ulid) -> Self {
-        ulid.0
+        ulid.to_bytes()
     }
 }
 
 impl From<u128> for Ulid {
     fn from(value: u128) -> Self {
-        Self(value.to_be_bytes())
+        Self(value)
     }
 }
 
 impl From<Ulid> for u128 {
     fn from(ulid: Ulid) -> Self {
-        Self::from_be_bytes(ulid.0)
+        ulid.0
     }
 }
 
@@ -160,7 +153,7 @@ impl TryFrom<&[u8]> for Ulid {
     fn try_from(bytes: &[u8]) -> Result<Self, Error> {
         bytes
             .try_into()
-            .map(Self)
+            .map(Self::from_bytes)
             .map_err(|_| Error(ErrorKind::Length { expected: Expected::Bytes, found: bytes.len() }))
     }
 }
@@ -174,7 +167,7 @@ mod tests {
         let bytes = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16];
         let ulid = Ulid::from_bytes(bytes);
         assert_eq!(<[u8; 16]>::from(ulid), bytes);
-        assert_eq!((ulid.to_bytes(), ulid.as_ref()), (bytes, bytes.as_slice()));
+        assert_eq!((ulid.to_bytes(), Ulid::try_from(bytes.as_slice())), (bytes, Ok(ulid)));
         assert_eq!(u128::from(ulid), 0x0102_0304_0506_0708_090a_0b0c_0d0e_0f10);
         assert_eq!((Ulid::from(bytes), Ulid::from(u128::from(ulid))), (ulid, ulid));
     }

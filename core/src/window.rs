@@ -108,7 +108,7 @@ fn position<T>(histogram: &[T], read: impl Fn(&T) -> Ulid, value: Ulid) -> f64 {
         0 => 0.0,
         n if n == histogram.len() => 1.0,
         n => {
-            let [low, high, value] = [read(&histogram[n - 1]), read(&histogram[n]), value].map(u128::from);
+            let [low, high, value] = [read(&histogram[n - 1]), read(&histogram[n]), value].map(|ulid| ulid.0);
             // A fraction of the difference: 128 bits are more than a float holds, so only the difference is converted.
             let within = value.saturating_sub(low) as f64 / high.saturating_sub(low).max(1) as f64;
             ((n - 1) as f64 + within.min(1.0)) / parts

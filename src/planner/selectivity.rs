@@ -11,8 +11,7 @@ use super::catalog::has_sixteen_bytes;
 use super::node::{Expr, pair};
 use super::{Answer, Call, Plain, Predicate};
 use crate::server;
-use pg_ulid::Ulid;
-use pg_ulid::Window;
+use pg_ulid::{Ulid, Window};
 
 /// The estimate if nothing is known: core's `DEFAULT_RANGE_INEQ_SEL`.
 const DEFAULT: f64 = 0.005;
@@ -174,5 +173,5 @@ unsafe fn slice<'a, T>(elements: *const T, n: c_int) -> &'a [T] {
 /// The datum is of a type of 16 bytes, passed by reference.
 unsafe fn read(value: &Datum) -> Ulid {
     // SAFETY: with_slot has checked the type; 16 bytes of any alignment are a ulid.
-    unsafe { *value.cast_mut_ptr::<Ulid>() }
+    Ulid::from_bytes(unsafe { *value.cast_mut_ptr() })
 }

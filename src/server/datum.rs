@@ -22,12 +22,12 @@ fn allocate<T: Copy>(_: Plain, value: impl FnOnce() -> T) -> Datum {
     }
 }
 
-impl<'call> Argument<'call> for &'call Ulid {
+impl<'call> Argument<'call> for Ulid {
     const SQL: &'static str = "ulid";
 
     unsafe fn from_datum(datum: Datum, _: Plain) -> Self {
         // SAFETY: a ulid is passed by reference to its 16 bytes, which need no alignment.
-        unsafe { &*datum.cast_mut_ptr() }
+        Self::from_bytes(unsafe { *datum.cast_mut_ptr() })
     }
 }
 
@@ -35,12 +35,21 @@ impl Returned for Ulid {
     const SQL: &'static str = "ulid";
 
     fn into_datum(self, plain: Plain) -> Datum {
-        allocate(plain, || self)
+        allocate(plain, || self.to_bytes())
     }
 }
 
-/// An argument returned without a copy.
-impl Returned for &Ulid {
+/// The bytes of a ulid, which sort as it does: an argument that can be returned without a copy.
+impl<'call> Argument<'call> for &'call [u8; 16] {
+    const SQL: &'static str = "ulid";
+
+    unsafe fn from_datum(datum: Datum, _: Plain) -> Self {
+        // SAFETY: as above.
+        unsafe { &*datum.cast_mut_ptr() }
+    }
+}
+
+impl Returned for &[u8; 16] {
     const SQL: &'static str = "ulid";
 
     fn into_datum(self, _: Plain) -> Datum {

@@ -28,7 +28,7 @@ pub struct Ulid;
 
 impl ToSql<Ulid, Pg> for value::Ulid {
     fn to_sql<'b>(&'b self, out: &mut Output<'b, '_, Pg>) -> serialize::Result {
-        out.write_all(self.as_ref())?;
+        out.write_all(&self.to_bytes())?;
         Ok(IsNull::No)
     }
 }

@@ -49,7 +49,7 @@ impl ToSql for Ulid {
         if form(ty) == Some(Form::Text) {
             out.put_slice(&self.to_text())
         } else {
-            out.put_slice(self.as_ref())
+            out.put_slice(&self.to_bytes())
         }
         Ok(IsNull::No)
     }
@@ -84,14 +84,14 @@ mod tests {
         for ty in [ulid, domain, Type::UUID] {
             assert!(<Ulid as FromSql>::accepts(&ty));
             assert_eq!(written(&id, &ty), id.to_bytes());
-            assert_eq!(Ulid::from_sql(&ty, id.as_ref()).unwrap(), id);
+            assert_eq!(Ulid::from_sql(&ty, &id.to_bytes()).unwrap(), id);
             assert!(Ulid::from_sql(&ty, b"01ARYZ6S41TSV4RRFFQ69G5FAV").is_err());
         }
         for ty in [Type::TEXT, Type::VARCHAR, Type::BPCHAR] {
             assert!(<Ulid as FromSql>::accepts(&ty));
             assert_eq!(written(&id, &ty), b"01ARYZ6S41TSV4RRFFQ69G5FAV");
             assert_eq!(Ulid::from_sql(&ty, b"01aryz6s41tsv4rrffq69g5fav").unwrap(), id);
-            assert!(Ulid::from_sql(&ty, id.as_ref()).is_err());
+            assert!(Ulid::from_sql(&ty, &id.to_bytes()).is_err());
         }
     }
 

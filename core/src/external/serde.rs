@@ -12,7 +12,7 @@ impl Serialize for Ulid {
         if serializer.is_human_readable() {
             serializer.collect_str(self)
         } else {
-            serializer.serialize_bytes(self.as_ref())
+            serializer.serialize_bytes(&self.to_bytes())
         }
     }
 }

@@ -32,7 +32,7 @@ impl PgHasArrayType for Ulid {
 
 impl Encode<'_, Postgres> for Ulid {
     fn encode_by_ref(&self, buffer: &mut PgArgumentBuffer) -> Result<IsNull, BoxDynError> {
-        buffer.extend_from_slice(self.as_ref());
+        buffer.extend_from_slice(&self.to_bytes());
         Ok(IsNull::No)
     }
 }
