@@ -40,6 +40,8 @@
 //!   `deadpool-postgres`.
 //! - `sqlx`: the same for sqlx with PostgreSQL.
 //! - `diesel`: the same for diesel, with the SQL type in `pg_ulid::diesel`.
+//!
+//! What is hidden here, `horizon` and `Window::fraction`, is public for the extension alone: any release can change it.
 #![forbid(unsafe_code)]
 
 mod codec;

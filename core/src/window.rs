@@ -88,15 +88,14 @@ impl Window {
     ///
     /// The bounds of the histogram are whatever `read` converts to a ULID, in ascending order; in any other order, the
     /// fraction is any number from 0 to 1. `None` if there are fewer than two bounds.
+    #[doc(hidden)]
     pub fn fraction<T>(self, histogram: &[T], read: impl Fn(&T) -> Ulid) -> Option<f64> {
         if histogram.len() < 2 {
             return None;
         }
-        if self.is_empty() {
-            return Some(0.0);
-        }
         let below = |value| position(histogram, &read, value);
-        Some((below(self.upper) - below(self.lower)).clamp(0.0, 1.0))
+        // The lower bound of an empty window is above the upper one.
+        Some((below(self.upper) - below(self.lower)).max(0.0))
     }
 }
 
@@ -109,9 +108,10 @@ fn position<T>(histogram: &[T], read: impl Fn(&T) -> Ulid, value: Ulid) -> f64 {
         n if n == histogram.len() => 1.0,
         n => {
             let [low, high, value] = [read(&histogram[n - 1]), read(&histogram[n]), value].map(|ulid| ulid.0);
-            // A fraction of the difference: 128 bits are more than a float holds, so only the difference is converted.
-            let within = value.saturating_sub(low) as f64 / high.saturating_sub(low).max(1) as f64;
-            ((n - 1) as f64 + within.min(1.0)) / parts
+            // A binary search ends between a bound that is not above the value and one that is, in whatever order they
+            // are. 128 bits are more than a float holds, so only the differences are converted.
+            let within = (value - low) as f64 / (high - low) as f64;
+            ((n - 1) as f64 + within) / parts
         }
     }
 }
@@ -145,7 +145,12 @@ mod tests {
         }
         assert_eq!(Window::EMPTY.fraction(&histogram, |bound| *bound), Some(0.0));
         let all = Window::new(Unbounded, Unbounded);
-        assert_eq!(all.fraction(&histogram[..2], |bound| *bound), Some(1.0));
-        assert_eq!(all.fraction(&histogram[..1], |bound| *bound), None);
+        assert_eq!([0, 1, 2].map(|n| all.fraction(&histogram[..n], |bound| *bound)), [None, None, Some(1.0)]);
+        // In any order.
+        let histogram: Vec<_> = (0..11).map(|i| histogram[i * 7 % 11]).collect();
+        for window in (-1..11).map(|i| Window::new(Included(US + i * 900_000), Excluded(US + 5_000_000))) {
+            let fraction = window.fraction(&histogram, |bound| *bound).unwrap();
+            assert!((0.0..=1.0).contains(&fraction), "{window:?} {fraction}");
+        }
     }
 }
