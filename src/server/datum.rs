@@ -179,12 +179,11 @@ pub(crate) struct ShortText {
 }
 
 impl ShortText {
-    /// Each caller has a ULID, a TypeID or its prefix, which fit; of a longer text, the end would be missing.
+    /// Each caller has a ULID, a TypeID or its prefix, which fit; a longer text is a panic.
     pub(crate) fn new(text: &[u8]) -> Self {
         let mut bytes = [0; TypeId::MAX_LEN];
-        let len = text.len().min(bytes.len());
-        bytes[..len].copy_from_slice(&text[..len]);
-        Self { bytes, len }
+        bytes[..text.len()].copy_from_slice(text);
+        Self { bytes, len: text.len() }
     }
 }
 
