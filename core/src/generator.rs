@@ -111,24 +111,23 @@ impl<R: CryptoRng> Generator<R> {
         uuid_v7::at(since_epoch, self.rng.next_u64())
     }
 
-    /// A ULID greater than all that this method of any generator returned before with the same `shared` word, by the
-    /// rule of [`ordered::advance`] for a clock that reads `clock` ([`ordered::clock`]), with 64 fresh bits of
-    /// randomness.
+    /// A ULID greater than all that this method of any generator returned before with the same `last_time`, by the rule
+    /// of [`ordered::advance`] for a clock that reads `clock` ([`ordered::clock`]), with 64 fresh bits of randomness.
     ///
     /// # Errors
     /// Those of [`ordered::advance`].
-    pub fn ordered(&mut self, clock: u64, shared: &AtomicU64) -> Result<Ulid, Error> {
-        let time = ordered::advance(shared, clock)?;
+    pub fn ordered(&mut self, clock: u64, last_time: &AtomicU64) -> Result<Ulid, Error> {
+        let time = ordered::advance(last_time, clock)?;
         Ok(Ulid(u128::from(time) << 64 | u128::from(self.rng.next_u64())))
     }
 
-    /// A version 7 UUID in the order of [`Self::ordered`] with the same `shared` word, by [`ordered::uuid_v7`], with 58
+    /// A version 7 UUID in the order of [`Self::ordered`] with the same `last_time`, by [`ordered::uuid_v7`], with 58
     /// fresh bits of randomness.
     ///
     /// # Errors
     /// Those of [`ordered::advance`].
-    pub fn ordered_uuid_v7(&mut self, clock: u64, shared: &AtomicU64) -> Result<[u8; 16], Error> {
-        let time = ordered::advance(shared, clock)?;
+    pub fn ordered_uuid_v7(&mut self, clock: u64, last_time: &AtomicU64) -> Result<[u8; 16], Error> {
+        let time = ordered::advance(last_time, clock)?;
         Ok(ordered::uuid_v7(time, self.rng.next_u64()))
     }
 
@@ -171,12 +170,12 @@ mod tests {
     #[test]
     fn each_id_has_fresh_random_bits() {
         let mut generator = seeded();
-        let shared = AtomicU64::new(0);
+        let last_time = AtomicU64::new(0);
         assert_random_bits(80, || generator.random(MS).unwrap().into());
         assert_random_bits(62, || u128::from_be_bytes(generator.uuid_v7(MOMENT).unwrap()));
         assert_random_bits(62, || u128::from_be_bytes(generator.uuid_v7_at(MOMENT).unwrap()));
-        assert_random_bits(64, || generator.ordered(MS, &shared).unwrap().into());
-        assert_random_bits(58, || u128::from_be_bytes(generator.ordered_uuid_v7(MS, &shared).unwrap()));
+        assert_random_bits(64, || generator.ordered(MS, &last_time).unwrap().into());
+        assert_random_bits(58, || u128::from_be_bytes(generator.ordered_uuid_v7(MS, &last_time).unwrap()));
     }
 
     #[test]
@@ -196,7 +195,7 @@ mod tests {
     /// Whatever else is generated, and whatever fails in between.
     #[test]
     fn sequences_go_on_by_themselves() {
-        let (mut generator, shared) = (seeded(), AtomicU64::new(MS));
+        let (mut generator, last_time) = (seeded(), AtomicU64::new(MS));
         generator.set_last(Ulid::from_parts(MS, 41).unwrap());
         let first = generator.uuid_v7(MOMENT).unwrap();
         generator.random(MS + 1000).unwrap();
@@ -208,14 +207,14 @@ mod tests {
         assert_eq!(generator.monotonic(MS), Ok(Ulid::from_parts(MS, 42).unwrap()));
         let time = |uuid: [u8; 16]| u128::from_be_bytes(uuid) >> 64;
         assert_eq!(time(generator.uuid_v7(MOMENT).unwrap()), time(first) + 1);
-        // Generators with one word have one order for both kinds of ids.
-        let id = generator.ordered(MS, &shared).unwrap();
+        // Generators with one last time have one order, ULIDs and UUIDs alike.
+        let id = generator.ordered(MS, &last_time).unwrap();
         assert_eq!(ordered::time_of(id), MS + 1);
-        let uuid = seeded().ordered_uuid_v7(MS, &shared).unwrap();
+        let uuid = seeded().ordered_uuid_v7(MS, &last_time).unwrap();
         assert_eq!(uuid, ordered::uuid_v7(MS + 2, u128::from_be_bytes(uuid) as u64));
-        shared.store(u64::MAX, Ordering::Relaxed);
-        assert_eq!(generator.ordered(MS, &shared), Err(Error(ErrorKind::Range)));
-        assert_eq!(generator.ordered_uuid_v7(MS, &shared), Err(Error(ErrorKind::Range)));
-        assert_eq!(shared.into_inner(), u64::MAX);
+        last_time.store(u64::MAX, Ordering::Relaxed);
+        assert_eq!(generator.ordered(MS, &last_time), Err(Error(ErrorKind::Range)));
+        assert_eq!(generator.ordered_uuid_v7(MS, &last_time), Err(Error(ErrorKind::Range)));
+        assert_eq!(last_time.into_inner(), u64::MAX);
     }
 }

@@ -21,7 +21,7 @@
 //! - [`Generator::monotonic`]: each id is greater than the previous one, also within a millisecond and if the clock
 //!   steps back; neighbours can be guessed. [`monotonic::next`] is its rule, without clock or generator.
 //! - [`Generator::ordered`]: each id is greater than the previous one, whichever generator returned that, as long as
-//!   the generators share one word of memory; neighbours cannot be guessed. [`ordered::next`] is its rule.
+//!   the generators share its time, an atomic number; neighbours cannot be guessed. [`ordered::next`] is its rule.
 //!   [`Generator::ordered_uuid_v7`]: the same order in version 7 UUIDs, by [`ordered::uuid_v7`].
 //! - [`Ulid::lower_bound`] and [`Ulid::upper_bound`]: the ends of a millisecond, for ranges.
 //! - [`Window`]: the ids created between two moments, or whose text starts with given characters.

@@ -1,7 +1,7 @@
 //! The rule that computes the next ULID in an order that several generators share. It involves neither a clock nor a
 //! generator.
 //!
-//! The generators share one word of 64 bits, the time of the last ULID: milliseconds since the Unix epoch (48 bits) and
+//! The generators share the time of the last ULID, a number of 64 bits: milliseconds since the Unix epoch (48 bits) and
 //! their fraction in 65536ths (16 bits). It is the first half of the ULID; the second half is 64 bits of randomness,
 //! fresh for each. So no two of these ULIDs have the same first half, and a neighbour cannot be guessed. The same times
 //! make version 7 UUIDs ([`uuid_v7`]) with 58 bits of randomness.
@@ -10,15 +10,15 @@
 //! use std::sync::atomic::AtomicU64;
 //! use pg_ulid::{Generator, ordered, since_epoch};
 //!
-//! static LAST: AtomicU64 = AtomicU64::new(0);
+//! static LAST_TIME: AtomicU64 = AtomicU64::new(0);
 //!
 //! // Two generators, as two threads would have them.
 //! let (mut a, mut b) = (Generator::from_os()?, Generator::from_os()?);
 //! let clock = || ordered::clock(since_epoch()?);
-//! let first = a.ordered(clock()?, &LAST)?;
-//! let second = b.ordered(clock()?, &LAST)?;
+//! let first = a.ordered(clock()?, &LAST_TIME)?;
+//! let second = b.ordered(clock()?, &LAST_TIME)?;
 //! assert!(first < second);
-//! assert!(second < a.ordered(clock()?, &LAST)?);
+//! assert!(second < a.ordered(clock()?, &LAST_TIME)?);
 //! # Ok::<(), pg_ulid::Error>(())
 //! ```
 
@@ -101,18 +101,18 @@ pub const fn since_epoch(time: u64) -> Duration {
     Duration::from_millis(time >> FRACTION_BITS).saturating_add(Duration::from_nanos(ns))
 }
 
-/// Advances the word that the generators of one order share by the rule of [`next`], and returns its new value: the
-/// time of the next ULID. An error leaves the word unchanged.
+/// Advances the last time that the generators of one order share by the rule of [`next`], and returns its new value:
+/// the time of the next ULID. An error leaves it unchanged.
 ///
 /// # Errors
 /// Those of [`next`].
-pub fn advance(shared: &AtomicU64, clock: u64) -> Result<u64, Error> {
-    // All changes of one word have one order, and it agrees with any other way in which one thread learns of another.
-    // Only the word is shared, so nothing else has to be ordered with it.
-    let mut last = shared.load(Ordering::Relaxed);
+pub fn advance(last_time: &AtomicU64, clock: u64) -> Result<u64, Error> {
+    // All changes of one atomic have one order, and it agrees with any other way in which one thread learns of another.
+    // Nothing else is shared, so nothing else has to be ordered with it.
+    let mut last = last_time.load(Ordering::Relaxed);
     loop {
         let time = next(last, clock)?;
-        match shared.compare_exchange_weak(last, time, Ordering::Relaxed, Ordering::Relaxed) {
+        match last_time.compare_exchange_weak(last, time, Ordering::Relaxed, Ordering::Relaxed) {
             Ok(_) => return Ok(time),
             Err(changed) => last = changed,
         }
@@ -140,13 +140,13 @@ pub const fn uuid_v7(time: u64, randomness: u64) -> [u8; 16] {
     rfc_9562(7, high, low)
 }
 
-/// Advances the word so that the next id is greater than this one, and returns its new value. It never goes back.
+/// Advances the last time so that the next id is greater than this one, and returns its new value. It never goes back.
 ///
 /// The id may be a ULID or the bytes of a version 7 UUID, which has the version where a ULID has the fraction of the
-/// millisecond. So the word advances to the end of the millisecond.
-pub fn advance_to(shared: &AtomicU64, id: Ulid) -> u64 {
+/// millisecond. So the last time advances to the end of the millisecond.
+pub fn advance_to(last_time: &AtomicU64, id: Ulid) -> u64 {
     let time = time_of(id) | ((1 << FRACTION_BITS) - 1);
-    shared.fetch_max(time, Ordering::Relaxed).max(time)
+    last_time.fetch_max(time, Ordering::Relaxed).max(time)
 }
 
 /// The smallest ULID of the millisecond of a time in 65536ths of a millisecond since the Unix epoch.
@@ -179,20 +179,20 @@ mod tests {
 
     #[test]
     fn after_a_ulid_comes_a_greater_one_and_never_a_smaller() {
-        let (shared, end) = (AtomicU64::new(0), MS << 16 | 0xffff);
+        let (last_time, end) = (AtomicU64::new(0), MS << 16 | 0xffff);
         let id = Ulid::from(u128::from(MS << 16 | 7) << 64 | u128::from(u64::MAX));
-        assert_eq!(advance_to(&shared, id), end);
-        assert_eq!(advance_to(&shared, Ulid::NIL), end);
-        assert_eq!(advance(&shared, 0), Ok(end + 1));
-        assert_eq!(advance_to(&shared, id), end + 1);
+        assert_eq!(advance_to(&last_time, id), end);
+        assert_eq!(advance_to(&last_time, Ulid::NIL), end);
+        assert_eq!(advance(&last_time, 0), Ok(end + 1));
+        assert_eq!(advance_to(&last_time, id), end + 1);
     }
 
     #[test]
     fn threads_never_get_the_same_time_and_each_an_increasing_one() {
         const EACH: u64 = if cfg!(miri) { 50 } else { 10_000 };
-        let shared = AtomicU64::new(0);
+        let last_time = AtomicU64::new(0);
         // A clock that stands still makes them collide at every step.
-        let times = || -> Vec<u64> { (0..EACH).map(|_| advance(&shared, MS).unwrap()).collect() };
+        let times = || -> Vec<u64> { (0..EACH).map(|_| advance(&last_time, MS).unwrap()).collect() };
         let mut all = std::thread::scope(|scope| {
             let threads = [(); 4].map(|()| scope.spawn(times));
             let each = threads.map(|thread| thread.join().unwrap());

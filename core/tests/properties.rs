@@ -21,16 +21,16 @@ fn every_byte_is_read_in_every_place_and_with_another_fault() {
         (rules::typeid::check, "a_b_01h455vb4pex5vsknk084sn02q"),
     ] {
         assert!(check(valid.as_bytes()));
-        for place in 0..valid.len() {
+        for position in 0..valid.len() {
             let mut text = valid.as_bytes().to_vec();
             for byte in 0..=u8::MAX {
-                text[place] = byte;
+                text[position] = byte;
                 check(&text);
             }
-            for other in 0..place {
+            for other in 0..position {
                 for faults in [*b"**", [b'*', 0xff], *b"Z*", *b"*Z", *b"--", [0, 0]] {
                     let mut text = valid.as_bytes().to_vec();
-                    (text[other], text[place]) = (faults[0], faults[1]);
+                    (text[other], text[position]) = (faults[0], faults[1]);
                     check(&text);
                 }
             }

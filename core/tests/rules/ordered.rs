@@ -14,18 +14,18 @@ fn plain(last: u64, clock: Duration) -> Result<u64, Error> {
     u64::try_from(u128::from(now).max(u128::from(last) + 1)).map_err(|_| ErrorKind::Range.into())
 }
 
-/// A sequence in a shared word.
+/// A sequence by a shared last time.
 pub fn check(input: &[u8]) -> bool {
     let mut numbers = Numbers(input);
-    let shared = AtomicU64::new(if numbers.byte() % 4 == 0 { numbers.u64() } else { 0 });
+    let last_time = AtomicU64::new(if numbers.byte() % 4 == 0 { numbers.u64() } else { 0 });
     let mut accepted = true;
     while !numbers.is_empty() {
-        let (clock, last) = (numbers.clock(), shared.load(Ordering::Relaxed));
+        let (clock, last) = (numbers.clock(), last_time.load(Ordering::Relaxed));
         let expected = plain(last, clock);
         let now = ordered::clock(clock);
         assert_eq!(now.and_then(|now| ordered::next(last, now)), expected, "{last:x} {clock:?}");
-        assert_eq!(now.and_then(|now| ordered::advance(&shared, now)), expected);
-        assert_eq!(shared.load(Ordering::Relaxed), expected.unwrap_or(last));
+        assert_eq!(now.and_then(|now| ordered::advance(&last_time, now)), expected);
+        assert_eq!(last_time.load(Ordering::Relaxed), expected.unwrap_or(last));
         match expected {
             Ok(time) => {
                 assert!(time > last);
