@@ -11,7 +11,7 @@ DECLARE
     statement text;
 BEGIN
     FOREACH statement IN ARRAY ARRAY[
-        $q$ALTER EXTENSION ulid UPDATE TO '0'$q$, $q$SELECT FROM t WHERE id = '01ARYZ6S41TSV4RRFFQ69G5FAV'::text$q$,
+        $q$ALTER EXTENSION ulid UPDATE TO '0'$q$, $q$CREATE FUNCTION gen_ulid() RETURNS ulid LANGUAGE sql RETURN NULL$q$, $q$SELECT FROM t WHERE id = '01ARYZ6S41TSV4RRFFQ69G5FAV'::text$q$,
         $q$SELECT FROM t WHERE id = 5$q$, $q$SELECT id <@ daterange('2026-01-01', '2026-02-01') FROM t$q$,
         $q$INSERT INTO t (b) VALUES ('01ARYZ6S41TSV4RRFFQ69G5FAV')$q$, $q$ALTER TABLE t ALTER n TYPE ulid$q$,
         $q$CREATE TABLE g (c timestamp GENERATED ALWAYS AS (gen_ulid()::timestamp) STORED)$q$, $q$SELECT max(b) FROM t$q$,
