@@ -175,7 +175,7 @@ pub(super) fn typeid_prefix(typeid: TextArg<'_>) -> Result<ShortText, Error<'_>>
 // Ids of other kinds.
 
 /// The fault of converting this uuid or ulid.
-fn refused<'call>(id: impl Into<[u8; 16]>) -> impl FnOnce(pg_ulid::Error) -> Fault<'call> {
+fn refused<'call>(id: impl Into<u128>) -> impl FnOnce(pg_ulid::Error) -> Fault<'call> {
     let id = id.into();
     move |error| Fault::Convert { error, id }
 }

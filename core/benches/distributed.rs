@@ -73,7 +73,7 @@ fn ids(kind: Kind, servers: usize, rate: f64, skew: f64, seed: u64) -> Result<Ve
         ids.push(match kind {
             Kind::Random => generator.random(unix_ms)?,
             Kind::Monotonic => generator.monotonic(unix_ms)?,
-            Kind::UuidV7 => Ulid::from_bytes(generator.uuid_v7(clock)?),
+            Kind::UuidV7 => Ulid::from(generator.uuid_v7(clock)?),
             Kind::Ordered => generator.ordered(pg_ulid::ordered::clock(clock)?, last)?,
         });
     }

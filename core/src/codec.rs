@@ -108,7 +108,7 @@ pub(crate) fn encode(value: u128) -> [u8; TEXT_LEN] {
 /// # Errors
 /// [`Error`] names the first fault from the left.
 #[inline]
-pub fn decode(text: &[u8]) -> Result<u128, Error> {
+pub(crate) fn decode(text: &[u8]) -> Result<u128, Error> {
     let value = if let Ok(text) = text.try_into() {
         decode_base32(text)
     } else if let Ok(text) = text.try_into() {

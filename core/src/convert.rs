@@ -25,26 +25,28 @@ const REMAINDER_SHIFT: u32 = 66;
 ///
 /// The fields of their ULID are in time order: the milliseconds, the 100 ns within the millisecond (14 bits, 0 to
 /// 9999), the clock sequence (14), the node (48), 4 zero bits. A version 1 UUID and the version 6 UUID of the same
-/// fields have the same ULID. The bytes of any other UUID are a ULID without conversion.
+/// fields have the same ULID. Any other UUID is a ULID without conversion.
+///
+/// A UUID is a number here, that of `Uuid::as_u128` and `Uuid::from_u128` in the crate `uuid`.
 ///
 /// ```
 /// use pg_ulid::Ulid;
 ///
 /// // 2022-02-22 19:22:22 UTC, clock sequence 0x33c8, node 9f6bdeced846.
-/// let v1 = 0xc232ab00_9414_11ec_b3c8_9f6bdeced846_u128.to_be_bytes();
+/// let v1 = 0xc232ab00_9414_11ec_b3c8_9f6bdeced846_u128;
 /// let id = Ulid::from_uuid_v1(v1)?;
 /// assert_eq!(id, "017f22e2-79b0-0003-3c89-f6bdeced8460".parse()?);
 /// assert_eq!(id.to_uuid_v1()?, v1);
-/// assert_eq!(id.to_uuid_v6()?, 0x1ec9414c_232a_6b00_b3c8_9f6bdeced846_u128.to_be_bytes());
+/// assert_eq!(id.to_uuid_v6()?, 0x1ec9414c_232a_6b00_b3c8_9f6bdeced846_u128);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 impl Ulid {
     /// The ULID for a version 1 UUID.
     ///
     /// # Errors
-    /// - [`ErrorKind::Version`] if the bytes are not a UUID of version 1.
+    /// - [`ErrorKind::Version`] if it is not of version 1.
     /// - [`ErrorKind::Range`] if its time is before 1970.
-    pub fn from_uuid_v1(uuid: [u8; 16]) -> Result<Self, Error> {
+    pub fn from_uuid_v1(uuid: u128) -> Result<Self, Error> {
         let (high, low) = halves(uuid, 1)?;
         // The low 32 bits of the time, its middle 16, the version, its high 12.
         from_ticks((high & 0xfff) << 48 | (high >> 16 & 0xffff) << 32 | high >> 32, low)
@@ -53,9 +55,9 @@ impl Ulid {
     /// The ULID for a version 6 UUID.
     ///
     /// # Errors
-    /// - [`ErrorKind::Version`] if the bytes are not a UUID of version 6.
+    /// - [`ErrorKind::Version`] if it is not of version 6.
     /// - [`ErrorKind::Range`] if its time is before 1970.
-    pub fn from_uuid_v6(uuid: [u8; 16]) -> Result<Self, Error> {
+    pub fn from_uuid_v6(uuid: u128) -> Result<Self, Error> {
         let (high, low) = halves(uuid, 6)?;
         // The high 48 bits of the time, the version, its low 12.
         from_ticks((high >> 16) << 12 | high & 0xfff, low)
@@ -66,7 +68,7 @@ impl Ulid {
     /// # Errors
     /// - [`ErrorKind::Randomness`] if no UUID of version 1 or 6 gives this ULID.
     /// - [`ErrorKind::Time`] if the time does not fit 60 bits: after `5236-03-31 21:21:00.684Z`.
-    pub fn to_uuid_v1(self) -> Result<[u8; 16], Error> {
+    pub fn to_uuid_v1(self) -> Result<u128, Error> {
         let (ticks, tail) = to_ticks(self, ForeignId::UuidV1)?;
         Ok(rfc_9562(1, ticks << 32 | (ticks >> 32 & 0xffff) << 16 | ticks >> 48, tail))
     }
@@ -76,7 +78,7 @@ impl Ulid {
     /// # Errors
     /// - [`ErrorKind::Randomness`] if no UUID of version 1 or 6 gives this ULID.
     /// - [`ErrorKind::Time`] if the time does not fit 60 bits: after `5236-03-31 21:21:00.684Z`.
-    pub fn to_uuid_v6(self) -> Result<[u8; 16], Error> {
+    pub fn to_uuid_v6(self) -> Result<u128, Error> {
         let (ticks, tail) = to_ticks(self, ForeignId::UuidV6)?;
         Ok(rfc_9562(6, (ticks >> 12) << 16 | ticks & 0xfff, tail))
     }
@@ -92,10 +94,10 @@ impl Ulid {
     /// use pg_ulid::Ulid;
     ///
     /// let id: Ulid = "01563df3-6481-d676-4c61-efb99302bd5b".parse()?;
-    /// assert_eq!(id.to_uuid_v7(), 0x01563df3_6481_7676_8c61_efb99302bd5b_u128.to_be_bytes());
+    /// assert_eq!(id.to_uuid_v7(), 0x01563df3_6481_7676_8c61_efb99302bd5b_u128);
     /// # Ok::<(), pg_ulid::Error>(())
     /// ```
-    pub const fn to_uuid_v7(self) -> [u8; 16] {
+    pub const fn to_uuid_v7(self) -> u128 {
         rfc_9562(7, (self.0 >> 64) as u64, self.0 as u64)
     }
 }
@@ -149,9 +151,8 @@ impl Ulid {
 }
 
 /// The two halves of a UUID that has this version, and the variant of RFC 9562.
-fn halves(uuid: [u8; 16], expected: u8) -> Result<(u64, u64), Error> {
-    let value = u128::from_be_bytes(uuid);
-    let (high, low) = ((value >> 64) as u64, value as u64);
+fn halves(uuid: u128, expected: u8) -> Result<(u64, u64), Error> {
+    let (high, low) = ((uuid >> 64) as u64, uuid as u64);
     let version = (high >> 12) as u8 & 0xf;
     // The variant is one to three bits long.
     let variant = match (low >> 61) as u8 {
@@ -167,10 +168,10 @@ fn halves(uuid: [u8; 16], expected: u8) -> Result<(u64, u64), Error> {
 }
 
 /// A UUID of these halves; version and variant replace the bits at their places.
-pub(crate) const fn rfc_9562(version: u8, high: u64, low: u64) -> [u8; 16] {
+pub(crate) const fn rfc_9562(version: u8, high: u64, low: u64) -> u128 {
     let high = high & !0xf000 | (version as u64) << 12;
     let low = low & TAIL | 0b10 << 62;
-    ((high as u128) << 64 | low as u128).to_be_bytes()
+    (high as u128) << 64 | low as u128
 }
 
 /// The ULID for a time in 100 ns since 1582-10-15 and the tail in the low bits of `low`.

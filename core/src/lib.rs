@@ -27,11 +27,10 @@
 //! - [`Window`]: the ids created between two moments, or whose text starts with given characters.
 //! - [`TypeId`]: an id as text, after a prefix that names its type.
 //! - [`Ulid::from_uuid_v1`], [`Ulid::from_uuid_v6`] and their inverses: ids of these versions, lossless and in time
-//!   order. The bytes of a UUID of any other version are a ULID; [`Ulid::to_uuid_v7`] converts any ULID to a valid
-//!   version 7 UUID.
+//!   order. A UUID of any other version is a ULID; [`Ulid::to_uuid_v7`] converts any ULID to a valid version 7 UUID.
 //! - [`Ulid::from_snowflake`] and its inverse: snowflakes of any epoch, lossless and in order.
 //! - [`Ulid::from_key`] and its inverse: rows with a creation time and a numeric key.
-//! - [`Generator::uuid_v7`]: a sequence of version 7 UUIDs, whose bytes are ULIDs; [`uuid_v7::next`] is its rule.
+//! - [`Generator::uuid_v7`]: a sequence of version 7 UUIDs, which are ULIDs; [`uuid_v7::next`] is its rule.
 //!   [`Generator::uuid_v7_at`]: one for a given time.
 //!
 //! # Features

@@ -131,10 +131,10 @@ pub fn advance(last_time: &AtomicU64, clock: u64) -> Result<u64, Error> {
 ///
 /// let time = 1_645_557_742_000 << 16 | 0xcc3a;
 /// let uuid = ordered::uuid_v7(time, 0x18c4_dc0c_0c07_398f);
-/// assert_eq!(uuid, 0x017f22e2_79b0_7cc3_a8c4_dc0c0c07398f_u128.to_be_bytes());
+/// assert_eq!(uuid, 0x017f22e2_79b0_7cc3_a8c4_dc0c0c07398f_u128);
 /// assert!(ordered::uuid_v7(time, u64::MAX) < ordered::uuid_v7(time + 1, 0));
 /// ```
-pub const fn uuid_v7(time: u64, randomness: u64) -> [u8; 16] {
+pub const fn uuid_v7(time: u64, randomness: u64) -> u128 {
     let high = time >> FRACTION_BITS << 16 | time >> LATE_FRACTION_BITS & 0xfff;
     let low = time << RANDOM_BITS_OF_UUID_V7 | randomness & ((1 << RANDOM_BITS_OF_UUID_V7) - 1);
     rfc_9562(7, high, low)
@@ -142,7 +142,7 @@ pub const fn uuid_v7(time: u64, randomness: u64) -> [u8; 16] {
 
 /// Advances the last time so that the next id is greater than this one, and returns its new value. It never goes back.
 ///
-/// The id may be a ULID or the bytes of a version 7 UUID, which has the version where a ULID has the fraction of the
+/// The id may be a ULID or a version 7 UUID, which has the version where a ULID has the fraction of the
 /// millisecond. So the last time advances to the end of the millisecond.
 pub fn advance_to(last_time: &AtomicU64, id: Ulid) -> u64 {
     let time = time_of(id) | ((1 << FRACTION_BITS) - 1);

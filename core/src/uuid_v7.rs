@@ -18,7 +18,7 @@ const MAX_TIME: u64 = (1 << 60) - 1;
 /// - A clock later than the time of `last`: the time of the clock.
 /// - The same time, or a clock behind it: the time of `last` plus one 4096th of a millisecond.
 ///
-/// So the result is always greater than `last`, which is a UUID that this function returned, or zeros for "none yet".
+/// So the result is always greater than `last`, which is a UUID that this function returned, or zero for "none yet".
 ///
 /// # Errors
 /// [`ErrorKind::Range`] if the milliseconds do not fit 48 bits, those of the clock or those after `last`.
@@ -28,14 +28,14 @@ const MAX_TIME: u64 = (1 << 60) - 1;
 /// use pg_ulid::{Ulid, uuid_v7};
 ///
 /// let now = Duration::from_nanos(1_645_557_742_000_797_608);
-/// let first = uuid_v7::next([0; 16], now, 0x18c4_dc0c_0c07_398f)?;
-/// assert_eq!(first, 0x017f22e2_79b0_7cc3_98c4_dc0c0c07398f_u128.to_be_bytes());
+/// let first = uuid_v7::next(0, now, 0x18c4_dc0c_0c07_398f)?;
+/// assert_eq!(first, 0x017f22e2_79b0_7cc3_98c4_dc0c0c07398f_u128);
 /// assert_eq!(Ulid::from(first).unix_ms(), 1_645_557_742_000);
 /// assert!(uuid_v7::next(first, now, 0)? > first);
 /// # Ok::<(), pg_ulid::Error>(())
 /// ```
-pub fn next(last: [u8; 16], since_epoch: Duration, randomness: u64) -> Result<[u8; 16], Error> {
-    let high = (u128::from_be_bytes(last) >> 64) as u64;
+pub fn next(last: u128, since_epoch: Duration, randomness: u64) -> Result<u128, Error> {
+    let high = (last >> 64) as u64;
     let last = (high >> 16) << 12 | high & 0xfff;
     let time = clock(since_epoch)?.max(last + 1);
     if time > MAX_TIME {
@@ -56,10 +56,10 @@ pub fn next(last: [u8; 16], since_epoch: Duration, randomness: u64) -> Result<[u
 /// use pg_ulid::uuid_v7;
 ///
 /// let uuid = uuid_v7::at(Duration::from_millis(1_645_557_742_000), 0x18c4_dc0c_0c07_398f)?;
-/// assert_eq!(uuid, 0x017f22e2_79b0_7000_98c4_dc0c0c07398f_u128.to_be_bytes());
+/// assert_eq!(uuid, 0x017f22e2_79b0_7000_98c4_dc0c0c07398f_u128);
 /// # Ok::<(), pg_ulid::Error>(())
 /// ```
-pub fn at(since_epoch: Duration, randomness: u64) -> Result<[u8; 16], Error> {
+pub fn at(since_epoch: Duration, randomness: u64) -> Result<u128, Error> {
     clock(since_epoch).map(|time| of_time(time, randomness))
 }
 
@@ -70,7 +70,7 @@ fn clock(since_epoch: Duration) -> Result<u64, Error> {
 }
 
 /// The UUID for such a time.
-fn of_time(time: u64, randomness: u64) -> [u8; 16] {
+fn of_time(time: u64, randomness: u64) -> u128 {
     rfc_9562(7, (time >> 12) << 16 | time & 0xfff, randomness)
 }
 
@@ -82,7 +82,7 @@ mod tests {
     fn the_example_of_the_rfc_for_a_fraction() {
         // RFC 9562, section 6.2, method 3: 2023-01-01 12:34:56.1234567 has 0.4567 ms, which is 0x74e.
         let uuid = at(Duration::from_nanos(1_672_576_496_123_456_700), 0);
-        assert_eq!(uuid, Ok((1_672_576_496_123 << 80 | 0x774e << 64 | 0b10_u128 << 62).to_be_bytes()));
+        assert_eq!(uuid, Ok(1_672_576_496_123 << 80 | 0x774e << 64 | 0b10 << 62));
     }
 
     #[test]

@@ -97,6 +97,7 @@ impl Ulid {
     ///
     /// # Errors
     /// [`Error`] names the first fault from the left.
+    #[inline]
     pub fn parse(text: &[u8]) -> Result<Self, Error> {
         codec::decode(text).map(Self)
     }

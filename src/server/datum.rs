@@ -59,14 +59,14 @@ impl Returned for &[u8; 16] {
 
 /// A uuid of core's type.
 #[derive(Clone, Copy)]
-pub(crate) struct Uuid(pub [u8; 16]);
+pub(crate) struct Uuid(pub u128);
 
 impl<'call> Argument<'call> for Uuid {
     const SQL: &'static str = "uuid";
 
     unsafe fn from_datum(datum: Datum, _: Plain) -> Self {
         // SAFETY: a uuid is passed by reference to its 16 bytes, which need no alignment.
-        Self(unsafe { *datum.cast_mut_ptr() })
+        Self(u128::from_be_bytes(unsafe { *datum.cast_mut_ptr() }))
     }
 }
 
@@ -74,7 +74,7 @@ impl Returned for Uuid {
     const SQL: &'static str = "uuid";
 
     fn into_datum(self, plain: Plain) -> Datum {
-        allocate(plain, || self.0)
+        allocate(plain, || self.0.to_be_bytes())
     }
 }
 

@@ -57,8 +57,8 @@ pub(crate) enum Fault<'call> {
     Length { found: usize },
     /// 22P03: a bytea that is not 10 bytes long.
     RandomnessLength { found: usize },
-    /// 22023 or 22008: a uuid, whose bytes are `id`, cannot be converted to a ULID, or a ULID to an id of another kind.
-    Convert { error: pg_ulid::Error, id: [u8; 16] },
+    /// 22023 or 22008: a uuid, which is `id`, cannot be converted to a ULID, or a ULID to an id of another kind.
+    Convert { error: pg_ulid::Error, id: u128 },
     /// 22003: a snowflake or a key that is negative.
     Negative(pg_ulid::Error),
     /// 22008: an epoch that is infinite.
@@ -290,7 +290,7 @@ fn detail(text: &[u8], error: pg_ulid::Error) -> Text {
 }
 
 /// Names the id, so that its row can be found, and what prevents the conversion.
-fn convert_report(error: pg_ulid::Error, id: [u8; 16]) -> Report<'static> {
+fn convert_report(error: pg_ulid::Error, id: u128) -> Report<'static> {
     let ulid = Ulid::from(id);
     let (value, randomness) = (u128::from(ulid), ulid.randomness());
     match error.kind() {

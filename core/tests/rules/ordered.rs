@@ -33,7 +33,7 @@ pub fn check(input: &[u8]) -> bool {
                 assert_eq!(since_epoch.as_nanos(), u128::from(time) * 1_000_000 / 65_536);
                 assert_eq!(Ok(ordered::lower_bound(time)), Ulid::lower_bound(since_epoch.as_millis() as u64));
                 let uuid = ordered::uuid_v7(time, numbers.u64());
-                let witness = uuid::Uuid::from_bytes(uuid);
+                let witness = uuid::Uuid::from_u128(uuid);
                 assert_eq!((witness.get_version_num(), witness.get_variant()), (7, uuid::Variant::RFC4122));
                 assert_eq!(Ulid::from(uuid).unix_ms(), time >> 16);
                 assert_eq!(ordered::uuid_v7(time, witness.as_u64_pair().1), uuid);

@@ -9,8 +9,8 @@ use super::input::Numbers;
 const UNIX_EPOCH: u64 = 0x01b2_1dd2_1381_4000;
 
 /// What the crate `uuid` sees in a UUID, as fields of a ULID: milliseconds, 100 ns, clock sequence, node.
-fn plain(uuid: [u8; 16], version: u8) -> Result<Ulid, Error> {
-    let witness = Uuid::from_bytes(uuid);
+fn plain(uuid: u128, version: u8) -> Result<Ulid, Error> {
+    let witness = Uuid::from_u128(uuid);
     let variant = match witness.get_variant() {
         Variant::NCS => 0b0,
         Variant::RFC4122 => 0b10,
@@ -35,7 +35,7 @@ fn plain(uuid: [u8; 16], version: u8) -> Result<Ulid, Error> {
 }
 
 /// The UUIDs of version 1 and 6 that a ULID came from, or why there are none.
-fn plain_inverse(ulid: Ulid, target: ForeignId) -> Result<[[u8; 16]; 2], Error> {
+fn plain_inverse(ulid: Ulid, target: ForeignId) -> Result<[u128; 2], Error> {
     let value = u128::from(ulid);
     let (ms, remainder) = (value >> 80, value >> 66 & 0x3fff);
     let (clock_seq, node, padding) = (value >> 52 & 0x3fff, value >> 4 & 0xffff_ffff_ffff, value & 0xf);
@@ -49,8 +49,8 @@ fn plain_inverse(ulid: Ulid, target: ForeignId) -> Result<[[u8; 16]; 2], Error> 
     let node: [u8; 6] = std::array::from_fn(|i| (node >> (40 - 8 * i)) as u8);
     let (ticks, clock_seq) = (ticks as u64, clock_seq as u16);
     Ok([
-        Builder::from_gregorian_timestamp(ticks, clock_seq, &node).into_uuid().into_bytes(),
-        Builder::from_sorted_gregorian_timestamp(ticks, clock_seq, &node).into_uuid().into_bytes(),
+        Builder::from_gregorian_timestamp(ticks, clock_seq, &node).into_uuid().as_u128(),
+        Builder::from_sorted_gregorian_timestamp(ticks, clock_seq, &node).into_uuid().as_u128(),
     ])
 }
 
@@ -65,15 +65,15 @@ fn ticks(numbers: &mut Numbers) -> u64 {
 }
 
 /// A UUID: bytes by chance, those of a version, or made of fields.
-fn any_uuid(numbers: &mut Numbers) -> [u8; 16] {
+fn any_uuid(numbers: &mut Numbers) -> u128 {
     let (kind, version, value) = (numbers.byte(), numbers.byte(), numbers.number(128));
     let version = [1, 6, u128::from(version >> 4)][usize::from(version % 3)];
     let (ticks, clock_seq, node) = (ticks(numbers) % (1 << 60), value as u16 & 0x3fff, numbers.bytes());
     match kind % 4 {
-        0 => value.to_be_bytes(),
-        1 => (value & !(0xf << 76) & !(0b11 << 62) | version << 76 | 0b10 << 62).to_be_bytes(),
-        2 => Builder::from_gregorian_timestamp(ticks, clock_seq, &node).into_uuid().into_bytes(),
-        _ => Builder::from_sorted_gregorian_timestamp(ticks, clock_seq, &node).into_uuid().into_bytes(),
+        0 => value,
+        1 => value & !(0xf << 76) & !(0b11 << 62) | version << 76 | 0b10 << 62,
+        2 => Builder::from_gregorian_timestamp(ticks, clock_seq, &node).into_uuid().as_u128(),
+        _ => Builder::from_sorted_gregorian_timestamp(ticks, clock_seq, &node).into_uuid().as_u128(),
     }
 }
 
@@ -115,6 +115,6 @@ pub fn check(input: &[u8]) -> bool {
     }
 
     let witness = Builder::from_unix_timestamp_millis(ulid.unix_ms(), &ulid.randomness_bytes()).into_uuid();
-    assert_eq!(ulid.to_uuid_v7(), witness.into_bytes());
+    assert_eq!(ulid.to_uuid_v7(), witness.as_u128());
     v1.is_ok() || v6.is_ok() || inverse.0.is_ok()
 }
