@@ -166,7 +166,7 @@ fn base32_error(text: &[u8; TEXT_LEN]) -> Error {
     let fault = text.iter().position(|&byte| VALUES[usize::from(byte)] == INVALID);
     match fault {
         Some(index) if index == 0 || VALUES[usize::from(text[0])] <= 7 => {
-            character_error(text, index, Expected::Base32)
+            Error::character(text[index], index, Expected::Base32)
         }
         _ => Error(ErrorKind::Overflow),
     }
@@ -180,17 +180,13 @@ fn uuid_error(text: &[u8; UUID_TEXT_LEN]) -> Error {
         _ => text[index].is_ascii_hexdigit(),
     };
     let index = (0..UUID_TEXT_LEN).find(|&index| !fits(index)).unwrap_or_default();
-    character_error(text, index, expected(index))
+    Error::character(text[index], index, expected(index))
 }
 
 /// A character outside ASCII is the fault whatever the length is, so lengths always count characters.
 fn length_error(text: &[u8]) -> Error {
     match text.iter().position(|byte| !byte.is_ascii()) {
-        Some(index) => character_error(text, index, Expected::Base32),
+        Some(index) => Error::character(text[index], index, Expected::Base32),
         None => Error(ErrorKind::Length { expected: Expected::Text, found: text.len() }),
     }
-}
-
-fn character_error(text: &[u8], index: usize, expected: Expected) -> Error {
-    Error(ErrorKind::Character { byte: text[index], position: index + 1, expected })
 }

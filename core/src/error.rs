@@ -118,6 +118,11 @@ impl Error {
         }
     }
 
+    /// A wrong character, at this index from 0.
+    pub(crate) const fn character(byte: u8, index: usize, expected: Expected) -> Self {
+        Self(ErrorKind::Character { byte, position: index + 1, expected })
+    }
+
     /// The message with a name of the id that could not be converted, such as `ulid "…"`. Without a name, it is "the
     /// ulid" or "the uuid".
     pub fn about(self, id: impl fmt::Display) -> impl fmt::Display {

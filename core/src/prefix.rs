@@ -33,8 +33,7 @@ impl Window {
     pub fn starting_with(prefix: &[u8]) -> Result<Self, Error> {
         let mut lower = 0;
         for (index, &byte) in prefix.iter().enumerate() {
-            let digit = codec::digit(byte);
-            match digit {
+            match codec::digit(byte) {
                 _ if index == TEXT_LEN => {
                     return Err(Error(ErrorKind::Length {
                         expected: Expected::TextPrefix,
@@ -45,13 +44,7 @@ impl Window {
                     return Err(Error(ErrorKind::Overflow));
                 }
                 Some(digit) => lower |= u128::from(digit) << (CHARACTER_BITS * (TEXT_LEN - 1 - index)),
-                None => {
-                    return Err(Error(ErrorKind::Character {
-                        byte,
-                        position: index + 1,
-                        expected: Expected::Base32,
-                    }));
-                }
+                None => return Err(Error::character(byte, index, Expected::Base32)),
             }
         }
         // Without characters these are all bits, more than can be shifted by.

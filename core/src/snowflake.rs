@@ -49,19 +49,11 @@ impl Ulid {
     /// - [`ErrorKind::Randomness`] if no snowflake gives this ULID: one of its low 58 bits is set.
     /// - [`ErrorKind::Time`] if the time is before the epoch, or 2^41 milliseconds (69 years) or more after it.
     pub fn to_snowflake(self, epoch_ms: i64) -> Result<i64, Error> {
-        let parts = parts(self)?;
+        let (target, randomness) = (ForeignId::Snowflake, self.randomness());
         match (self.unix_ms() as i64).checked_sub(epoch_ms) {
-            Some(ms @ 0..=MAX_MS) => Ok(ms << PARTS_BITS | i64::from(parts)),
-            _ => Err(Error(ErrorKind::Time { target: ForeignId::Snowflake })),
+            _ if randomness.trailing_zeros() < PADDING_BITS => Err(Error(ErrorKind::Randomness { target })),
+            Some(ms @ 0..=MAX_MS) => Ok(ms << PARTS_BITS | (randomness >> PADDING_BITS) as i64),
+            _ => Err(Error(ErrorKind::Time { target })),
         }
     }
-}
-
-/// The 22 bits of datacenter, worker and sequence.
-fn parts(ulid: Ulid) -> Result<u32, Error> {
-    let randomness = ulid.randomness();
-    if randomness.trailing_zeros() < PADDING_BITS {
-        return Err(Error(ErrorKind::Randomness { target: ForeignId::Snowflake }));
-    }
-    Ok((randomness >> PADDING_BITS) as u32)
 }

@@ -92,11 +92,7 @@ impl<'a> TypeId<'a> {
 fn read_prefix(prefix: &[u8]) -> Result<&str, Error> {
     let fits = |byte: &u8| byte.is_ascii_lowercase() || *byte == SEPARATOR;
     if let Some(index) = prefix.iter().position(|byte| !fits(byte)) {
-        return Err(Error(ErrorKind::Character {
-            byte: prefix[index],
-            position: index + 1,
-            expected: Expected::LowerCaseLetter,
-        }));
+        return Err(Error::character(prefix[index], index, Expected::LowerCaseLetter));
     }
     if prefix.len() > TypeId::MAX_PREFIX_LEN {
         return Err(Error(ErrorKind::Length { expected: Expected::TypeIdPrefix, found: prefix.len() }));
@@ -112,11 +108,7 @@ fn read_prefix(prefix: &[u8]) -> Result<&str, Error> {
 fn read_suffix(suffix: &[u8], at: usize) -> Result<Ulid, Error> {
     let fits = |byte: &u8| !byte.is_ascii_uppercase() && codec::is_canonical(byte.to_ascii_uppercase());
     if let Some(index) = suffix.iter().position(|byte| !fits(byte)) {
-        return Err(Error(ErrorKind::Character {
-            byte: suffix[index],
-            position: at + index + 1,
-            expected: Expected::LowerCaseBase32,
-        }));
+        return Err(Error::character(suffix[index], at + index, Expected::LowerCaseBase32));
     }
     if suffix.len() != TEXT_LEN {
         return Err(Error(ErrorKind::Length { expected: Expected::TypeIdSuffix, found: suffix.len() }));

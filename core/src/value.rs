@@ -124,18 +124,6 @@ impl FromStr for Ulid {
     }
 }
 
-impl From<[u8; 16]> for Ulid {
-    fn from(bytes: [u8; 16]) -> Self {
-        Self::from_bytes(bytes)
-    }
-}
-
-impl From<Ulid> for [u8; 16] {
-    fn from(ulid: Ulid) -> Self {
-        ulid.to_bytes()
-    }
-}
-
 impl From<u128> for Ulid {
     fn from(value: u128) -> Self {
         Self(value)
@@ -162,16 +150,6 @@ impl TryFrom<&[u8]> for Ulid {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn each_conversion_has_the_same_bytes() {
-        let bytes = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16];
-        let ulid = Ulid::from_bytes(bytes);
-        assert_eq!(<[u8; 16]>::from(ulid), bytes);
-        assert_eq!((ulid.to_bytes(), Ulid::try_from(bytes.as_slice())), (bytes, Ok(ulid)));
-        assert_eq!(u128::from(ulid), 0x0102_0304_0506_0708_090a_0b0c_0d0e_0f10);
-        assert_eq!((Ulid::from(bytes), Ulid::from(u128::from(ulid))), (ulid, ulid));
-    }
 
     #[test]
     fn text_is_padded_as_a_string_is() {
