@@ -151,7 +151,7 @@ test-minimal: ## the library with the oldest crates that core/Cargo.toml permits
 		rustup run --install "$$(sed -n 's/^rust-version = "\([0-9.]*\).*/\1/p' Cargo.toml)" cargo test --lib --tests
 
 test-crates: ## licences, sources and advisories of the crates, by cargo-deny (CHECKS="licenses bans sources": without network)
-	$(tools); $(call get,deny,0.20.2); cargo deny --locked --config tests/deny.toml check $(CHECKS)
+	$(tools); $(call get,deny,0.20.2); cargo deny --locked check $(CHECKS)
 
 test-foreign: ## the library on emulated s390x (big-endian), i686 and aarch64, and compiled for Windows; needs their gcc, qemu-user-static, rustup
 	[ -x target/rust-foreign/bin/cargo ] || scripts/fetch-rust.sh target/rust-foreign '' $(foreach machine,s390x i686 aarch64,$(machine)-unknown-linux-gnu)
@@ -192,8 +192,8 @@ flood: ## 8 x 10^7 ids of each kind at once, 10^8 calls
 	TESTS=$@ EACH=$${EACH:-10000000} CALLS=$${CALLS:-100000000} scripts/test.sh server
 
 mutants: ## mutation testing of the library: a surviving mutant means a missing test
-	$(tools); $(call get,mutants,27.1.0); cargo mutants --package pg_ulid --config core/mutants.toml --output target \
-		--cargo-arg=--tests; case $$? in 0 | 3) ;; *) exit 1 ;; esac # 3: a test with a mutant reached its time limit
+	$(tools); $(call get,mutants,27.1.0); cargo mutants --package pg_ulid --output target --cargo-arg=--tests; \
+		case $$? in 0 | 3) ;; *) exit 1 ;; esac # 3: a test with a mutant reached its time limit
 
 ##@ Packages, in target/packages, for the architecture of the machine
 

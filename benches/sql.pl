@@ -4,7 +4,7 @@
 # The server is the one that PGHOST, PGPORT and PGUSER name. A schema "bench" is created in the database PGDATABASE and dropped
 # at the end. The user must be a superuser, because the server writes files (to --directory, by default /tmp).
 #
-# One psql session runs benches/sql/*.sql for each kind of id in turn, in several rounds, so that a machine that is slower for a
+# One psql session runs files of benches/sql for each kind of id in turn, in several rounds, so that a machine that is slower for a
 # while is slower for all of them. Except for inserts, the minimum of three times within a round counts. Times are CPU times,
 # from the server's log_statement_stats; for inserts they are wall-clock times. Each result is a line of FILE: operation, kind,
 # round, number of rows at that time, value. The report at the end, which benches/sql.pl --report FILE prints again, consists

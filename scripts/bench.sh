@@ -23,7 +23,7 @@ perl benches/sql.pl ${FULL:+--full} --directory "$SERVERS/files" "$@" "$results/
 say "the results are in $results/pg$major.tsv, and a picture of them, if there is gnuplot, in pg$major.svg"
 if [ $# = 0 ]; then
   createdb ulid_sql
-  psql -X -q -d ulid_sql -v ulid_sql=sql/ulid_sql.sql -f benches/ulid_sql.sql
+  psql -X -q -d ulid_sql -v ulid_sql=sql/ulid_sql.sql -f benches/sql/ulid_sql.sql
   createdb uuid_column
-  psql -X -q -d uuid_column -f benches/uuid_column.sql
+  psql -X -q -d uuid_column -f benches/sql/uuid_column.sql
 fi

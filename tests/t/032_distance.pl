@@ -11,7 +11,7 @@ $node->safe_psql('after', 'CREATE EXTENSION ulid');
 $node->safe_psql('aside', 'CREATE SCHEMA types; CREATE EXTENSION ulid SCHEMA types');
 
 # What each query does; a query is on one line, and what it does follows an arrow.
-my $queries = slurp_file("$root/tests/t/distance.sql");
+my $queries = slurp_file("$root/tests/t/data/distance.sql");
 my ($before, $after, $aside) = map { [ split /\n/ ] } run_at_once($node, map { [ $_, $queries ] } qw(before after aside));
 cmp_ok((grep { / => / } @$before), '>', 50000, 'more than 50,000 queries run');
 is(@$after, @$before, 'with the extension, they are as many');

@@ -34,7 +34,7 @@ for my $generator (qw(gen_ulid() gen_monotonic_ulid() gen_ordered_ulid() gen_ord
 
 # The calls of every_function.sql; each argument is one that the planner does not know. No ordered id can follow the last time,
 # so the server is not told to go on after it.
-my @calls = grep { !/ulid_advance_ordered_time\('7Z/ } split /\n/, $sql->(slurp_file("$root/tests/t/every_function.sql"));
+my @calls = grep { !/ulid_advance_ordered_time\('7Z/ } split /\n/, $sql->(slurp_file("$root/tests/t/data/every_function.sql"));
 for (@calls) {
     s/E?'[^']*'::[a-z_ ]*/CASE WHEN n > 0 THEN $& END/g;
     s/^SELECT (.*);$/$1/;

@@ -12,7 +12,7 @@ plan(skip_all => 'the server is not the one for valgrind (PG=assert)') if !-e $s
 
 my $node = new_server('valgrind');
 make_fuzz_schema($node, 1);
-my $functions = $node->safe_psql('postgres', slurp_file("$root/tests/t/every_function.sql"));
+my $functions = $node->safe_psql('postgres', slurp_file("$root/tests/t/data/every_function.sql"));
 unlike($functions, qr/not called/, 'there are values for the arguments of every function');
 # A single-user server cannot copy from a client. One with assertions aborts where it counts what a temporary table writes.
 my $queries = join '', map { s/\bTEMP TABLE\b/TABLE/gr . "\n" } grep { !/COPY/ } split /\n/, fuzz_queries(1, 50);

@@ -1,4 +1,4 @@
--- Compares ulid_sql with the type and with gen_random_uuid(): psql -v ulid_sql=sql/ulid_sql.sql -f benches/ulid_sql.sql
+-- Compares ulid_sql with the type and with gen_random_uuid(): psql -v ulid_sql=sql/ulid_sql.sql -f benches/sql/ulid_sql.sql
 --
 -- Run it in a database of its own, as a superuser, on Linux: the times are nanoseconds of CPU time, from /proc/self/schedstat.
 -- Each round measures everything in turn. The results are medians of the rounds, and of the ratios to gen_random_uuid(). The

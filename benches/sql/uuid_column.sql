@@ -1,5 +1,5 @@
 -- The cost of the planner support for comparisons where it is not needed, and its benefit where it is: run
--- psql -X -f benches/uuid_column.sql in an empty database, as a superuser. Both variants run in turn in one session. The
+-- psql -X -f benches/sql/uuid_column.sql in an empty database, as a superuser. Both variants run in turn in one session. The
 -- results are the medians of the rounds and their ratio. The support is removed from the functions in the catalog, and
 -- restored.
 \set ON_ERROR_STOP on
