@@ -307,10 +307,21 @@ CREATE FUNCTION gen_ordered_uuid_v7() RETURNS uuid
     AS 'MODULE_PATHNAME', 'gen_ordered_uuid_v7';
 COMMENT ON FUNCTION gen_ordered_uuid_v7() IS 'generate a version 7 uuid greater than all that any session of this server generated with it before';
 
+-- A query has one horizon, that of its snapshot; each worker would find another one.
 CREATE FUNCTION ulid_ordered_horizon() RETURNS ulid
-    LANGUAGE c VOLATILE STRICT PARALLEL RESTRICTED
+    LANGUAGE c STABLE STRICT PARALLEL RESTRICTED
     AS 'MODULE_PATHNAME', 'ulid_ordered_horizon';
-COMMENT ON FUNCTION ulid_ordered_horizon() IS 'ulid below which no ordered id can still appear for later statements';
+COMMENT ON FUNCTION ulid_ordered_horizon() IS 'ulid below which the present query sees each ordered id that will ever be seen';
+
+-- What holds the horizon: a session, and a prepared transaction.
+CREATE FUNCTION ulid_ordered_since(pid integer) RETURNS timestamptz
+    LANGUAGE c VOLATILE STRICT PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'ulid_ordered_since';
+COMMENT ON FUNCTION ulid_ordered_since(integer) IS 'time at which the transaction of this process holds the horizon; null if it does not';
+CREATE FUNCTION ulid_ordered_since(transaction xid) RETURNS timestamptz
+    LANGUAGE c VOLATILE STRICT PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'ulid_ordered_since_prepared';
+COMMENT ON FUNCTION ulid_ordered_since(xid) IS 'time at which this prepared transaction holds the horizon; null if it does not';
 
 -- The state of the order belongs to the server: every role may see it, and a worker sees the same.
 CREATE FUNCTION ulid_ordered_time() RETURNS timestamptz

@@ -6,14 +6,13 @@ use std::cell::Cell;
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use pg_ulid::{ErrorKind, Generator, Ulid, horizon, ordered, since_epoch, unix_ms};
+use pg_ulid::{ErrorKind, Generator, Ulid, ordered, since_epoch, unix_ms};
 use pgrx::pg_sys::Datum;
 
 use super::functions;
 use super::server::datum::{POSTGRES_EPOCH_MS, TimestampTz, Uuid};
 use super::server::frame::{Plain, Returned};
 use super::server::report::{self, Error, Fault};
-use super::server::shared::slots;
 
 /// The fault of a time that the system clock gave.
 fn clock<'call>(_: pg_ulid::Error) -> Fault<'call> {
@@ -118,12 +117,11 @@ pub(super) fn advance_ordered_time<'call>(
     Ok(timestamp(ordered::advance_to(shared, ulid)))
 }
 
-/// Lets ordered ids continue from the clock.
-pub(super) fn reset_ordered_time(shared: &AtomicU64) {
-    horizon::reset(shared, slots());
-}
-
-fn timestamp(time: u64) -> TimestampTz {
+/// A time like the last one; zero stands for all times.
+pub(super) fn timestamp(time: u64) -> TimestampTz {
+    if time == 0 {
+        return TimestampTz(i64::MIN);
+    }
     // 48 bits of milliseconds always fit.
     let us = ordered::since_epoch(time).as_micros() as i64;
     TimestampTz(us - POSTGRES_EPOCH_MS * 1000)

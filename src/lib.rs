@@ -15,7 +15,7 @@ use std::ffi::CStr;
 
 use generate::Ordered;
 use pg_ulid::Ulid;
-use pgrx::pg_sys::Oid;
+use pgrx::pg_sys::{Oid, TransactionId};
 use server::datum::{
     Bytea, ByteaArg, Cstring, Internal, ShortText, TextArg, TextString, Timestamp, TimestampTz, Uuid,
 };
@@ -48,10 +48,8 @@ frame::export! {
         gen_monotonic_ulid() -> Ulid = generate::monotonic;
         gen_ordered_ulid() -> Ordered<Ulid> = generate::ordered, using time: horizon::in_transaction;
         gen_ordered_uuid_v7() -> Ordered<Uuid> = generate::ordered_uuid_v7, using time: horizon::in_transaction;
-        ulid_ordered_time() -> Option<TimestampTz> = generate::ordered_time, using time: shared::time;
-        ulid_advance_ordered_time(id: Ulid, force: bool) -> TimestampTz = generate::advance_ordered_time, using time: shared::time;
-        ulid_reset_ordered_time() -> () = generate::reset_ordered_time, using time: shared::time;
-        ulid_ordered_horizon() -> Ulid = std::convert::identity, using horizon: horizon::ordered_horizon;
+        ulid_ordered_time() -> Option<TimestampTz> = generate::ordered_time, using time: shared::last_time;
+        ulid_advance_ordered_time(id: Ulid, force: bool) -> TimestampTz = generate::advance_ordered_time, using time: shared::last_time;
         gen_uuid_v7() -> Uuid = generate::uuid_v7;
         gen_uuid_v7_at(timestamp: TimestampTz) -> Uuid = generate::uuid_v7_at;
 
@@ -87,6 +85,10 @@ frame::export! {
         ulid_from_bytes(created_at: TimestampTz, bytes: ByteaArg) -> Ulid = functions::from_bytes;
     }
     hooks {
+        ulid_reset_ordered_time() -> () = horizon::reset;
+        ulid_ordered_horizon() -> Ulid = horizon::ordered_horizon;
+        ulid_ordered_since(pid: i32) -> Option<TimestampTz> = horizon::since_of_process;
+        ulid_ordered_since_prepared(transaction: TransactionId) -> Option<TimestampTz> = horizon::since_of_prepared;
         ulid_range_support(request: Internal) -> Internal = planner::window_support;
         ulid_range_sel(root: Internal, operator: Oid, arguments: Internal, relation: i32) -> f64 = planner::window_selectivity;
         ulid_starts_with_support(request: Internal) -> Internal = planner::starts_with_support;

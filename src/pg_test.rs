@@ -175,7 +175,7 @@ mod tests {
     /// One test for everything that changes the word, as tests run at the same time and share it.
     #[pg_test]
     fn ordered_ids_go_on_from_the_word_of_the_server() {
-        let shared = shared::test_support::time();
+        let shared = shared::test_support::last_time();
         let next = || ordered::time_of(text("SELECT gen_ordered_ulid()::text").parse().unwrap());
         let clock = || ordered::clock(since_epoch().unwrap()).unwrap();
         let first = next();
@@ -204,7 +204,20 @@ mod tests {
         let attached = || shared::test_support::attached(c"ulid_test_once");
         assert_eq!(attached().swap(41, Ordering::Relaxed), 0);
         assert_eq!(attached().load(Ordering::Relaxed), 41);
-        assert!(!std::ptr::eq(attached(), shared::test_support::time()));
+        assert!(!std::ptr::eq(attached(), shared::test_support::last_time()));
+    }
+
+    /// A library of another release may have begun the order: ids can be generated, and their horizon is not known.
+    #[pg_test]
+    fn beside_another_layout_ids_are_generated_and_have_no_horizon() {
+        shared::test_support::beside_another_layout(|| {
+            text("SELECT gen_ordered_ulid()::text");
+            assert_eq!(
+                error_of_call("ulid_ordered_horizon"),
+                "55000 cannot determine the horizon of ordered ids"
+            );
+            text("SELECT ulid_reset_ordered_time()::text");
+        });
     }
 
     /// Until 16 the word takes space that the server has left; from 17 it needs none there.
@@ -212,14 +225,11 @@ mod tests {
     #[pg_test]
     fn a_server_without_room_gives_its_own_error() {
         // The words of the other tests exist already.
-        for word in [c"ulid_ordered_time", c"ulid_test_once"] {
+        for word in [c"ulid_ordered_time", c"ulid_test_once", c"ulid_test_layout"] {
             shared::test_support::attached(word);
         }
         shared::test_support::exhaust();
-        let size = shared::size();
-        let error = format!(
-            "53200 not enough shared memory for data structure \"ulid_test\" ({size} bytes requested)"
-        );
+        let error = "53200 not enough shared memory for data structure \"ulid_test\" (64 bytes requested)";
         assert_eq!(error_of("ulid_test_attach"), error);
         assert_eq!(error_of_call("ulid_test_attach"), error);
         // No lock is left behind.

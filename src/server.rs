@@ -1,6 +1,6 @@
 //! What touches the server: its own functions, declared here without wrappers; the calling convention ([`frame`]); the
 //! SQL types ([`datum`], [`range`]); the classes of BRIN ([`brin`]); error reports ([`report`]); the memory that its
-//! processes share ([`shared`]); and which transactions are running ([`horizon`]).
+//! processes share ([`shared`]); and what a snapshot sees of the transactions ([`horizon`]).
 //!
 //! pgrx's bindings wrap each function in a `sigsetjmp`, turn an ERROR into a Rust panic and raise it again. SQLSTATE,
 //! context and constraint are lost on the way, and bytes that are not UTF-8 are replaced. So every function that can
@@ -21,8 +21,9 @@ use std::ffi::{c_char, c_int, c_void};
 use pgrx::pg_sys::{
     AttStatsSlot, BoolExprType, CoercionForm, Const, Datum, Expr, FullTransactionId, FuncExpr,
     FunctionCallInfo, HeapTuple, IndexOptInfo, List, ListCell, MemoryContext, Node, Oid, OpExpr, PGFunction,
-    PlannerInfo, QualCost, RangeBound, RangeType, Relation, StringInfoData, TransactionId, TupleDesc,
-    TypeCacheEntry, VariableStatData, XactCallback, check_function_callback, oidvector, text, varlena,
+    PlannerInfo, QualCost, RangeBound, RangeType, Relation, Snapshot, StringInfoData, TransactionId,
+    TypeCacheEntry, VariableStatData, XactCallback, check_function_callback, dsm_segment, oidvector, text,
+    varlena,
 };
 #[cfg(any(feature = "pg15", feature = "pg16"))]
 use pgrx::pg_sys::{LWLock, LWLockMode};
@@ -42,11 +43,6 @@ unsafe extern "C-unwind" {
 type Walker = Option<unsafe extern "C-unwind" fn(node: *mut Node, context: *mut c_void) -> bool>;
 #[cfg(not(feature = "pg15"))]
 pub(super) use expression_tree_walker_impl as expression_tree_walker;
-
-#[cfg(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18"))]
-type SpiValues = *mut Datum;
-#[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18")))]
-type SpiValues = *const Datum;
 
 /// Declares functions, and lets the compiler compare each with pgrx's binding, which is made from the header.
 macro_rules! declare {
@@ -133,24 +129,27 @@ declare! {
         argument: *mut c_void,
     ) -> *mut c_void;
 
+    fn dsm_create(size: usize, flags: c_int) -> *mut dsm_segment;
+    fn dsm_attach(handle: u32) -> *mut dsm_segment;
+    fn dsm_detach(segment: *mut dsm_segment);
+    fn dsm_pin_mapping(segment: *mut dsm_segment);
+    fn dsm_pin_segment(segment: *mut dsm_segment);
+    fn dsm_unpin_segment(handle: u32);
+    fn dsm_segment_address(segment: *mut dsm_segment) -> *mut c_void;
+    fn dsm_segment_handle(segment: *mut dsm_segment) -> u32;
+
     // Transactions
     fn RecoveryInProgress() -> bool;
     fn GetTopFullTransactionId() -> FullTransactionId;
     fn ReadNextFullTransactionId() -> FullTransactionId;
     fn TransactionIdIsInProgress(transaction: TransactionId) -> bool;
     fn RegisterXactCallback(callback: XactCallback, argument: *mut c_void);
-    fn SPI_connect() -> c_int;
-    fn SPI_execute_with_args(
-        query: *const c_char,
-        n: c_int,
-        types: *mut Oid,
-        values: SpiValues,
-        nulls: *const c_char,
-        read_only: bool,
-        count: i64,
-    ) -> c_int;
-    fn SPI_getvalue(tuple: HeapTuple, descriptor: TupleDesc, column: c_int) -> *mut c_char;
-    fn SPI_finish() -> c_int;
+    fn GetTopFullTransactionIdIfAny() -> FullTransactionId;
+    fn ActiveSnapshotSet() -> bool;
+    fn GetActiveSnapshot() -> Snapshot;
+    fn GetTransactionSnapshot() -> Snapshot;
+    fn XidInMVCCSnapshot(transaction: TransactionId, snapshot: Snapshot) -> bool;
+    fn BackendXidGetPid(transaction: TransactionId) -> c_int;
 
     // Catalogs
     fn SearchSysCache1(cache: c_int, key: Datum) -> HeapTuple;

@@ -1,106 +1,239 @@
-//! The horizon of ordered ids, for whoever follows a growing table: no id before it can appear any more.
+//! The horizon of ordered ids, for whoever follows a growing table: each row whose id is less is visible to a snapshot
+//! of the server, and so to every later one, or never will be.
 //!
 //! An id is older than the moment when its row becomes visible, and transactions do not end in the order of their ids.
-//! So a transaction takes a [`Slot`] before its first id, with a time that all its ids are greater than. The horizon
-//! is the least of these times, of the transactions that have not ended. Nobody clears a slot: it counts as long as
-//! the server says that its transaction is running, which the server must say until the transaction's rows are
-//! visible.
+//! So a transaction opens an [`Entry`] before its first id, with a time that all its ids are greater than, and closes
+//! it with its number after the server has ended it. The horizon is the least of these times, of the transactions
+//! whose rows the snapshot does not see. A closed entry stays until its process needs the place, since a snapshot may
+//! be older than the end of its transaction; then the process's [`Slot`] remembers the number alone.
 
-use crate::ordered;
+use crate::Error;
+use crate::ordered::{self, FRACTION_BITS};
 use crate::sync::{AtomicU64, Ordering, fence};
 
-/// The slot of a process or of a prepared transaction, in memory that all processes share. All zeros are an empty one.
+/// Stands for the number of a transaction that has not ended. Zero stands for one that has, of which nothing can be
+/// seen.
+const OPEN: u64 = u64::MAX;
+
+/// A transaction, in memory that all processes share. All zeros are an empty entry.
 #[derive(Debug, Default)]
 #[repr(C)]
-pub struct Slot {
-    /// A number of the transaction that is not zero. A process does not use it again soon.
-    transaction: AtomicU64,
+pub struct Entry {
+    /// All its ids are greater.
     since: AtomicU64,
+    transaction: AtomicU64,
 }
 
-impl Slot {
-    /// Whether this transaction has the slot.
-    #[inline(always)]
-    pub fn is_of(&self, transaction: u64) -> bool {
-        self.transaction.load(Ordering::Relaxed) == transaction
+impl Entry {
+    /// The server has ended the transaction, which has this number: zero if its rows will never be visible, or if it
+    /// was prepared and has an entry as such.
+    #[inline]
+    pub fn close(&self, transaction: u64) {
+        self.transaction.store(transaction, Ordering::Release);
     }
 
-    /// Takes the process's slot for its transaction, before the transaction makes an id with `shared`. The clock may
-    /// read anything.
-    pub fn take(&self, transaction: u64, shared: &AtomicU64, clock: u64) {
+    /// Opens the entry. The clock may read anything.
+    fn open(&self, last_time: &AtomicU64, clock: u64) {
         // The order moves on to the clock, so that the horizon does not fall back to its last id, however old that is.
         // At the end of time there is no next id.
-        self.set_since(ordered::advance(shared, clock).unwrap_or(u64::MAX), shared, || {
-            self.transaction.store(transaction, Ordering::Release);
-        });
-    }
-
-    /// Takes an empty slot, or that of a transaction that is not running, for a transaction that is going to be
-    /// prepared and still has its process's slot, `from`. False if the slot is not free.
-    pub fn take_over(
-        &self,
-        transaction: u64,
-        from: &Self,
-        shared: &AtomicU64,
-        is_running: impl Fn(u64) -> bool,
-    ) -> bool {
-        let last = self.transaction.load(Ordering::Acquire);
-        let is_taken = (last == 0 || !is_running(last))
-            && self
-                .transaction
-                .compare_exchange(last, transaction, Ordering::AcqRel, Ordering::Relaxed)
-                .is_ok();
-        if is_taken {
-            self.set_since(from.since.load(Ordering::Relaxed), shared, || ());
-        }
-        is_taken
-    }
-
-    fn set_since(&self, since: u64, shared: &AtomicU64, and_then: impl FnOnce()) {
+        let since = ordered::advance(last_time, clock).unwrap_or(u64::MAX);
         self.since.store(since, Ordering::Release);
-        and_then();
-        // Whoever advances the order after an id of this transaction sees the slot. So does who resets it, or else
+        self.transaction.store(OPEN, Ordering::Release);
+        // Whoever advances the order after an id of this transaction sees the entry. So does who resets it, or else
         // this does not see the order that was before.
         fence(Ordering::SeqCst);
-        if shared.load(Ordering::Relaxed) < since {
+        if last_time.load(Ordering::Relaxed) < since {
             self.since.store(0, Ordering::Release);
         }
     }
 }
 
-/// The horizon, as a time like the word's: advances the word to the clock, and returns a time that each id made from
-/// now on is greater than, and also each id of a transaction that is still running.
-///
-/// The slots of prepared transactions come after those of processes. `is_running` is asked with the place of a slot
-/// and its transaction.
-///
-/// # Errors
-/// Those of [`ordered::next`].
-pub fn horizon(
-    shared: &AtomicU64,
-    clock: u64,
-    slots: &[Slot],
-    is_running: impl Fn(usize, u64) -> bool,
-) -> Result<u64, crate::Error> {
-    // Who makes an id before this has its slot already; whose slot is not seen here makes greater ones.
-    let mut horizon = ordered::advance(shared, clock)?;
-    fence(Ordering::SeqCst);
-    for (place, slot) in slots.iter().enumerate() {
-        let transaction = slot.transaction.load(Ordering::Acquire);
-        if transaction != 0 && is_running(place, transaction) {
-            horizon = horizon.min(slot.since.load(Ordering::Acquire));
-        }
-    }
-    Ok(horizon)
+/// The last `N` transactions of a process, one after the other, or a prepared transaction. All zeros are an empty slot.
+#[derive(Debug)]
+#[repr(C)]
+pub struct Slot<const N: usize> {
+    /// The last transaction whose entry has been overwritten, which ended after all of those before.
+    forgotten: AtomicU64,
+    /// The process that has the slot, which alone uses what follows.
+    pid: AtomicU64,
+    next: AtomicU64,
+    entries: [Entry; N],
 }
 
-/// Lets the order begin again with the clock. The transactions that are running may have made ids after it that are
-/// less than what their slots say, so until they end, the horizon is zero.
-pub fn reset(shared: &AtomicU64, slots: &[Slot]) {
-    shared.swap(0, Ordering::AcqRel);
-    fence(Ordering::SeqCst);
-    for slot in slots {
-        slot.since.store(0, Ordering::Release);
+impl<const N: usize> Slot<N> {
+    /// Opens an entry for the present transaction of a process, before it makes an id with `last_time`.
+    pub fn open(&self, pid: u64, last_time: &AtomicU64, clock: u64) -> &Entry {
+        let next = self.next.load(Ordering::Relaxed);
+        self.next.store(next + 1, Ordering::Relaxed);
+        self.pid.store(pid, Ordering::Relaxed);
+        let entry = &self.entries[next as usize % N];
+        self.forget(entry.transaction.load(Ordering::Relaxed));
+        entry.transaction.store(0, Ordering::Release);
+        entry.open(last_time, clock);
+        entry
+    }
+
+    /// Whoever sees that the entry of this transaction is overwritten sees that it is forgotten.
+    fn forget(&self, transaction: u64) {
+        if transaction != 0 {
+            self.forgotten.store(transaction, Ordering::Release);
+        }
+    }
+
+    /// A time that the ids of all transactions of this slot that are running are greater than.
+    fn horizon(&self, is_running: &impl Fn(u64) -> bool) -> u64 {
+        let least = self.least(is_running);
+        // What has been overwritten meanwhile is forgotten by now.
+        if self.forgot(is_running) { 0 } else { least }
+    }
+
+    /// The least time of the entries.
+    fn least(&self, is_running: &impl Fn(u64) -> bool) -> u64 {
+        let running = self.entries.iter().filter(|entry| {
+            let transaction = entry.transaction.load(Ordering::Acquire);
+            transaction == OPEN || transaction != 0 && is_running(transaction)
+        });
+        running.map(|entry| entry.since.load(Ordering::Acquire)).min().unwrap_or(u64::MAX)
+    }
+
+    /// Whether there were others that are running.
+    fn forgot(&self, is_running: &impl Fn(u64) -> bool) -> bool {
+        let forgotten = self.forgotten.load(Ordering::Acquire);
+        forgotten != 0 && is_running(forgotten)
+    }
+}
+
+impl Slot<1> {
+    /// Takes the slot for a transaction that is going to be prepared and still has the entry of its process, if the
+    /// transaction that had it is not running.
+    fn prepare(&self, transaction: u64, process: &Entry, is_running: impl Fn(u64) -> bool) -> bool {
+        let [entry] = &self.entries;
+        let last = entry.transaction.load(Ordering::Acquire);
+        let is_taken = last != OPEN
+            && (last == 0 || !is_running(last))
+            && entry.transaction.compare_exchange(last, OPEN, Ordering::AcqRel, Ordering::Relaxed).is_ok();
+        if is_taken {
+            self.forget(last);
+            entry.since.store(process.since.load(Ordering::Acquire), Ordering::Release);
+            // A reset changes the times of processes first.
+            fence(Ordering::SeqCst);
+            if process.since.load(Ordering::Acquire) == 0 {
+                entry.since.store(0, Ordering::Release);
+            }
+            entry.close(transaction);
+        }
+        is_taken
+    }
+}
+
+/// What the processes share besides the last time and the slots. All zeros are the first state.
+#[derive(Debug, Default)]
+#[repr(C)]
+pub struct State {
+    /// How many are resetting the order.
+    resetting: AtomicU64,
+    /// The millisecond of the clock in which a horizon last went ahead of it.
+    stepped: AtomicU64,
+    /// Where the next transaction to be prepared looks for a slot.
+    next: AtomicU64,
+}
+
+/// All that the processes share of one order.
+#[derive(Clone, Copy, Debug)]
+pub struct Order<'memory, const N: usize> {
+    /// The time of the last id.
+    pub last_time: &'memory AtomicU64,
+    /// The state of the order.
+    pub state: &'memory State,
+    /// The slots of the processes.
+    pub processes: &'memory [Slot<N>],
+    /// The slots of prepared transactions: more than can be prepared or going to be at once.
+    pub prepared: &'memory [Slot<1>],
+}
+
+impl<const N: usize> Order<'_, N> {
+    /// Gives a slot to a transaction that is going to be prepared and has this entry of its process. A slot that was
+    /// given back is not the next one to be given, so that what it forgets is old.
+    pub fn prepare(self, transaction: u64, process: &Entry, is_running: impl Fn(u64) -> bool) {
+        let next = || self.state.next.fetch_add(1, Ordering::Relaxed) as usize % self.prepared.len();
+        while !self.prepared[next()].prepare(transaction, process, &is_running) {}
+    }
+
+    /// The horizon, as a time like the last one: advances that to the clock, and returns a time that each id made from
+    /// now on is greater than, and also each id of a transaction that is running, as the snapshot sees it.
+    ///
+    /// # Errors
+    /// Those of [`ordered::next`].
+    pub fn horizon(self, clock: u64, is_running: impl Fn(u64) -> bool) -> Result<u64, Error> {
+        // Who makes an id before this has its entry already; whose entry is not seen here makes greater ones.
+        let drawn = self.draw(clock)?;
+        fence(Ordering::SeqCst);
+        // Transactions that make ids less than what their entries say, until a reset has reached these.
+        if self.state.resetting.load(Ordering::Acquire) != 0 {
+            return Ok(0);
+        }
+        // A transaction that is prepared meanwhile is found in the later slots.
+        let processes = self.processes.iter().map(|slot| slot.horizon(&is_running)).fold(drawn, u64::min);
+        Ok(self.prepared.iter().map(|slot| slot.horizon(&is_running)).fold(processes, u64::min))
+    }
+
+    /// Advances the last time to the clock. If it is ahead of that, the horizon, which is a whole millisecond, would
+    /// stand still: it takes the next millisecond, but for only half of the time that passes, so the clock catches up.
+    fn draw(self, clock: u64) -> Result<u64, Error> {
+        let (next_ms, now_ms) =
+            ((self.last_time.load(Ordering::Relaxed) >> FRACTION_BITS) + 1, clock >> FRACTION_BITS);
+        let stepped = &self.state.stepped;
+        let may_step = |&last: &u64| next_ms > now_ms + 1 && now_ms.abs_diff(last) >= 2;
+        let steps = Some(stepped.load(Ordering::Relaxed)).filter(may_step).is_some_and(|last| {
+            stepped.compare_exchange(last, now_ms, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+        });
+        ordered::advance(self.last_time, if steps { next_ms << FRACTION_BITS } else { clock })
+    }
+
+    /// Lets the order begin again with the clock. The transactions that are running may make ids after it that are
+    /// less than what their entries say, so until they end, the horizon is zero.
+    pub fn reset(self) {
+        self.state.resetting.fetch_add(1, Ordering::Relaxed);
+        self.start_again();
+        self.state.resetting.fetch_sub(1, Ordering::Release);
+    }
+
+    fn start_again(self) {
+        fn forget_times<const M: usize>(slots: &[Slot<M>]) {
+            for entry in slots.iter().flat_map(|slot| &slot.entries) {
+                entry.since.store(0, Ordering::Release);
+            }
+        }
+        self.last_time.swap(0, Ordering::AcqRel);
+        fence(Ordering::SeqCst);
+        forget_times(self.processes);
+        fence(Ordering::SeqCst);
+        forget_times(self.prepared);
+    }
+
+    /// The time from which the running transaction of a process holds the horizon; none if it does not.
+    pub fn since_of_process(self, pid: u64) -> Option<u64> {
+        let slots = self.processes.iter().filter(|slot| slot.pid.load(Ordering::Relaxed) == pid);
+        since(slots.flat_map(|slot| &slot.entries), OPEN)
+    }
+
+    /// The time from which a prepared transaction holds the horizon; none if it has no slot.
+    pub fn since_of_prepared(self, transaction: u64) -> Option<u64> {
+        since(self.prepared.iter().flat_map(|slot| &slot.entries), transaction)
+    }
+}
+
+fn since<'memory>(mut entries: impl Iterator<Item = &'memory Entry>, transaction: u64) -> Option<u64> {
+    entries
+        .find(|entry| entry.transaction.load(Ordering::Acquire) == transaction)
+        .map(|entry| entry.since.load(Ordering::Relaxed))
+}
+
+#[cfg(test)]
+impl<const N: usize> Default for Slot<N> {
+    fn default() -> Self {
+        let [forgotten, pid, next] = Default::default();
+        Self { forgotten, pid, next, entries: [(); N].map(|()| Entry::default()) }
     }
 }
 
@@ -111,44 +244,104 @@ mod tests {
 
     const CLOCK: u64 = 1_469_918_176_385 << 16;
 
+    #[derive(Default)]
+    struct Memory {
+        last_time: AtomicU64,
+        state: State,
+        processes: [Slot<2>; 2],
+        prepared: [Slot<1>; 2],
+    }
+
+    impl Memory {
+        fn order(&self) -> Order<'_, 2> {
+            let Self { last_time, state, processes, prepared } = self;
+            Order { last_time, state, processes, prepared }
+        }
+
+        fn open(&self, process: usize, clock: u64) -> &Entry {
+            self.processes[process].open(process as u64 + 10, &self.last_time, clock)
+        }
+
+        /// The horizon of a snapshot that sees none of these transactions.
+        fn horizon(&self, running: &[u64]) -> u64 {
+            self.order().horizon(CLOCK + 20, |transaction| running.contains(&transaction)).unwrap()
+        }
+    }
+
     #[test]
-    fn the_horizon_is_the_least_time_of_the_running_transactions() {
-        let (shared, slots) = (AtomicU64::new(0), [(); 3].map(|()| Slot::default()));
-        slots[0].take(7, &shared, CLOCK);
-        slots[1].take(8, &shared, CLOCK + 10);
-        assert!(slots[0].is_of(7) && !slots[0].is_of(8));
-        let horizon =
-            |is_running: fn(usize, u64) -> bool| super::horizon(&shared, CLOCK + 20, &slots, is_running);
-        assert_eq!(horizon(|_, _| true), Ok(CLOCK));
-        assert_eq!(horizon(|place, transaction| (place, transaction) == (1, 8)), Ok(CLOCK + 10));
+    fn the_horizon_is_the_least_time_of_the_transactions_that_a_snapshot_does_not_see() {
+        let memory = Memory::default();
+        let (a, b) = (memory.open(0, CLOCK), memory.open(1, CLOCK + 10));
+        assert_eq!(memory.order().since_of_process(11), Some(CLOCK + 10));
+        assert_eq!(memory.horizon(&[]), CLOCK);
+        a.close(7);
+        assert_eq!(memory.order().since_of_process(10), None);
+        assert_eq!([memory.horizon(&[7]), memory.horizon(&[])], [CLOCK, CLOCK + 10]);
+        b.close(0);
         // It goes on with the clock, and no id comes after it that is less.
-        assert_eq!(horizon(|_, _| false), Ok(CLOCK + 22));
-        assert_eq!(ordered::advance(&shared, CLOCK), Ok(CLOCK + 23));
-        shared.store(u64::MAX, Ordering::Relaxed);
-        assert!(horizon(|_, _| false).is_err());
+        assert_eq!(memory.horizon(&[]), CLOCK + 23);
+        assert_eq!(ordered::advance(&memory.last_time, CLOCK), Ok(CLOCK + 24));
+        memory.last_time.store(u64::MAX, Ordering::Relaxed);
+        assert!(memory.order().horizon(CLOCK, |_| false).is_err());
+    }
+
+    #[test]
+    fn nothing_is_proven_for_a_snapshot_that_is_older_than_what_is_remembered() {
+        let memory = Memory::default();
+        for transaction in [5, 6, 7, 0, 0] {
+            memory.open(0, CLOCK + transaction).close(transaction);
+        }
+        // Two of which nothing can be seen have the entries; the last that they have replaced is the seventh.
+        assert_eq!([memory.horizon(&[7]), memory.horizon(&[])], [0, CLOCK + 21]);
     }
 
     #[test]
     fn a_prepared_transaction_keeps_its_time_in_a_slot_that_is_free() {
-        let (shared, slots) = (AtomicU64::new(0), [(); 2].map(|()| Slot::default()));
-        slots[0].take(7, &shared, CLOCK);
-        assert!(slots[1].take_over(700, &slots[0], &shared, |_| true));
-        slots[0].take(8, &shared, CLOCK + 10);
-        assert!(!slots[1].take_over(800, &slots[0], &shared, |_| true));
-        let horizon = || super::horizon(&shared, CLOCK + 20, &slots, |place, _| place == 1);
-        assert_eq!(horizon(), Ok(CLOCK));
-        assert!(slots[1].take_over(800, &slots[0], &shared, |transaction| transaction != 700));
-        assert_eq!(horizon(), Ok(CLOCK + 10));
+        let memory = Memory::default();
+        let prepare = |transaction, clock, running: &[u64]| {
+            let entry = memory.open(0, clock);
+            memory.order().prepare(transaction, entry, |last| running.contains(&last));
+            entry.close(0);
+        };
+        prepare(100, CLOCK, &[]);
+        prepare(101, CLOCK + 5, &[100]);
+        assert_eq!([memory.horizon(&[100, 101]), memory.horizon(&[101])], [CLOCK, CLOCK + 5]);
+        assert_eq!(memory.order().since_of_prepared(101), Some(CLOCK + 5));
+        prepare(102, CLOCK + 30, &[101]);
+        assert_eq!([memory.horizon(&[101, 102]), memory.horizon(&[102])], [CLOCK + 5, CLOCK + 30]);
+        // In the slot of the first.
+        assert_eq!(memory.horizon(&[100]), 0);
     }
 
     #[test]
     fn after_a_reset_there_is_no_horizon_until_the_transactions_have_ended() {
-        let (shared, slots) = (AtomicU64::new(CLOCK * 2), [Slot::default()]);
-        slots[0].take(7, &shared, CLOCK);
-        reset(&shared, &slots);
-        assert_eq!(ordered::advance(&shared, CLOCK), Ok(CLOCK));
-        assert_eq!(horizon(&shared, CLOCK, &slots, |_, _| true), Ok(0));
-        assert_eq!(horizon(&shared, CLOCK, &slots, |_, _| false), Ok(CLOCK + 2));
+        let memory = Memory { last_time: AtomicU64::new(CLOCK * 2), ..Default::default() };
+        let entries = [memory.open(0, CLOCK), memory.open(1, CLOCK)];
+        memory.order().prepare(100, entries[1], |_| true);
+        entries[1].close(0);
+        memory.order().reset();
+        assert_eq!(ordered::advance(&memory.last_time, CLOCK), Ok(CLOCK));
+        assert_eq!(memory.horizon(&[100]), 0);
+        entries[0].close(0);
+        assert_eq!(memory.horizon(&[100]), 0);
+        assert_eq!(memory.horizon(&[]), CLOCK + 22);
+    }
+
+    #[test]
+    fn while_the_order_is_ahead_of_the_clock_the_horizon_takes_every_other_millisecond() {
+        const MS: u64 = 1 << FRACTION_BITS;
+        let memory = Memory { last_time: AtomicU64::new(CLOCK + 3_600_000 * MS + 5), ..Default::default() };
+        let at = |clock| (memory.order().horizon(clock, |_| false).unwrap() - CLOCK) as f64 / MS as f64;
+        assert_eq!(at(CLOCK), 3_600_001.0);
+        assert!(at(CLOCK + MS) < 3_600_001.1);
+        assert_eq!(
+            [2, 4, 5, 6].map(|ms| at(CLOCK + ms * MS).floor()),
+            [2.0, 3.0, 3.0, 4.0].map(|ms| ms + 3_600_000.0)
+        );
+        // Nor does it wait for a clock that was set back, or go ahead of one that is right.
+        assert_eq!(at(CLOCK - MS).floor(), 3_600_005.0);
+        memory.last_time.store(CLOCK + 5, Ordering::Relaxed);
+        assert_eq!(memory.order().horizon(CLOCK + 4, |_| false), Ok(CLOCK + 6));
     }
 }
 
@@ -165,105 +358,233 @@ mod model {
     #[derive(Clone, Copy, PartialEq)]
     enum Fault {
         None,
-        SlotAfterId,
-        EndsBeforeVisible,
+        IdBeforeEntry,
+        ClosedBeforeEnded,
+        ForgottenLate,
+        ForgottenReadEarly,
+        OneForgotten,
+        ResetWithoutFlag,
+    }
+    use Fault::*;
+
+    /// The last time before a reset; no transaction comes to it after one.
+    const AHEAD: u64 = 100;
+
+    /// What the processes share, and the transactions that have ended, with their rows: a snapshot is a copy of it,
+    /// under the lock that PostgreSQL takes to end a transaction, too.
+    struct Server<const N: usize> {
+        last_time: AtomicU64,
+        state: State,
+        processes: [Slot<N>; 2],
+        prepared: [Slot<1>; 2],
+        one_forgotten: AtomicU64,
+        ended: Mutex<Vec<(u64, u64)>>,
+        fault: Fault,
     }
 
-    /// What processes share: for each slot the transaction that is running there, and the rows that a snapshot sees,
-    /// with the lock that PostgreSQL takes to end a transaction and to take a snapshot.
-    struct Server {
-        shared: AtomicU64,
-        slots: [Slot; 3],
-        running: [AtomicU64; 3],
-        visible: Mutex<Vec<u64>>,
-    }
-
-    impl Server {
-        fn insert(&self, place: usize, transaction: u64, fault: Fault) -> u64 {
-            self.running[place].store(transaction, Ordering::Relaxed);
-            if fault != Fault::SlotAfterId {
-                self.slots[place].take(transaction, &self.shared, 0);
-            }
-            let id = ordered::advance(&self.shared, 0).unwrap();
-            if fault == Fault::SlotAfterId {
-                self.slots[place].take(transaction, &self.shared, 0);
-            }
-            id
+    impl<const N: usize> Server<N> {
+        fn order(&self) -> Order<'_, N> {
+            let Self { last_time, state, processes, prepared, .. } = self;
+            Order { last_time, state, processes, prepared }
         }
 
-        fn end(&self, place: usize, row: Option<u64>, fault: Fault) {
-            if fault == Fault::EndsBeforeVisible {
-                self.running[place].store(0, Ordering::Relaxed);
+        fn draw(&self) -> u64 {
+            ordered::advance(&self.last_time, 0).unwrap()
+        }
+
+        fn open(&self, process: usize) -> &Entry {
+            let slot = &self.processes[process];
+            if self.fault != ForgottenLate {
+                return slot.open(1, &self.last_time, 0);
             }
-            let mut visible = self.visible.lock().unwrap();
-            self.running[place].store(0, Ordering::Relaxed);
-            visible.extend(row);
+            let last = slot.entries[0].transaction.load(Ordering::Relaxed);
+            slot.entries[0].close(0);
+            slot.entries[0].open(&self.last_time, 0);
+            slot.forget(last);
+            &slot.entries[0]
+        }
+
+        fn insert(&self, process: usize) -> (&Entry, u64) {
+            let early = (self.fault == IdBeforeEntry).then(|| self.draw());
+            let entry = self.open(process);
+            (entry, early.unwrap_or_else(|| self.draw()))
+        }
+
+        fn end(&self, transaction: u64, row: u64) {
+            self.ended.lock().unwrap().push((transaction, row));
+        }
+
+        fn commit(&self, process: usize, transaction: u64) {
+            let (entry, row) = self.insert(process);
+            // Closed with its number, it counts for every snapshot that does not see its end.
+            if self.fault == ClosedBeforeEnded {
+                entry.close(0);
+            }
+            self.end(transaction, row);
+            entry.close(transaction);
+        }
+
+        /// Prepares a transaction in this slot, if it is free, and returns its row.
+        fn prepare(&self, slot: usize, transaction: u64) -> u64 {
+            let (entry, row) = self.insert(0);
+            let ended = self.ended.lock().unwrap().clone();
+            let last = self.prepared[slot].entries[0].transaction.load(Ordering::Relaxed);
+            if self.fault == OneForgotten && last != 0 {
+                self.one_forgotten.store(last, Ordering::Release);
+            }
+            let is_running = |transaction| ended.iter().all(|(other, _)| *other != transaction);
+            assert!(self.prepared[slot].prepare(transaction, entry, is_running));
+            entry.close(0);
+            row
+        }
+
+        fn reset(&self) {
+            if self.fault == ResetWithoutFlag { self.order().start_again() } else { self.order().reset() }
+        }
+
+        fn horizon(&self, is_running: &impl Fn(u64) -> bool) -> u64 {
+            if !matches!(self.fault, ForgottenReadEarly | OneForgotten) {
+                return self.order().horizon(0, is_running).unwrap();
+            }
+            let drawn = self.draw();
+            fence(Ordering::SeqCst);
+            let early = |slot: &Slot<N>| if slot.forgot(is_running) { 0 } else { slot.least(is_running) };
+            let processes = self.processes.iter().map(early).fold(drawn, u64::min);
+            let horizon = self.prepared.iter().map(|slot| slot.least(is_running)).fold(processes, u64::min);
+            let forgotten = self.one_forgotten.load(Ordering::Acquire);
+            if forgotten != 0 && is_running(forgotten) { 0 } else { horizon }
         }
     }
 
-    fn check(fault: Fault, write: fn(&Server, Fault)) {
+    /// Runs two writers after a beginning, and a reader with a snapshot beside them.
+    fn check<const N: usize>(
+        fault: Fault,
+        last_time: u64,
+        begin: fn(&Server<N>),
+        writers: [fn(&Server<N>); 2],
+    ) {
         let mut model = loom::model::Builder::new();
         model.preemption_bound = Some(2);
         model.check(move || {
-            let server = Arc::new(Server {
-                shared: AtomicU64::new(0),
-                slots: Default::default(),
-                running: [(); 3].map(|()| AtomicU64::new(0)),
-                visible: Mutex::default(),
+            let server = Arc::new(Server::<N> {
+                last_time: AtomicU64::new(last_time),
+                state: State::default(),
+                processes: Default::default(),
+                prepared: Default::default(),
+                one_forgotten: AtomicU64::new(0),
+                ended: Mutex::default(),
+                fault,
             });
-            let writers = [write, |server, fault| {
-                let row = server.insert(1, 1, fault);
-                server.end(1, Some(row), fault);
-            }];
+            begin(&server);
             let writers = writers.map(|write| {
                 let server = server.clone();
-                thread::spawn(move || write(&server, fault))
+                thread::spawn(move || write(&server))
             });
-            let is_running =
-                |place: usize, transaction| server.running[place].load(Ordering::Relaxed) == transaction;
-            let horizon = horizon(&server.shared, 0, &server.slots, is_running).unwrap();
-            let seen = server.visible.lock().unwrap().clone();
+            let snapshot = server.ended.lock().unwrap().clone();
+            let is_running = |transaction| snapshot.iter().all(|(ended, _)| *ended != transaction);
+            let horizon = server.horizon(&is_running);
             writers.into_iter().for_each(|writer| writer.join().unwrap());
-            for row in server.visible.lock().unwrap().iter() {
-                assert!(*row > horizon || seen.contains(row), "row {row} is behind the horizon {horizon}");
+            for &(transaction, row) in server.ended.lock().unwrap().iter() {
+                // A horizon of before a reset says nothing about what is made after it.
+                let is_later = row < AHEAD && horizon >= AHEAD;
+                assert!(
+                    row > horizon || !is_running(transaction) || is_later,
+                    "row {row} is behind the horizon {horizon}"
+                );
             }
         });
     }
 
-    /// Two transactions of a process, of which the second takes the slot.
-    fn twice(server: &Server, fault: Fault) {
-        for transaction in [1, 2] {
-            let row = server.insert(0, transaction, fault);
-            server.end(0, Some(row), fault);
-        }
+    fn nothing<const N: usize>(_: &Server<N>) {}
+
+    fn twice<const N: usize>(server: &Server<N>) {
+        server.commit(0, 1);
+        server.commit(0, 2);
     }
 
-    /// A prepared transaction, and the next one of its process.
-    fn prepared(server: &Server, fault: Fault) {
-        let row = server.insert(0, 1, fault);
-        server.running[2].store(100, Ordering::Relaxed);
-        assert!(server.slots[2].take_over(100, &server.slots[0], &server.shared, |_| true));
-        server.end(0, None, fault);
-        let next = server.insert(0, 2, fault);
-        server.end(0, Some(next), fault);
-        server.end(2, Some(row), fault);
+    fn once<const N: usize>(server: &Server<N>) {
+        server.commit(1, 3);
+    }
+
+    /// Two transactions of a process, which remembers both or one, beside another process.
+    fn two_transactions<const N: usize>(fault: Fault) {
+        check::<N>(fault, 0, nothing, [twice, once]);
+    }
+
+    /// A prepared transaction, and the next one of its process; two that end in another order, and others that take
+    /// their slots.
+    fn prepared(fault: Fault) {
+        check::<2>(
+            fault,
+            0,
+            nothing,
+            [
+                |server| {
+                    let row = server.prepare(0, 4);
+                    server.commit(0, 5);
+                    server.end(4, row);
+                },
+                once,
+            ],
+        );
+        check::<2>(
+            fault,
+            0,
+            |server| {
+                assert_eq!(server.prepare(0, 4), 2);
+                let row = server.prepare(1, 5);
+                server.end(5, row);
+            },
+            [
+                |server| {
+                    server.end(4, 2);
+                    server.prepare(0, 6);
+                    server.prepare(1, 7);
+                },
+                nothing,
+            ],
+        );
+    }
+
+    /// A reset beside a transaction that is running, and one that begins.
+    fn reset(fault: Fault) {
+        fn ends_after(server: &Server<1>) {
+            let row = server.draw();
+            server.end(8, row);
+            server.processes[0].entries[0].close(8);
+        }
+        fn begin(server: &Server<1>) {
+            server.open(0);
+        }
+        check::<1>(fault, AHEAD, begin, [ends_after, Server::reset]);
+        check::<1>(fault, AHEAD, nothing, [once, Server::reset]);
     }
 
     #[test]
     fn no_row_is_lost() {
-        check(Fault::None, twice);
-        check(Fault::None, prepared);
+        two_transactions::<1>(None);
+        two_transactions::<2>(None);
+        prepared(None);
+        reset(None);
     }
 
-    #[test]
-    #[should_panic(expected = "is behind the horizon")]
-    fn a_slot_taken_after_the_id_loses_rows() {
-        check(Fault::SlotAfterId, twice);
+    macro_rules! loses_rows {
+        ($($name:ident: $scenario:expr, $fault:ident;)*) => {
+            $(
+                #[test]
+                #[should_panic(expected = "is behind the horizon")]
+                fn $name() {
+                    $scenario($fault);
+                }
+            )*
+        };
     }
-
-    #[test]
-    #[should_panic(expected = "is behind the horizon")]
-    fn a_transaction_that_ends_before_its_rows_are_visible_loses_them() {
-        check(Fault::EndsBeforeVisible, twice);
+    loses_rows! {
+        an_id_before_the_entry: two_transactions::<2>, IdBeforeEntry;
+        an_entry_closed_before_the_server_has_ended_the_transaction: two_transactions::<2>, ClosedBeforeEnded;
+        forgotten_after_the_entry_was_overwritten: two_transactions::<1>, ForgottenLate;
+        forgotten_read_before_the_entries: two_transactions::<1>, ForgottenReadEarly;
+        one_number_for_all_prepared_transactions: prepared, OneForgotten;
+        a_reset_without_its_flag: reset, ResetWithoutFlag;
     }
 }

@@ -30,7 +30,7 @@ use crate::sync::{AtomicU64, Ordering};
 use crate::value::Ulid;
 
 /// The number of bits for the fraction of the milliseconds.
-const FRACTION_BITS: u32 = 16;
+pub(crate) const FRACTION_BITS: u32 = 16;
 
 const NS_PER_MS: u64 = 1_000_000;
 

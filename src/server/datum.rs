@@ -3,7 +3,7 @@
 
 use std::ffi::{CStr, c_void};
 
-use pgrx::pg_sys::{self, Datum, Oid};
+use pgrx::pg_sys::{self, Datum, Oid, TransactionId};
 
 use super::frame::{Argument, Plain, Returned};
 use crate::server;
@@ -272,6 +272,7 @@ by_value!(i64, "bigint", |value| value, |value| value);
 by_value!(TimestampTz, "timestamp with time zone", TimestampTz, |value: TimestampTz| value.0);
 by_value!(bool, "boolean", |value| value != 0, |value| value);
 by_value!(i32, "integer", |value| value as i32, |value| value);
+by_value!(TransactionId, "xid", |value| TransactionId::from_inner(value as u32), |value| value);
 by_value!(Oid, "oid", |value| Oid::from(value as u32), |value| value);
 
 impl Returned for f64 {

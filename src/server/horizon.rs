@@ -1,180 +1,205 @@
-//! The horizon of ordered ids: which transactions of the server are running, as a snapshot sees it.
+//! The horizon of ordered ids: which transactions a snapshot of the server sees, and when they end.
 //!
-//! PostgreSQL ends a transaction for snapshots and clears its local number under one lock. So whoever has seen a number
-//! gone gets the transaction's rows with the next snapshot.
+//! PostgreSQL tells that a transaction has ended after it has ended it for snapshots, also where a process is
+//! terminated. One that dies otherwise takes the memory with it.
 #![allow(unsafe_code)]
 
-use std::ffi::{CStr, c_int, c_void};
+use std::ffi::c_void;
 use std::ptr::null_mut;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
 
-use pg_ulid::horizon::{self, Slot};
+use pg_ulid::horizon::Entry;
 use pg_ulid::{Ulid, ordered, since_epoch};
 use pgrx::pg_sys::{
-    Datum, MyProc, PGPROC, ParallelWorkerNumber, PreparedXactProcs, ProcGlobal, TransactionId,
-    XACT_REPEATABLE_READ, XIDOID, XactEvent, XactIsoLevel, max_prepared_xacts,
+    MyProcPid, ParallelWorkerNumber, Snapshot, SnapshotData, SnapshotType, TransactionId, XactEvent,
+    max_prepared_xacts,
 };
 
+use super::datum::TimestampTz;
 use super::frame::Plain;
 use super::report::{Error, Fault};
 use super::shared;
-use crate::server;
+use crate::{generate, server};
 
-/// The word for the next ordered id, once the present transaction has its slot.
+/// The entry of the present transaction; null if it has made no ordered id.
+static ENTRY: AtomicPtr<Entry> = AtomicPtr::new(null_mut());
+
+/// The last time, for the next ordered id, once the present transaction has its entry.
 #[inline(always)]
 pub(crate) fn in_transaction(plain: Plain) -> &'static AtomicU64 {
-    let time = shared::time(plain);
-    // SAFETY: a process has its PGPROC before it runs SQL; the word is attached.
-    unsafe {
-        let transaction = local_transaction(MyProc);
-        if !shared::slot().is_of(transaction) {
-            take_slot(time, transaction, plain);
-        }
+    if ENTRY.load(Ordering::Relaxed).is_null() {
+        open(plain);
     }
-    time
+    shared::last_time(plain)
 }
 
-/// # Safety
-/// The word is attached.
 #[cold]
-unsafe fn take_slot(time: &AtomicU64, transaction: u64, plain: Plain) {
+fn open(plain: Plain) {
     static REGISTERED: AtomicBool = AtomicBool::new(false);
-    // SAFETY: the word is attached.
+    /// That of all transactions if the library has found another layout. Nobody reads it.
+    static UNSEEN: LazyLock<Entry> = LazyLock::new(Entry::default);
+    // SAFETY: a process that runs SQL has these numbers.
     unsafe {
         if ParallelWorkerNumber >= 0 {
             // Its ids would belong to a transaction that ends later than the worker does.
             Error::from(Fault::ParallelWorker).raise(plain);
         }
+        #[cfg(any(feature = "pg15", feature = "pg16"))]
+        let process = pgrx::pg_sys::MyBackendId as usize - 1;
+        #[cfg(not(any(feature = "pg15", feature = "pg16")))]
+        let process = pgrx::pg_sys::MyProcNumber as usize;
+        let order = shared::order(plain);
         if !REGISTERED.load(Ordering::Relaxed) {
-            server::RegisterXactCallback(Some(keep_prepared), null_mut());
+            server::RegisterXactCallback(Some(follow_transaction), null_mut());
             REGISTERED.store(true, Ordering::Relaxed);
         }
-        let clock = since_epoch().and_then(ordered::clock).unwrap_or(0);
-        shared::slot().take(transaction, time, clock);
+        let clock =
+            since_epoch().and_then(ordered::clock).unwrap_or_else(|_| Error::from(Fault::Clock).raise(plain));
+        let entry = match order.and_then(|(order, _)| Some((order, order.processes.get(process)?))) {
+            Some((order, slot)) => slot.open(MyProcPid as u64, order.last_time, clock),
+            None => &UNSEEN,
+        };
+        ENTRY.store(std::ptr::from_ref(entry).cast_mut(), Ordering::Relaxed);
     }
 }
 
-/// Before a transaction is prepared: copies its slot, which is that of its process.
+/// Closes the entry of the present transaction when the server has ended it, or copies it before it is prepared.
 ///
 /// # Safety
 /// PostgreSQL calls this.
-unsafe extern "C-unwind" fn keep_prepared(event: XactEvent::Type, _argument: *mut c_void) {
-    // SAFETY: the process has a PGPROC, a transaction and a slot.
+unsafe extern "C-unwind" fn follow_transaction(event: XactEvent::Type, _argument: *mut c_void) {
+    // SAFETY: an entry lasts as long as the process, and its transaction still has its number. PostgreSQL has called
+    // this.
     unsafe {
         let plain = Plain::new();
-        // Where no transaction can be prepared, PostgreSQL will say so.
-        if event != XactEvent::XACT_EVENT_PRE_PREPARE
-            || max_prepared_xacts == 0
-            || !shared::slot().is_of(local_transaction(MyProc))
-        {
-            return;
-        }
-        let transaction = server::GetTopFullTransactionId().value;
-        let take_over = |slot: &Slot| {
-            slot.take_over(transaction, shared::slot(), shared::time(plain), |transaction| {
-                is_in_progress(transaction, plain)
-            })
-        };
-        if !shared::slots().iter().skip(processes()).any(take_over) {
-            Error::from(Fault::PreparedTransactions).raise(plain);
-        }
+        let Some(entry) = ENTRY.load(Ordering::Relaxed).as_ref() else { return };
+        entry.close(match event {
+            XactEvent::XACT_EVENT_COMMIT => server::GetTopFullTransactionIdIfAny().value,
+            XactEvent::XACT_EVENT_ABORT | XactEvent::XACT_EVENT_PREPARE => 0,
+            XactEvent::XACT_EVENT_PRE_PREPARE => {
+                // Where no transaction can be prepared, PostgreSQL will say so.
+                if let Some((order, _)) = shared::order(plain).filter(|_| max_prepared_xacts != 0) {
+                    order.prepare(server::GetTopFullTransactionId().value, entry, |last| {
+                        is_in_progress(last, plain)
+                    });
+                }
+                return;
+            }
+            _ => return,
+        });
+        ENTRY.store(null_mut(), Ordering::Relaxed);
     }
 }
 
-/// The horizon for the present statement's successors.
-pub(crate) fn ordered_horizon<'call>(plain: Plain) -> Result<Ulid, Error<'call>> {
-    // SAFETY: these are set before SQL runs.
+/// The horizon of the active snapshot, or of the next one if there is none. It is zero where nothing can be proven.
+///
+/// Asked again a moment later, it may be greater, since the clock has gone on or a transaction has ended without rows:
+/// a scan that asked for each row would leave out one and return a later one. So the snapshot keeps it, in a field that
+/// PostgreSQL uses in the snapshots that it takes, and sets to zero in each copy, which an active snapshot always is.
+pub(crate) fn ordered_horizon(plain: Plain) -> Ulid {
+    // SAFETY: the snapshot stays as long as the call.
+    unsafe {
+        let is_active = server::ActiveSnapshotSet();
+        let snapshot = if is_active { server::GetActiveSnapshot() } else { server::GetTransactionSnapshot() };
+        let (is_copy, kept) = ((*snapshot).copied, &raw mut (*snapshot).snapXactCompletionCount);
+        if is_copy && *kept != 0 {
+            return ordered::lower_bound(*kept);
+        }
+        let horizon = horizon_of(snapshot, plain).unwrap_or_else(|fault| Error::from(fault).raise(plain));
+        if is_copy {
+            // Not zero, which stands for none; the fraction of the millisecond does not matter.
+            *kept = horizon | 1;
+        }
+        ordered::lower_bound(horizon)
+    }
+}
+
+/// # Safety
+/// The snapshot is a valid one.
+unsafe fn horizon_of<'call>(snapshot: Snapshot, plain: Plain) -> Result<u64, Fault<'call>> {
+    // SAFETY: the contract is that of this function.
     unsafe {
         if server::RecoveryInProgress() {
-            Err(Fault::Recovery)?;
+            return Err(Fault::Recovery);
         }
-        if XactIsoLevel >= XACT_REPEATABLE_READ as c_int {
-            Err(Fault::FixedSnapshot)?;
+        if ParallelWorkerNumber >= 0 {
+            return Err(Fault::ParallelWorker);
         }
+        let (order, first) = shared::order(plain).ok_or(Fault::OtherLayout)?;
+        let clock = since_epoch().and_then(ordered::clock).map_err(|_| Fault::Clock)?;
+        let next = server::ReadNextFullTransactionId().value;
+        let is_running = |transaction: u64| {
+            is_recent(transaction, next) && server::XidInMVCCSnapshot(short(transaction), snapshot)
+        };
+        let horizon = order.horizon(clock, is_running).map_err(|_| Fault::OrderedTime)?;
+        if !shared::is_whole(order) {
+            return Err(Fault::OtherLayout);
+        }
+        Ok(if is_recent(first, next) && !has_entries(&*snapshot, first, plain) { 0 } else { horizon })
     }
-    let clock = since_epoch().and_then(ordered::clock).map_err(|_| Fault::Clock)?;
-    let is_running = |place, transaction| match place < processes() {
-        // SAFETY: there are as many PGPROCs.
-        true => unsafe { local_transaction((*ProcGlobal).allProcs.add(place)) == transaction },
-        false => is_in_progress(transaction, plain),
+}
+
+/// Whether all transactions that the snapshot takes for running have an entry if they have made ids. Those from before
+/// the order was there have one if a process runs them; one that was prepared, or has ended since, may have none.
+fn has_entries(snapshot: &SnapshotData, first: u64, _: Plain) -> bool {
+    let is_known = |index| {
+        // SAFETY: the snapshot has as many transactions.
+        let transaction = unsafe { *snapshot.xip.add(index as usize) };
+        let is_earlier = (transaction.into_inner().wrapping_sub(first as u32) as i32) < 0;
+        // SAFETY: any number will do.
+        !is_earlier || unsafe { server::BackendXidGetPid(transaction) } != 0
     };
-    let horizon = horizon::horizon(shared::time(plain), clock, shared::slots(), is_running)
-        .map_err(|_| Fault::OrderedTime)?;
-    if let Some(gid) = recovered_transaction(plain) {
-        Err(Fault::RecoveredTransaction { gid })?;
+    // Other snapshots have their transactions elsewhere.
+    snapshot.snapshot_type == SnapshotType::SNAPSHOT_MVCC
+        && !snapshot.takenDuringRecovery
+        && (0..snapshot.xcnt).all(is_known)
+}
+
+/// The time from which the running transaction of a process holds the horizon; null if it does not.
+pub(crate) fn since_of_process(pid: i32, plain: Plain) -> Option<TimestampTz> {
+    let (order, _) = shared::order(plain)?;
+    order.since_of_process(pid as u64).map(generate::timestamp)
+}
+
+/// The time from which a prepared transaction holds the horizon; null if it does not. One from before the order was
+/// there may have made any ids.
+pub(crate) fn since_of_prepared(transaction: TransactionId, plain: Plain) -> Option<TimestampTz> {
+    let (order, first) = shared::order(plain)?;
+    // SAFETY: any number will do.
+    let (next, process) =
+        unsafe { (server::ReadNextFullTransactionId().value, server::BackendXidGetPid(transaction)) };
+    let age = (next as u32).wrapping_sub(transaction.into_inner());
+    let number = next.wrapping_sub(age.into());
+    if process != 0 || !is_in_progress(number, plain) {
+        return None;
     }
-    Ok(ordered::lower_bound(horizon))
+    order.since_of_prepared(number).or((number < first).then_some(0)).map(generate::timestamp)
 }
 
-/// A prepared transaction from before the server started, by the name that it was given: what PostgreSQL keeps of those
-/// names no process.
-fn recovered_transaction<'call>(_: Plain) -> Option<&'call CStr> {
-    // SAFETY: the array has as many PGPROCs, and what is read of them is aligned. The query has the parameter that it
-    // is given; its result lasts until the error that it is for has been reported, which also ends what was connected.
-    unsafe {
-        for place in 0..max_prepared_xacts as usize {
-            let process = PreparedXactProcs.add(place);
-            let transaction = (&raw const (*process).xid).read_volatile();
-            #[cfg(any(feature = "pg15", feature = "pg16"))]
-            let owner = (&raw const (*process).backendId).read_volatile();
-            #[cfg(not(any(feature = "pg15", feature = "pg16")))]
-            let owner = (&raw const (*process).vxid.procNumber).read_volatile();
-            if owner >= 0 || !server::TransactionIdIsInProgress(transaction) {
-                continue;
-            }
-            server::SPI_connect();
-            server::SPI_execute_with_args(
-                c"SELECT gid FROM pg_catalog.pg_prepared_xact() WHERE transaction OPERATOR(pg_catalog.=) $1"
-                    .as_ptr(),
-                1,
-                [XIDOID].as_mut_ptr(),
-                [Datum::from(transaction.into_inner())].as_mut_ptr(),
-                std::ptr::null(),
-                true,
-                1,
-            );
-            if pgrx::pg_sys::SPI_processed > 0 {
-                let rows = pgrx::pg_sys::SPI_tuptable;
-                return Some(CStr::from_ptr(server::SPI_getvalue(*(*rows).vals, (*rows).tupdesc, 1)));
-            }
-            server::SPI_finish();
-        }
-    }
-    None
-}
-
-/// The number of PGPROCs that processes can have, and so of their slots.
-pub(crate) fn processes() -> usize {
-    // SAFETY: it is set before the first process of the server starts.
-    unsafe { (*ProcGlobal).allProcCount as usize }
-}
-
-/// The number of the transaction that a process runs, which no slot has if there is none.
-///
-/// # Safety
-/// It is a PGPROC.
-#[inline(always)]
-unsafe fn local_transaction(process: *mut PGPROC) -> u64 {
-    // SAFETY: the fields are aligned, and nobody writes a part of them.
-    unsafe {
-        // Before PostgreSQL 17, the numbers are those of a backend ID, which other sessions have in the same PGPROC.
-        #[cfg(any(feature = "pg15", feature = "pg16"))]
-        let (backend, number) = ((&raw const (*process).backendId).read_volatile(), &raw mut (*process).lxid);
-        #[cfg(not(any(feature = "pg15", feature = "pg16")))]
-        let (backend, number) = (0_i32, &raw mut (*process).vxid.lxid);
-        let number: u64 = AtomicU32::from_ptr(number).load(Ordering::Acquire).into();
-        (backend as u64) << 32 | number
+/// Lets ordered ids continue from the clock.
+pub(crate) fn reset(plain: Plain) {
+    match shared::order(plain) {
+        Some((order, _)) => order.reset(),
+        None => shared::last_time(plain).store(0, Ordering::Relaxed),
     }
 }
 
 /// Whether a transaction, prepared or not, is running.
 fn is_in_progress(transaction: u64, _: Plain) -> bool {
-    /// The server takes the short number of a transaction that is older for one in the future, which it says is
-    /// running.
-    const OLDEST: u64 = 1 << 31;
-    // SAFETY: any number may be asked for.
+    // SAFETY: any number will do.
     unsafe {
-        server::TransactionIdIsInProgress(TransactionId::from_inner(transaction as u32))
-            && server::ReadNextFullTransactionId().value.wrapping_sub(transaction) <= OLDEST
+        server::TransactionIdIsInProgress(short(transaction))
+            && is_recent(transaction, server::ReadNextFullTransactionId().value)
     }
+}
+
+/// Whether the server can take the short number for this transaction. It takes that of one that is older for one in the
+/// future, which it says is running.
+fn is_recent(transaction: u64, next: u64) -> bool {
+    next.saturating_sub(transaction) <= 1 << 31
+}
+
+fn short(transaction: u64) -> TransactionId {
+    TransactionId::from_inner(transaction as u32)
 }

@@ -73,21 +73,14 @@ pub(crate) enum Fault<'call> {
     Ahead(Ulid),
     /// 2200H: no greater ULID in this millisecond.
     Exhausted,
-    /// 25000: a parallel worker would make an ordered id.
+    /// 25000: a parallel worker would make an ordered id, or find another horizon than its leader.
     ParallelWorker,
-    /// 53200, as core says it: a transaction would be prepared where as many are as can be.
-    PreparedTransactions,
     /// 55000: a standby has no horizon.
     Recovery,
+    /// 55000: libraries of several layouts use the shared memory.
+    OtherLayout,
     /// 42804, as core says it: an index on a column whose type the operator class does not accept.
     OperatorClass { class: &'call CStr, type_name: &'call CStr },
-    /// 25001: the present transaction sees no rows of transactions that end from now on.
-    FixedSnapshot,
-    /// 55000: a prepared transaction from before the server started may have made any ids.
-    RecoveredTransaction { gid: &'call CStr },
-    /// XX000, as for a library of another major version: the processes of this server are not where the library
-    /// expects them.
-    OtherRelease,
     /// XX000, as for core's `gen_random_uuid`: no randomness from the operating system.
     Seed,
 }
@@ -231,42 +224,24 @@ impl<'call> Fault<'call> {
             .hint(c"The next millisecond has room again; retry the statement."),
             Self::ParallelWorker => Report::new(
                 ERRCODE_INVALID_TRANSACTION_STATE,
-                text!["cannot generate an ordered id in a parallel worker"],
+                text!["cannot use ordered ids in a parallel worker"],
             )
-            .hint(c"A function that generates ordered ids must be PARALLEL RESTRICTED."),
-            Self::PreparedTransactions => {
-                Report::new(ERRCODE_OUT_OF_MEMORY, text!["maximum number of prepared transactions reached"])
-                    .hint(c"Increase \"max_prepared_transactions\".")
-            }
+            .hint(c"A function that generates them or asks for their horizon must be PARALLEL RESTRICTED."),
             Self::Recovery => Report::new(
                 ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
                 text!["cannot determine the horizon of ordered ids during recovery"],
             )
-            .hint(c"Ask the primary server, and read the rows there."),
+            .hint(c"Ask the primary server; what it answers holds here once what it had written until then is replayed."),
+            Self::OtherLayout => Report::new(
+                ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+                text!["cannot determine the horizon of ordered ids"],
+            )
+            .detail(text!["Sessions of this server use different releases of library \"ulid\"."])
+            .hint(c"Restart the server."),
             Self::OperatorClass { class, type_name } => {
                 Report::of_core(ERRCODE_DATATYPE_MISMATCH, UNACCEPTED, class, type_name)
                     .hint(c"Index the expression (column::ulid) instead.")
             }
-            Self::FixedSnapshot => Report::new(
-                ERRCODE_ACTIVE_SQL_TRANSACTION,
-                text!["cannot use the horizon of ordered ids in a transaction with a fixed snapshot"],
-            )
-            .hint(c"Use the isolation level READ COMMITTED, and read the rows with a later statement."),
-            Self::RecoveredTransaction { gid } => Report::new(
-                ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-                text!["cannot determine the horizon of ordered ids"],
-            )
-            .detail(text![
-                "Prepared transaction \"",
-                gid.to_bytes(),
-                "\" is older than the last start of the server, so its ids are not known."
-            ])
-            .hint(c"Commit or roll back the prepared transaction."),
-            Self::OtherRelease => Report::new(
-                ERRCODE_INTERNAL_ERROR,
-                text!["library \"ulid\" was built for another release of PostgreSQL"],
-            )
-            .hint(c"Build it with the headers of this server."),
             Self::Seed => Report::new(
                 ERRCODE_INTERNAL_ERROR,
                 text![format_args!("{}", pg_ulid::Error::from(ErrorKind::Seed))],

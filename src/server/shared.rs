@@ -1,99 +1,161 @@
-//! What all processes of a server share: the time of the last ordered id, and the slots of the transactions that make
-//! some.
+//! What all processes of a server share: the time of the last ordered id, and the order that the horizon is found in.
+//!
+//! The time is in a few bytes that every release of the library finds. The rest is in a dynamic segment, whose size
+//! follows from the settings of the server and from the library.
 #![allow(unsafe_code)]
 
 use std::ffi::CStr;
 #[cfg(not(any(feature = "pg15", feature = "pg16")))]
 use std::ffi::c_void;
-use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering, fence};
 
-use pg_ulid::horizon::Slot;
-use pgrx::pg_sys::{MyProc, ProcGlobal, max_prepared_xacts};
+use pg_ulid::horizon::{self, Slot, State};
+use pgrx::pg_sys::{MaxBackends, max_prepared_xacts};
 
 use super::frame::Plain;
-use super::horizon;
-use super::report::{Error, Fault};
 use crate::server;
 
 /// The name of the memory in the server. It never changes: another name would begin another order.
 const NAME: &CStr = c"ulid_ordered_time";
 
-/// Where the slots begin, in bytes: not in the cache line of the word.
-const SLOTS: usize = 64;
+/// The number of what is in the segment. It changes with that.
+const LAYOUT: u64 = 1;
 
-/// The address of the word, once this process has attached it; the slots are behind it.
-static TIME: AtomicPtr<AtomicU64> = AtomicPtr::new(std::ptr::null_mut());
+/// Stands for the number where processes make ids that have not opened an entry.
+const MIXED: u64 = u64::MAX;
 
-/// The address of this process's slot.
-static SLOT: AtomicPtr<Slot> = AtomicPtr::new(std::ptr::null_mut());
+/// What has this name. The size, and what the fields are, never change. All zeros are the first state.
+#[repr(C, align(8))]
+struct Header {
+    last_time: AtomicU64,
+    /// The number of the layout of whoever came first.
+    layout: AtomicU64,
+    /// The handle of the segment.
+    segment: AtomicU64,
+    _unused: [u64; 5],
+}
 
-/// The word, attached at its first use in this process. The postmaster has none, since it runs no SQL.
+/// The segment begins with this. Then come the slots of the processes, and those of prepared transactions.
+#[repr(C, align(64))]
+struct Segment {
+    state: State,
+    /// The first transaction that can have begun after the memory was there; zero as long as that is not known.
+    first: AtomicU64,
+}
+
+/// A process remembers this many transactions.
+pub(crate) type Order = horizon::Order<'static, 8>;
+
+static HEADER: AtomicPtr<Header> = AtomicPtr::new(null_mut());
+static SEGMENT: AtomicPtr<Segment> = AtomicPtr::new(null_mut());
+
+/// The time of the last ordered id, attached at its first use in this process. The postmaster has none, since it runs
+/// no SQL.
 ///
 /// If there is no room for it, PostgreSQL's own error passes through.
 #[inline(always)]
-pub(crate) fn time(plain: Plain) -> &'static AtomicU64 {
-    let mut word = TIME.load(Ordering::Relaxed);
-    if word.is_null() {
-        word = attach_own(plain);
+pub(crate) fn last_time(plain: Plain) -> &'static AtomicU64 {
+    let mut header = HEADER.load(Ordering::Relaxed);
+    if header.is_null() {
+        header = attach(NAME, plain);
+        HEADER.store(header, Ordering::Relaxed);
     }
     // SAFETY: it was attached, which lasts as long as the process.
-    unsafe { &*word }
+    unsafe { &(*header).last_time }
 }
 
-#[cold]
-fn attach_own(plain: Plain) -> *mut AtomicU64 {
-    // SAFETY: a process has a PGPROC, which is in that array at its number, and as many slots as there are PGPROCs are
-    // in the memory.
+/// The order, attached at its first use in this process, and the first transaction that can have begun after it was
+/// there, which only a standby does not know. None if libraries of several layouts use this memory: no horizon can be
+/// found then, until the server starts again.
+pub(crate) fn order(plain: Plain) -> Option<(Order, u64)> {
+    // SAFETY: what is attached lasts as long as the process, and has as many slots behind it.
     unsafe {
-        #[cfg(any(feature = "pg15", feature = "pg16"))]
-        let number = (*MyProc).pgprocno as usize;
-        #[cfg(not(any(feature = "pg15", feature = "pg16")))]
-        let number = pgrx::pg_sys::MyProcNumber as usize;
-        // PostgreSQL looks at the major version of a library, which does not tell how large a PGPROC is.
-        if number >= horizon::processes() || (*ProcGlobal).allProcs.add(number) != MyProc {
-            Error::from(Fault::OtherRelease).raise(plain);
+        let last_time = last_time(plain);
+        let header = &*HEADER.load(Ordering::Relaxed);
+        let layout = header.layout.compare_exchange(0, LAYOUT, Ordering::Relaxed, Ordering::Relaxed);
+        let segment = match layout {
+            Ok(_) | Err(LAYOUT) => attached_segment(&header.segment, plain),
+            Err(_) => null_mut(),
+        };
+        if segment.is_null() {
+            header.layout.store(MIXED, Ordering::Relaxed);
+            // Whoever looks for the horizon after an id that is made without an entry sees this.
+            fence(Ordering::SeqCst);
+            return None;
         }
-        let word = attach(NAME, plain).cast::<AtomicU64>();
-        SLOT.store(word.byte_add(SLOTS).cast::<Slot>().add(number), Ordering::Relaxed);
-        TIME.store(word, Ordering::Relaxed);
-        word
+        let first = &(*segment).first;
+        // A standby's memory is older than the prepared transactions that it has when it becomes a primary.
+        if first.load(Ordering::Relaxed) == 0 && !server::RecoveryInProgress() {
+            let next = server::ReadNextFullTransactionId().value;
+            let _ = first.compare_exchange(0, next, Ordering::Relaxed, Ordering::Relaxed);
+        }
+        let processes = segment.add(1).cast();
+        let (backends, prepared) = slots();
+        let order = Order {
+            last_time,
+            state: &(*segment).state,
+            processes: std::slice::from_raw_parts(processes, backends),
+            prepared: std::slice::from_raw_parts(processes.add(backends).cast(), prepared),
+        };
+        Some((order, first.load(Ordering::Relaxed)))
     }
 }
 
-/// The number of the slots: one for each process, and one for each prepared transaction.
-fn count() -> usize {
-    // SAFETY: it is set when the server starts.
-    horizon::processes() + unsafe { max_prepared_xacts } as usize
+/// How many slots there are: of processes, and of prepared transactions. Each process can be preparing one.
+fn slots() -> (usize, usize) {
+    // SAFETY: they are set before the first process of the server starts.
+    let (backends, prepared) = unsafe { (MaxBackends as usize, max_prepared_xacts as usize) };
+    (backends, prepared + backends)
 }
 
-/// The size of the memory in bytes.
-pub(crate) fn size() -> usize {
-    SLOTS + size_of::<Slot>() * count()
-}
-
-/// The slots, those of the processes first; none before this process has attached the word.
-pub(crate) fn slots() -> &'static [Slot] {
-    let word = TIME.load(Ordering::Relaxed);
-    if word.is_null() {
-        return &[];
+/// The segment, attached at its first use in this process; null if it is not to be had any more. The first process that
+/// asks for it makes it, and gives its own up if another one was faster.
+fn attached_segment(handle: &AtomicU64, _: Plain) -> *mut Segment {
+    let attached = SEGMENT.load(Ordering::Relaxed);
+    if !attached.is_null() {
+        return attached;
     }
-    // SAFETY: they are behind the word.
-    unsafe { std::slice::from_raw_parts(word.byte_add(SLOTS).cast(), count()) }
+    let (backends, prepared) = slots();
+    let size = size_of::<Segment>() + size_of::<Slot<8>>() * backends + size_of::<Slot<1>>() * prepared;
+    // SAFETY: the segment is as large as this, and nobody else has it before its handle is known; pinned, it stays until
+    // the server stops, and attached until this process ends.
+    unsafe {
+        let mut mapped = null_mut();
+        if handle.load(Ordering::Relaxed) == 0 {
+            mapped = server::dsm_create(size, 0);
+            server::dsm_segment_address(mapped).cast::<u8>().write_bytes(0, size);
+            let own = server::dsm_segment_handle(mapped);
+            server::dsm_pin_segment(mapped);
+            if handle.compare_exchange(0, own.into(), Ordering::Release, Ordering::Relaxed).is_err() {
+                server::dsm_unpin_segment(own);
+                server::dsm_detach(mapped);
+                mapped = null_mut();
+            }
+        }
+        if mapped.is_null() {
+            mapped = server::dsm_attach(handle.load(Ordering::Acquire) as u32);
+        }
+        if mapped.is_null() {
+            return null_mut();
+        }
+        server::dsm_pin_mapping(mapped);
+        let segment = server::dsm_segment_address(mapped).cast();
+        SEGMENT.store(segment, Ordering::Relaxed);
+        segment
+    }
 }
 
-/// The slot of this process.
-///
-/// # Safety
-/// This process has attached the word.
-#[inline(always)]
-pub(crate) unsafe fn slot() -> &'static Slot {
-    // SAFETY: it was set with the word.
-    unsafe { &*SLOT.load(Ordering::Relaxed) }
+/// Whether every process that makes ids has opened an entry; asked after the slots of this order have been read.
+pub(crate) fn is_whole(_order: Order) -> bool {
+    let header = HEADER.load(Ordering::Relaxed);
+    // SAFETY: whoever has an order has attached the header.
+    unsafe { (*header).layout.load(Ordering::Acquire) == LAYOUT }
 }
 
-/// The memory of this name. The first process that asks for it creates it, as zeros, before any other process sees it.
+/// The header of this name. The first process that asks for it creates it, as zeros, before any other process sees it.
 #[cfg(any(feature = "pg15", feature = "pg16"))]
-fn attach(name: &CStr, _: Plain) -> *mut u8 {
+fn attach(name: &CStr, _: Plain) -> *mut Header {
     use pgrx::pg_sys::{LWLockMode, MainLWLockArray};
 
     /// `AddinShmemInitLock` in `storage/lwlocknames.h` of these versions.
@@ -103,18 +165,18 @@ fn attach(name: &CStr, _: Plain) -> *mut u8 {
     unsafe {
         let lock = &raw mut (*MainLWLockArray.add(ADDIN_SHMEM_INIT_LOCK)).lock;
         server::LWLockAcquire(lock, LWLockMode::LW_EXCLUSIVE);
-        let memory = server::ShmemInitStruct(name.as_ptr(), size(), &mut found).cast::<u8>();
+        let memory = server::ShmemInitStruct(name.as_ptr(), size_of::<Header>(), &mut found).cast::<Header>();
         if !found {
-            memory.write_bytes(0, size());
+            memory.write_bytes(0, 1);
         }
         server::LWLockRelease(lock);
         memory
     }
 }
 
-/// The memory of this name. From PostgreSQL 17 there is a registry for it, which needs no reserved space.
+/// The header of this name. From PostgreSQL 17 there is a registry for it, which needs no reserved space.
 #[cfg(not(any(feature = "pg15", feature = "pg16")))]
-fn attach(name: &CStr, _: Plain) -> *mut u8 {
+fn attach(name: &CStr, _: Plain) -> *mut Header {
     /// # Safety
     /// The pointer is to memory of this size that nobody else has yet.
     unsafe extern "C-unwind" fn initialize(
@@ -123,34 +185,54 @@ fn attach(name: &CStr, _: Plain) -> *mut u8 {
         _argument: *mut c_void,
     ) {
         // SAFETY: the registry of segments calls this once, under its lock, with the memory that it has just made.
-        unsafe { memory.cast::<u8>().write_bytes(0, size()) };
+        unsafe { memory.cast::<Header>().write_bytes(0, 1) };
     }
     let (name, mut found) = (name.as_ptr(), false);
     // SAFETY: the name is short enough; the function initializes what it is given before anybody else can attach it.
     unsafe {
         #[cfg(any(feature = "pg17", feature = "pg18"))]
-        let memory = server::GetNamedDSMSegment(name, size(), Some(initialize), &mut found);
+        let memory = server::GetNamedDSMSegment(name, size_of::<Header>(), Some(initialize), &mut found);
         #[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18")))]
-        let memory =
-            server::GetNamedDSMSegment(name, size(), Some(initialize), &mut found, std::ptr::null_mut());
+        let memory = server::GetNamedDSMSegment(
+            name,
+            size_of::<Header>(),
+            Some(initialize),
+            &mut found,
+            null_mut(),
+        );
         memory.cast()
     }
 }
 
-/// For the tests inside a backend, which use words under other names.
+/// For the tests inside a backend, which use headers under other names.
 #[cfg(feature = "pg_test")]
 pub(crate) mod test_support {
-    /// The word of the server.
-    pub(crate) fn time() -> &'static super::AtomicU64 {
+    use super::{AtomicU64, CStr, HEADER, Header, Ordering, Plain};
+
+    /// The last time of the server.
+    pub(crate) fn last_time() -> &'static AtomicU64 {
         // SAFETY: these tests run where there is room for it.
-        super::time(unsafe { super::Plain::new() })
+        super::last_time(unsafe { Plain::new() })
     }
 
-    /// The word of this name.
-    pub(crate) fn attached(name: &super::CStr) -> &'static super::AtomicU64 {
-        // SAFETY: the word is aligned, stays until the process ends, and everybody reaches it as an atomic one. The
-        // frames of the one test that finds no room for it are plain.
-        unsafe { &*super::attach(name, super::Plain::new()).cast() }
+    /// The last time of this name.
+    pub(crate) fn attached(name: &CStr) -> &'static AtomicU64 {
+        &header(name).last_time
+    }
+
+    fn header(name: &CStr) -> &'static Header {
+        // SAFETY: a header stays until the process ends, and everybody reaches its fields as atomic ones. The frames
+        // of the one test that finds no room for it are plain.
+        unsafe { &*super::attach(name, Plain::new()) }
+    }
+
+    /// Lets a test be as if this process had begun after one of another layout, and then undoes it.
+    pub(crate) fn beside_another_layout(test: impl FnOnce()) {
+        let other = header(c"ulid_test_layout");
+        other.layout.store(super::LAYOUT + 1, Ordering::Relaxed);
+        let own = HEADER.swap(std::ptr::from_ref(other).cast_mut(), Ordering::Relaxed);
+        test();
+        HEADER.store(own, Ordering::Relaxed);
     }
 
     /// Takes all the space that the server has left.

@@ -36,11 +36,14 @@ for my $generator (qw(gen_monotonic_ulid gen_uuid_v7 gen_ordered_ulid gen_ordere
     unlike($plan, qr/Parallel Seq Scan.*$generator/s, "$generator is not called in the workers");
 }
 
-# Not even through a function whose label is wrong: the worker's transaction would end before that of its ids.
-$node->safe_psql('postgres', 'CREATE FUNCTION mislabelled() RETURNS ulid LANGUAGE plpgsql PARALLEL SAFE AS $$ BEGIN RETURN gen_ordered_ulid(); END $$');
-like(($node->psql('postgres', "\\set VERBOSITY verbose\nSELECT mislabelled() FROM number"))[2],
-    qr/ERROR:  25000: cannot generate an ordered id in a parallel worker\nHINT:  A function that generates ordered ids must be PARALLEL RESTRICTED\.\n/,
-    'a worker makes no ordered id');
+# Not even through a function whose label is wrong: the worker's transaction would end before that of its ids, and each worker
+# would find another horizon.
+for (qw(gen_ordered_ulid ulid_ordered_horizon)) {
+    $node->safe_psql('postgres', "CREATE OR REPLACE FUNCTION mislabelled() RETURNS ulid LANGUAGE plpgsql PARALLEL SAFE AS 'BEGIN RETURN $_(); END'");
+    like(($node->psql('postgres', "\\set VERBOSITY verbose\nSELECT mislabelled() FROM number"))[2],
+        qr/ERROR:  25000: cannot use ordered ids in a parallel worker\nHINT:  A function that generates them or asks for their horizon must be PARALLEL RESTRICTED\.\n/,
+        "a worker calls no $_");
+}
 
 # Ordered ids are in the order of the rows wherever the query sorts, and whatever stores them, as numbers of a sequence are.
 my $file = PostgreSQL::Test::Utils::tempdir('parallel') . '/copied';

@@ -39,7 +39,7 @@ like($read->('EXPLAIN SELECT * FROM event WHERE id <@ tstzrange(now(), NULL)'), 
 is($read->("SELECT gen_ulid() > '$newest', gen_monotonic_ulid() > '$newest', gen_uuid_v7() > '$newest'::ulid::uuid, gen_ordered_ulid() > '$newest', gen_ordered_uuid_v7() > '$newest'::ulid::uuid"),
     't|t|t|t|t', 'each generator makes larger ids there');
 like(($standby->psql('postgres', "\\set VERBOSITY verbose\nSELECT ulid_ordered_horizon()"))[2],
-    qr/ERROR:  55000: cannot determine the horizon of ordered ids during recovery\nHINT:  Ask the primary server, and read the rows there\.\n/, 'but it has no horizon');
+    qr/ERROR:  55000: cannot determine the horizon of ordered ids during recovery\nHINT:  Ask the primary server; what it answers holds here once what it had written until then is replayed\.\n/, 'but it has no horizon');
 my (undef, undef, $error) = $standby->psql('postgres', 'INSERT INTO event (n) VALUES (0)');
 like($error, qr/ERROR:  cannot execute INSERT in a read-only transaction$/m, 'it cannot store them');
 

@@ -68,16 +68,12 @@ SKIP: {
     my $fill = sub { run_log(['dd', 'if=/dev/zero', 'of=/dev/shm/ballast', 'bs=64k']) && die 'not full' };
     $fill->();
     my (undef, undef, $error) = $node->psql('postgres', "\\set VERBOSITY verbose\nINSERT INTO event DEFAULT VALUES");
-    if ($major < 17) {
-        is($error, '', 'before PostgreSQL 17, it is not used');
-    } else {
-        like($error, qr/^.*ERROR:  53100: could not resize shared memory segment "\S+" to 1048576 bytes: No space left on device$/m, 'an ordered id fails');
-        is($sql->('SELECT count(gen_ulid()) + count(gen_monotonic_ulid()) + count(gen_uuid_v7())'), 3, 'the other generators work');
-        $sql->(blocks_of('operating.md', 'sql', 'Full /dev/shm'));
-        is($sql->('INSERT INTO event DEFAULT VALUES RETURNING 1'), 1, 'and so does their default');
-        unlink('/dev/shm/ballast') or die;
-        is($sql->('SELECT count(gen_ordered_ulid())'), 1, 'it works as soon as there is space');
-    }
+    like($error, qr/^.*ERROR:  53100: could not resize shared memory segment "\S+" to \d+ bytes: No space left on device$/m, 'an ordered id fails');
+    is($sql->('SELECT count(gen_ulid()) + count(gen_monotonic_ulid()) + count(gen_uuid_v7())'), 3, 'the other generators work');
+    $sql->(blocks_of('operating.md', 'sql', 'Full /dev/shm'));
+    is($sql->('INSERT INTO event DEFAULT VALUES RETURNING 1'), 1, 'and so does their default');
+    unlink('/dev/shm/ballast') or die;
+    is($sql->('SELECT count(gen_ordered_ulid())'), 1, 'it works as soon as there is space');
     $node->stop;
     system_or_bail('umount', '/dev/shm');
 }
@@ -106,7 +102,7 @@ while ($file =~ /^(\w+):\n  query: \|\n((?:    .*\n)+)  metrics:\n((?:    - .*\n
 }
 my $exported = sub { return $sql->("SET ROLE monitor; $queries{$_[0]}") };
 like($exported->('ulid'), qr/^\d+\.\d+\|0\|0$/m, 'nothing is ahead of the clock or outdated');
-like($exported->('ulid_horizon'), qr/^0\.\d+$/m, 'the horizon is close behind the clock');
+like($exported->('ulid_horizon'), qr/^0(?:\.\d+)?$/m, 'the horizon is close behind the clock');
 $sql->(q{SELECT ulid_advance_ordered_time(ulid_upper_bound(now() + interval '1 hour')); UPDATE pg_extension SET extversion = '0' WHERE extname = 'ulid'});
 like($exported->('ulid'), qr/^\d+\.\d+\|3[56]\d\d\.\d+\|1$/m, 'ordered ids are an hour ahead, and the objects are older than the files');
 $sql->(q{INSERT INTO event VALUES (ulid_lower_bound(now() + interval '2 days'))});

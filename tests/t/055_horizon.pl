@@ -1,215 +1,301 @@
 # ulid_ordered_horizon: whoever follows a table by it sees every row once and in order, whatever the transactions do that
-# insert rows, and the clock. FUZZ_SECONDS (8) says for how long they do it.
+# insert rows, the reader, and the clock. FUZZ_SECONDS (8) says for how long they do it.
 use strict;
 use warnings;
-use Time::HiRes 'usleep';
+use Time::HiRes qw(time usleep);
 use ULID;
 
 my $seconds = $ENV{FUZZ_SECONDS} || 8;
+$PostgreSQL::Test::Utils::timeout_default += 10 * $seconds;
 my ($library, $wrong) = wrong_clock(-30);
 my $node = do {
     local $ENV{LD_PRELOAD} = $library if $library;
-    new_server('followed', conf => ['max_prepared_transactions = 50', 'restart_after_crash = on']);
+    new_server('followed', allows_streaming => 1, conf => ['max_prepared_transactions = 500', 'restart_after_crash = on',
+        'max_connections = 100', 'shared_buffers = 256MB', 'wal_keep_size = 4GB', 'max_locks_per_transaction = 1000']);
 };
 my $sql = sub { return $node->safe_psql('postgres', @_) };
-my $error = sub { my ($query) = @_; return ($node->psql('postgres', "\\set VERBOSITY verbose\n$query"))[2] };
+my $session = sub { return $_[0]->background_psql('postgres', on_error_stop => 0) };
 my $directory = PostgreSQL::Test::Utils::tempdir();
+local @ENV{qw(PGHOST PGPORT PGDATABASE)} = ($node->host, $node->port, 'postgres');
 
 #
-# Many writers, and followers beside them
+# Many writers
+#
+
+# A transaction that is older than all ordered ids, and runs through it all.
+my $oldest = $session->($node);
+$oldest->query('BEGIN; SELECT pg_current_xact_id()');
+
+# The ids are also in a table with a partition for each 100 ms, from now and from an hour ahead.
+my $partitions = 30 + 4 * $seconds;
+$sql->(qq{
+    CREATE TABLE event (id ulid PRIMARY KEY DEFAULT gen_ordered_ulid(), uuid uuid UNIQUE DEFAULT gen_ordered_uuid_v7(),
+        kind text NOT NULL, xid xid8 DEFAULT pg_current_xact_id(), made timestamptz DEFAULT clock_timestamp());
+    CREATE TABLE parted (id ulid PRIMARY KEY) PARTITION BY RANGE (id);
+    SELECT format('CREATE TABLE parted_%s PARTITION OF parted FOR VALUES FROM (%s) TO (%s)', row_number() OVER bounds,
+        coalesce(quote_literal(lag(bound) OVER bounds), 'MINVALUE'), coalesce(quote_literal(bound), 'MAXVALUE'))
+    FROM (SELECT ulid_lower_bound(now() + hour * interval '1 hour' + n * interval '100 ms') AS bound
+          FROM generate_series(0, 1) AS hour, generate_series(0, $partitions) AS n UNION ALL SELECT NULL) AS s
+    WINDOW bounds AS (ORDER BY bound) \\gexec
+    CREATE FUNCTION inserted() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN INSERT INTO parted SELECT id FROM new; RETURN NULL; END';
+    CREATE TRIGGER inserted AFTER INSERT ON event REFERENCING NEW TABLE AS new EXECUTE FUNCTION inserted()} . q{;
+    CREATE FUNCTION at_commit() RETURNS trigger LANGUAGE plpgsql AS
+        $$ BEGIN INSERT INTO event (kind) VALUES ('at commit'); RETURN NULL; END $$;
+    CREATE CONSTRAINT TRIGGER at_commit AFTER INSERT ON event DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
+        WHEN (NEW.kind = 'deferred') EXECUTE FUNCTION at_commit();
+    CREATE PROCEDURE commits() LANGUAGE plpgsql AS $$ BEGIN
+        INSERT INTO event (kind) VALUES ('first'); COMMIT; INSERT INTO event (kind) VALUES ('second');
+        PERFORM count(*) FROM generate_series(1, 10000); END $$;
+    CREATE TABLE reset (began timestamptz, times bigint, ended timestamptz)});
+append_to_file("$directory/rows", "copied\n" x 10);
+my $begin = "\\set ms random(0, 10)\nBEGIN;\n";
+my $sleep = "\\sleep :ms ms\n";
+my $insert = "INSERT INTO event (kind) VALUES ('one');\n";
+my %scripts = (
+    commit => "$begin$insert$sleep${insert}COMMIT;\n",
+    rollback => "$begin$insert${sleep}ROLLBACK;\n",
+    savepoint => "$begin${insert}SAVEPOINT a;\n$insert${sleep}ROLLBACK TO a;\nSAVEPOINT b;\n${insert}RELEASE b;\n${insert}COMMIT;\n",
+    early => "${begin}SELECT gen_ordered_ulid() AS id, gen_ordered_uuid_v7() AS uuid \\gset\n" .
+        "${sleep}INSERT INTO event VALUES (':id', ':uuid', 'early');\nCOMMIT;\n",
+    copy => "${begin}COPY event (kind) FROM '$directory/rows';\n${sleep}COMMIT;\n",
+    statement => "INSERT INTO event (kind) SELECT 'many' FROM generate_series(1, 20);\n",
+    chain => "$begin${insert}COMMIT AND CHAIN;\n$insert${sleep}ROLLBACK AND CHAIN;\n$insert${sleep}COMMIT AND CHAIN;\n${insert}COMMIT;\n",
+    deferred => "${begin}INSERT INTO event (kind) VALUES ('deferred');\n${sleep}COMMIT;\n",
+    notify => "${begin}INSERT INTO event (kind) VALUES ('notify') RETURNING pg_notify('event', id::text);\n${sleep}COMMIT;\n",
+    procedure => "CALL commits();\n",
+    connection => $insert,
+    prepared => "\\set name random(1, 1000000000000)\n$begin$insert${sleep}PREPARE TRANSACTION ':name';\nBEGIN;\n${insert}COMMIT;\n\\sleep 20 ms\n",
+    asker => "INSERT INTO asked SELECT clock_timestamp(), ulid_ordered_horizon(), pg_current_snapshot();\n\\sleep 10 ms\n",
+    # the order goes an hour ahead, and back to the clock
+    reset => "SELECT ulid_advance_ordered_time(ulid_upper_bound(now() + interval '1 hour'));\n\\sleep 20 ms\n" .
+        "INSERT INTO reset SELECT clock_timestamp(), (SELECT count(*) FROM ulid_reset_ordered_time()), clock_timestamp();\n\\sleep 20 ms\n",
+);
+# sessions that are killed, transactions that cannot be prepared, and whoever ends those that are, again and again
+my %loops = (
+    victim => "BEGIN;\n${insert}SELECT pg_sleep(random() * 0.05);\nCOMMIT;\n" x 20,
+    killer => "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'victim' AND random() < 0.5;\n\\! sleep 0.05\n" x 20,
+    failing => "BEGIN;\n${insert}PREPARE TRANSACTION 'taken';\n\\! sleep 0.01\n" x 20,
+    finisher => q{SELECT format('%s PREPARED %L', CASE WHEN random() < 0.2 THEN 'ROLLBACK' ELSE 'COMMIT' END, gid) FROM pg_prepared_xacts
+        WHERE gid <> 'taken' \gexec} . "\n" x 20,
+);
+append_to_file("$directory/$_", $loops{$_}) for keys %loops;
+my $pooler = has_program('pgbouncer') ? start_pooler($node) : undef;
+my @files = map { ('-f', "$directory/$_") } qw(commit rollback savepoint early copy statement chain deferred notify procedure);
+my %clients = (
+    writers => [ '-c', 8, @files ],
+    $pooler ? (pooled => [ '-h', $pooler, '-c', 4, @files ]) : (),
+    connection => [ '-C', '-f', "$directory/connection" ],
+    prepared => [ '-c', 2, '-f', "$directory/prepared" ],
+    asker => [ '-f', "$directory/asker" ],
+);
+
+#
+# Followers
 #
 
 # One step of a follower reads the rows that are new, in their order, and remembers the last one.
 $sql->(q{
-    CREATE TABLE event (id ulid PRIMARY KEY DEFAULT gen_ordered_ulid(), uuid uuid UNIQUE DEFAULT gen_ordered_uuid_v7(), kind text NOT NULL);
-    CREATE TABLE seen (follower text, n bigint GENERATED ALWAYS AS IDENTITY, id ulid);
-    CREATE TABLE follower (name text PRIMARY KEY, last ulid NOT NULL DEFAULT '00000000000000000000000000');
-    INSERT INTO follower VALUES ('plain'), ('id'), ('uuid'), ('function');
-    CREATE FUNCTION follow(follower text, horizon ulid) RETURNS void LANGUAGE plpgsql AS $$
+    CREATE TABLE seen (follower text, n bigint GENERATED ALWAYS AS IDENTITY, id ulid, PRIMARY KEY (follower, n));
+    CREATE FUNCTION see(text, ulid[]) RETURNS void LANGUAGE sql AS
+        'INSERT INTO seen (follower, id) SELECT $1, id FROM unnest($2) WITH ORDINALITY AS i (id, place) ORDER BY place';
+    CREATE FUNCTION fetched(last ulid) RETURNS SETOF ulid LANGUAGE plpgsql AS $$
     DECLARE
-        key text := CASE follower WHEN 'uuid' THEN 'uuid' ELSE 'id' END;
-        ids ulid[];
+        new CURSOR FOR SELECT id FROM parted WHERE id > last AND id < ulid_ordered_horizon() ORDER BY id;
     BEGIN
-        EXECUTE format('SELECT array_agg(%1$I::ulid ORDER BY %1$I) FROM event, follower WHERE name = $1 AND %1$I > last::%2$s AND %1$I < $2::%2$s',
-            key, CASE key WHEN 'id' THEN 'ulid' ELSE key END) INTO ids USING follower, horizon;
-        INSERT INTO seen (follower, id) SELECT follow.follower, i.id FROM unnest(ids) WITH ORDINALITY AS i (id, place) ORDER BY place;
-        UPDATE follower SET last = ids[cardinality(ids)] WHERE name = follow.follower AND ids IS NOT NULL;
+        FOR event IN new LOOP
+            RETURN NEXT event.id;
+            PERFORM count(*) FROM generate_series(1, 1000);
+        END LOOP;
     END $$;
-    CREATE FUNCTION follow_by_function() RETURNS void LANGUAGE plpgsql AS $$
-    DECLARE
-        horizon CONSTANT ulid := ulid_ordered_horizon();
-    BEGIN
-        PERFORM follow('function', horizon);
-    END $$});
-append_to_file("$directory/rows", "copied\n" x 10);
-my $begin = "\\set ms random(0, 10)\nBEGIN;\n";
-my $insert = "INSERT INTO event (kind) VALUES ('one');\n";
-my %scripts = (
-    commit => "$begin$insert\\sleep :ms ms\n${insert}COMMIT;\n",
-    rollback => "$begin$insert\\sleep :ms ms\nROLLBACK;\n",
-    savepoint => "$begin${insert}SAVEPOINT a;\n$insert\\sleep :ms ms\nROLLBACK TO a;\nSAVEPOINT b;\n${insert}RELEASE b;\n${insert}COMMIT;\n",
-    early => "${begin}SELECT gen_ordered_ulid() AS id, gen_ordered_uuid_v7() AS uuid \\gset\n\\sleep :ms ms\n" .
-        "INSERT INTO event VALUES (':id', ':uuid', 'early');\nCOMMIT;\n",
-    copy => "${begin}COPY event (kind) FROM '$directory/rows';\n\\sleep :ms ms\nCOMMIT;\n",
-    statement => "INSERT INTO event (kind) SELECT 'many' FROM generate_series(1, 20);\n",
-    prepared => "\\set name random(1, 1000000000000)\n$begin$insert\\sleep :ms ms\nPREPARE TRANSACTION ':name';\nBEGIN;\n${insert}COMMIT;\n\\sleep 20 ms\n",
-    finisher => "SELECT format('%s PREPARED %L', CASE WHEN random() < 0.2 THEN 'ROLLBACK' ELSE 'COMMIT' END, gid) FROM pg_prepared_xacts \\gexec\n" x 20,
-    killer => "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'victim' AND random() < 0.5;\n\\sleep 50 ms\n",
-    plain => "SELECT follow('plain', '7ZZZZZZZZZZZZZZZZZZZZZZZZZ');\n",
-    id => "SELECT ulid_ordered_horizon() AS horizon \\gset\nSELECT follow('id', ':horizon');\n",
-    uuid => "SELECT ulid_ordered_horizon()::uuid AS horizon \\gset\nSELECT follow('uuid', ':horizon'::uuid);\n",
-    function => "SELECT follow_by_function();\n",
-    victim => "BEGIN;\n${insert}SELECT pg_sleep(random() * 0.05);\nCOMMIT;\n" x 20,
-);
-append_to_file("$directory/$_", $scripts{$_}) for keys %scripts;
-my $pooler = has_program('pgbouncer') ? start_pooler($node) : undef;
-my @files = map { ('-f', "$directory/$_") } qw(commit rollback savepoint early copy statement);
-my %clients = (
-    writers => [ '-c', 8, @files ],
-    $pooler ? (pooled => [ '-h', $pooler, '-c', 4, @files ]) : (),
-    prepared => [ '-c', 2, '-f', "$directory/prepared" ],
-    map({ $_ => [ '-c', 1, '-f', "$directory/$_" ] } qw(killer plain id uuid function)),
-);
-local @ENV{qw(PGHOST PGPORT)} = ($node->host, $node->port);
-my %running = map {
-    $_ => IPC::Run::start([ 'pgbench', '-n', '-T', $seconds, @{ $clients{$_} }, 'postgres' ], '>', \my $output, '2>', "$directory/$_.log")
-} keys %clients;
-# sessions that are killed, and one that ends prepared transactions unless those who prepare them still hold them
-my @loops = map { IPC::Run::start([ 'sh', '-c', "until [ -e $directory/stop ]; do PGAPPNAME=$_ psql -Xq -d postgres -f $directory/$_; done" ],
-    '>', '/dev/null', '2>', '/dev/null') } qw(victim finisher);
-usleep(1e6 * $seconds / 3);
-append_to_file($wrong, '') if $wrong;
-usleep(1e6 * $seconds / 3);
-unlink($wrong) if $wrong;
-for (sort keys %running) {
-    ok($running{$_}->finish, "$_: no client failed") or diag(slurp_file("$directory/$_.log"));
+    CREATE FUNCTION horizon() RETURNS ulid STABLE SECURITY DEFINER LANGUAGE sql AS 'SELECT ulid_ordered_horizon()';
+    CREATE TABLE asked (at timestamptz, horizon ulid, snapshot pg_snapshot)});
+$sql->("CREATE FUNCTION new_$_(last ulid) RETURNS SETOF ulid LANGUAGE plpgsql $_ AS" . q{ $$
+    DECLARE horizon CONSTANT ulid := ulid_ordered_horizon();
+    BEGIN RETURN QUERY SELECT id FROM event WHERE id > last AND id < horizon; END $$}) for qw(immutable stable volatile);
+sub rows {
+    my %of = (key => 'id', table => 'event', last => "':last'::ulid", horizon => 'ulid_ordered_horizon()', @_);
+    return "SELECT $of{key} AS id FROM $of{table} WHERE $of{key} > $of{last} AND $of{key} < $of{horizon}";
 }
-append_to_file("$directory/stop", '');
-$_->finish for @loops;
+my @by_scan = (before => 'BEGIN; SET LOCAL enable_indexscan = off; SET LOCAL enable_indexonlyscan = off; SET LOCAL enable_bitmapscan = off;', after => 'COMMIT;');
+my %followers = (
+    plain => { rows => rows(horizon => "'7ZZZZZZZZZZZZZZZZZZZZZZZZZ'") },
+    index => { rows => rows() },
+    generic => { rows => rows(last => ':last::ulid'), options => [ '-M', 'prepared' ] },
+    scan => { rows => rows(), @by_scan },
+    partitions => { rows => rows(table => 'parted') },
+    scanned_partitions => { rows => rows(table => 'parted'), @by_scan },
+    called => { rows => rows(horizon => 'horizon()'), @by_scan },
+    locked => { rows => rows() . ' ORDER BY id FOR UPDATE SKIP LOCKED' },
+    uuid => { rows => rows(key => 'uuid') },
+    cast => { rows => rows(key => 'uuid', last => "':last'::ulid::uuid", horizon => 'ulid_ordered_horizon()::uuid') },
+    cursor => { rows => "SELECT id FROM fetched(':last') AS id" },
+    two => { before => 'SELECT ulid_ordered_horizon() AS horizon \gset', rows => rows(horizon => "':horizon'") },
+    execute => { before => 'PREPARE step (ulid, ulid) AS', rows => rows(last => '$1', horizon => '$2'),
+        after => "EXECUTE step (':last', ulid_ordered_horizon()); DEALLOCATE step;" },
+    map({ lc((split)[0]) => { before => "BEGIN ISOLATION LEVEL $_;\nSELECT;\n\\sleep 10 ms", rows => rows(), after => 'COMMIT;' } }
+        'REPEATABLE READ', 'SERIALIZABLE'),
+    map({ $_ => { rows => "SELECT id FROM new_$_(':last') AS id" } } qw(immutable stable volatile)),
+);
+sub step_of {
+    my ($name, %of) = (shift, before => '', after => '', @_);
+    return "SELECT id AS last FROM seen WHERE follower = '$name' ORDER BY n DESC LIMIT 1 \\gset\n" .
+        "$of{before}\nSELECT see('$name', array_agg(id ORDER BY id)) FROM ($of{rows}) AS s;\n$of{after}\n";
+}
+for my $name (keys %followers) {
+    $scripts{$name} = step_of($name, %{ $followers{$name} }) . "\\sleep 10 ms\n";
+    $clients{$name} = [ @{ $followers{$name}{options} // [] }, '-f', "$directory/$name" ];
+}
+append_to_file("$directory/$_", $scripts{$_}) for keys %scripts;
+$sql->("INSERT INTO seen (follower, id) VALUES ('$_', '00000000000000000000000000')") for keys %followers, 'listener';
 
-cmp_ok($sql->("SELECT min(n) FROM (SELECT count(*) AS n FROM seen GROUP BY follower) AS s"), '>', 100, 'the followers went on with the writers');
-$sql->("COMMIT PREPARED '$_'") for split /\n/, $sql->('SELECT gid FROM pg_prepared_xacts');
-my $follow = sub {
-    $sql->("SELECT follow('plain', '7ZZZZZZZZZZZZZZZZZZZZZZZZZ'), follow_by_function()");
-    $sql->("SELECT ulid_ordered_horizon() AS horizon \\gset\nSELECT follow('id', :'horizon'), follow('uuid', :'horizon')");
+# Whoever is told of an id follows the table until it comes.
+my $listener = $session->($node);
+$listener->query('LISTEN event');
+my $step = step_of('listener', rows => rows(last => ":'last'"));
+my $listen = sub {
+    my $told = (sort $listener->query('SELECT pg_sleep(0.01)') =~ /payload "(\w{26})"/g)[-1] or return;
+    await('the row of a notification', sub { $listener->query($step . "SELECT 'came' WHERE :'last' >= '$told'") =~ /^came$/m });
 };
-my $lost = sub {
-    my ($follower) = @_;
-    my $key = $follower eq 'uuid' ? 'uuid::ulid' : 'id';
-    return $sql->("SELECT (SELECT count(*) FROM (SELECT $key FROM event EXCEPT SELECT id FROM seen WHERE follower = '$follower') AS s),
-        (SELECT count(*) FILTER (WHERE id <= before) FROM (SELECT id, lag(id) OVER (ORDER BY n) AS before FROM seen WHERE follower = '$follower') AS s)");
+
+# A standby has the rows below a horizon of the primary once it has replayed what was written until then.
+$node->backup('copy');
+my $standby = PostgreSQL::Test::Cluster->new('standby');
+$standby->init_from_backup($node, 'copy', has_streaming => 1);
+$standby->start;
+my ($asks, $reads) = ($session->($node), $session->($standby));
+my @read = ('0' x 26);
+my $read = sub {
+    my $horizon = $asks->query('SELECT ulid_ordered_horizon()');
+    my $lsn = $asks->query('SELECT pg_current_wal_insert_lsn()');
+    if ($major >= 19) {
+        $reads->query("WAIT FOR LSN '$lsn'");
+    } else {
+        await('the replay', sub { $reads->query("SELECT pg_last_wal_replay_lsn() >= '$lsn'") eq 't' });
+    }
+    push @read, split /\n/, $reads->query("SELECT id FROM event WHERE id > '$read[-1]' AND id < '$horizon' ORDER BY id");
 };
-# the horizon is a whole millisecond
-usleep(2000);
-$follow->();
+
+#
+# The flood
+#
+
+# Let clients run while something is done, and end all transactions.
+my $flood = sub {
+    my ($how, $meanwhile, @names) = @_;
+    my @clients = grep { $clients{$_} } @names;
+    my %running = map { $_ => IPC::Run::start([ 'pgbench', '-n', @$how, @{ $clients{$_} }, 'postgres' ], '>', \my $output,
+        '2>', "$directory/$_.log") } @clients;
+    my @loops = map { IPC::Run::start([ 'sh', '-c', "until [ -e $directory/stop ]; do PGAPPNAME=$_ psql -Xqf $directory/$_; done" ],
+        '>', '/dev/null', '2>', '/dev/null') } grep { $loops{$_} } @names;
+    $meanwhile->();
+    my @failed = grep { !$running{$_}->finish } @clients;
+    append_to_file("$directory/stop", '');
+    $_->finish for @loops;
+    unlink("$directory/stop");
+    is("@failed", '', 'no client failed') or diag(map { slurp_file("$directory/$_.log") } @failed);
+    $sql->("COMMIT PREPARED '$_'") for split /\n/, $sql->("SELECT gid FROM pg_prepared_xacts WHERE gid <> 'taken'");
+};
+
+$sql->(q{SELECT gen_ordered_ulid(); BEGIN; CREATE TABLE other (id ulid); PREPARE TRANSACTION 'taken'});
+$flood->([ '-T', $seconds ], sub {
+    my $start = time;
+    my $follow = sub { do { $listen->(); $read->() } while time < $start + $seconds * $_[0] / 3 };
+    $follow->(1);
+    append_to_file($wrong, '') if $wrong;
+    $follow->(2);
+    unlink($wrong) if $wrong;
+    $sql->(q{SELECT ulid_advance_ordered_time(ulid_upper_bound(now() + interval '1 hour'))});
+    $follow->(3);
+}, keys %clients, keys %loops);
+$oldest->query("INSERT INTO event (kind) VALUES ('oldest'); COMMIT");
+my $id = $sql->("INSERT INTO event (kind) VALUES ('last') RETURNING id");
+my $polls = 0;
+usleep(100_000) while $polls++ < 10 && $sql->("SELECT '$id' < ulid_ordered_horizon()") ne 't';
+cmp_ok($polls, '<=', 10, 'ten polls a second find a row within a second');
+is($sql->('SELECT ulid_ordered_time() < now() + $$1 hour$$'), 't', 'the order comes nearer to the clock meanwhile');
+$flood->([ '-t', 2 ], sub {}, keys %followers);
+$listener->query($step);
+$read->();
+$sql->("COPY seen (follower, id) FROM STDIN;\n" . join('', map { "standby\t$_\n" } @read) . "\\.\n");
 note($sql->(q{SELECT kind, count(*) FROM event GROUP BY kind ORDER BY kind}));
-is($lost->($_), '0|0', "no row is lost, none comes twice, and all come in order: $_") for qw(id uuid function);
-my ($missed) = split /\|/, $lost->('plain');
+my %lost = map { /^(\w+)\|(.*)/ } split /\n/, $sql->(q{
+    SELECT follower, (SELECT count(*) FROM event) + 1 - count(DISTINCT id), count(*) FILTER (WHERE id <= before)
+    FROM (SELECT follower, id, lag(id) OVER (PARTITION BY follower ORDER BY n) AS before FROM seen) AS s GROUP BY follower});
+my ($missed) = split /\|/, delete $lost{plain};
 cmp_ok($missed, '>', 0, 'who reads all rows after the last one loses some');
 note("$missed rows lost of " . $sql->('SELECT count(*) FROM event'));
+is($lost{$_}, '0|0', "no row is lost, none comes twice, and all come in order: $_") for sort keys %lost;
+is(scalar keys %lost, 1 + keys %followers, 'nobody is left out');
+
+# Every horizon that was asked for, by its definition: each row below it is visible to the snapshot of that statement, unless
+# its id was made later, after a reset.
+my $passed = sub {
+    return $sql->(q{SELECT count(*) FROM (SELECT * FROM asked ORDER BY random() LIMIT 500) AS a JOIN event AS e ON id < horizon
+        WHERE NOT pg_visible_in_snapshot(xid, snapshot) AND (made < at OR NOT EXISTS (SELECT FROM reset WHERE began < made AND ended > at))});
+};
+delete @clients{keys %followers};
+$clients{reset} = [ '-f', "$directory/reset" ];
+$flood->([ '-T', int($seconds / 4) + 1 ], sub {}, keys %clients, keys %loops);
+is($passed->(), 0, 'no row could still appear below a horizon, beside resets too');
 
 #
-# What holds the horizon, and what does not
+# What holds the horizon
 #
 
-# How far the horizon is behind the clock: which of the sessions holds it.
-my $behind = sub { return $sql->('SELECT round(extract(epoch FROM clock_timestamp() - ulid_ordered_horizon()::timestamptz)) || $$s$$') };
-my ($old, $new) = map { $node->background_psql('postgres', on_error_stop => 0) } 1, 2;
-$old->query('BEGIN; CREATE TABLE other AS SELECT gen_ulid()');
-$new->query(q{DO 'BEGIN PERFORM gen_ordered_ulid(); END'});
-usleep(2_000_000);
-is($behind->(), '0s', 'a transaction that writes without ordered ids does not hold the horizon, nor one that has ended');
+my $zero = '0' x 26;
+my $old = $session->($node);
+my $pid = $old->query('SELECT pg_backend_pid()');
+my $holds = sub { return $sql->("SELECT date_trunc('milliseconds', ulid_ordered_since($_[0])) = ulid_ordered_horizon()::timestamptz") };
+$old->query('BEGIN; CREATE TABLE written AS SELECT gen_ulid()');
+is($holds->($pid), '', 'a transaction that writes without ordered ids does not hold the horizon');
 $old->query('SAVEPOINT a; SELECT gen_ordered_ulid(); ROLLBACK TO a');
-usleep(2_000_000);
-is($behind->(), '2s', 'one that has made an ordered id holds it, even if that was rolled back');
-$old->query("COMMIT");
-is($behind->(), '0s', 'until it ends');
-$sql->(q{CREATE PROCEDURE commits() LANGUAGE plpgsql AS $$
-    BEGIN
-        INSERT INTO event (kind) VALUES ('first');
-        PERFORM pg_sleep(2);
-        COMMIT;
-        INSERT INTO event (kind) VALUES ('second');
-        PERFORM pg_advisory_lock(1);
-    END $$});
-$old->query('SELECT pg_advisory_lock(1)');
-$new->{stdin} .= "CALL commits();\n";
-$new->{run}->pump_nb;
-ok($node->poll_query_until('postgres', q{SELECT count(*) = 1 FROM event WHERE kind = 'first'}), 'a procedure commits');
-ok($node->poll_query_until('postgres', q{SELECT count(*) = 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted}), 'and goes on');
-is($sql->("SELECT id < ulid_ordered_horizon() FROM event WHERE kind = 'first'"), 't', 'its second transaction holds the horizon after its first');
-$old->query('SELECT pg_advisory_unlock(1)');
-$new->query('SELECT');
-is($sql->(q{CREATE ROLE nobody; SET ROLE nobody; SELECT count(*) FROM ulid_ordered_horizon()}), 1, 'everybody sees the horizon');
+is($holds->($pid), 't', 'one that has made an ordered id holds it, even if that was rolled back');
+my $xid = $old->query("SELECT pg_current_xact_id(); PREPARE TRANSACTION 'holder'") . '::text::xid';
+is($holds->($xid), 't', 'and when it is prepared');
+$sql->("ROLLBACK PREPARED 'holder'");
+is($holds->($xid), '', 'until it ends');
 
-for my $level ('REPEATABLE READ', 'SERIALIZABLE') {
-    like($error->("BEGIN ISOLATION LEVEL $level; SELECT ulid_ordered_horizon()"),
-        qr/ERROR:  25001: cannot use the horizon of ordered ids in a transaction with a fixed snapshot\nHINT:  Use the isolation level READ COMMITTED, and read the rows with a later statement\.\n/,
-        "not in a transaction of level $level");
-}
-
-#
-# A time that is moved or given up
-#
+$old->query('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1');
+$asks->query("INSERT INTO event (kind) VALUES ('newer')") for 1 .. 20;
+is($old->query('SELECT ulid_ordered_horizon()'), $zero, 'nothing is proven for a snapshot that is too old');
+isnt($old->query('COMMIT; SELECT ulid_ordered_horizon()'), $zero, 'the next one is younger');
 
 $old->query('BEGIN; SELECT gen_ordered_ulid()');
-$sql->(q{SELECT ulid_advance_ordered_time(ulid_upper_bound(now() + interval '1 hour'))});
-is($sql->('SELECT ulid_ordered_horizon() < gen_ulid()'), 't', 'a transaction holds the horizon when the order is advanced');
-$old->query('COMMIT; BEGIN; SELECT gen_ordered_ulid()');
 $sql->('SELECT ulid_reset_ordered_time()');
-is($sql->('SELECT ulid_ordered_horizon()'), '0' x 26, 'after a reset there is no horizon until the transactions have ended that have made ids');
-$old->query("INSERT INTO event (kind) VALUES ('after the reset'); COMMIT");
-is($behind->(), '0s', 'then it is that of the clock');
+is($sql->('SELECT ulid_ordered_horizon()'), $zero, 'after a reset there is no horizon until the transactions have ended that have made ids');
+isnt($old->query('COMMIT; SELECT ulid_ordered_horizon()'), $zero, 'then there is');
 
 #
-# Restarts
+# Restarts and promotion
 #
 
-$sql->("BEGIN; INSERT INTO event (kind) VALUES ('left'); PREPARE TRANSACTION 'it''s left'");
-$sql->("BEGIN; INSERT INTO other SELECT gen_ulid(); PREPARE TRANSACTION 'without'");
-$follow->();
-$_->quit for $old, $new;
-$node->restart;
-my $left = sub { return $error->('SELECT ulid_ordered_horizon()') };
-like($left->(), qr/ERROR:  55000: cannot determine the horizon of ordered ids\nDETAIL:  Prepared transaction "(?:it's left|without)" is older than the last start of the server, so its ids are not known\.\nHINT:  Commit or roll back the prepared transaction\.\n/,
-    'after a restart, a prepared transaction may have made any ids');
-$sql->("ROLLBACK PREPARED 'without'");
-like($left->(), qr/DETAIL:  Prepared transaction "it's left" /, 'each of them');
-# a new one takes the place of the one that has ended
-$sql->("BEGIN; INSERT INTO event (kind) VALUES ('new'); PREPARE TRANSACTION 'new'");
-$sql->("COMMIT PREPARED 'it''s left'");
-is($left->(), '', 'until it has ended');
-is($sql->("SELECT max(id) < ulid_ordered_horizon(), max(uuid) < ulid_ordered_horizon()::uuid FROM event WHERE kind = 'left'"), 't|t', 'its row comes');
-$follow->();
-$sql->("COMMIT PREPARED 'new'");
-$follow->();
-
-my $killed = $node->background_psql('postgres', on_error_stop => 0);
-$killed->query("BEGIN; INSERT INTO event (kind) VALUES ('killed')");
-my $pid = $killed->query('SELECT pg_backend_pid()');
+my $ask = sub { return $_[0]->safe_psql('postgres', 'INSERT INTO asked SELECT now(), ulid_ordered_horizon(), pg_current_snapshot() RETURNING horizon') };
+my $prepare = sub { return $sql->("BEGIN; INSERT INTO event (kind) VALUES ('$_[0]'); PREPARE TRANSACTION '$_[0]'") };
+$sql->('TRUNCATE event, asked');
+$prepare->('left');
+$ask->($node);
+$old->query("BEGIN; INSERT INTO event (kind) VALUES ('killed')");
 kill(KILL => $pid);
 await('the end of the session', sub { !kill(0 => $pid) });
-await('the recovery from a killed session', sub { run_log(['psql', '-Xq', '-d', 'postgres', '-c', 'SELECT']) });
-eval { $killed->quit };
-$sql->("INSERT INTO event (kind) VALUES ('later')");
-usleep(2000);
-$follow->();
-is($sql->("SELECT count(*) FROM (SELECT kind FROM event EXCEPT SELECT kind FROM event JOIN seen USING (id) WHERE follower = 'id') AS s"), 0,
-    'rows of before and after come');
-is($lost->($_), '0|0', "no row is lost through restarts: $_") for qw(id uuid function);
+await('the recovery', sub { run_log([ 'psql', '-Xqc', 'SELECT' ]) });
+is($ask->($node), $zero, 'after a restart, prepared transactions may have made any ids');
+$prepare->('new');
+$sql->("COMMIT PREPARED 'left'");
+is($ask->($node), $zero, 'each of them');
+$sql->("ROLLBACK PREPARED 'taken'");
+isnt($ask->($node), $zero, 'until they have ended');
 
-#
-# As many prepared transactions as can be
-#
-
-$node->append_conf('postgresql.conf', 'max_prepared_transactions = 1');
-$node->restart;
-my $prepare = sub { return $error->("BEGIN; INSERT INTO event (kind) VALUES ('$_[0]'); PREPARE TRANSACTION '$_[0]'") };
-is($prepare->('alone'), '', 'there is room for one prepared transaction');
-like($prepare->('next'), qr/ERROR:  53200: maximum number of prepared transactions reached\nHINT:  Increase "max_prepared_transactions"\.\n/,
-    'not for a second one');
-is($sql->("SELECT gen_ordered_ulid() > max(id) FROM event; ROLLBACK PREPARED 'alone'"), 't', 'the server goes on');
-is($prepare->('next'), '', 'when the first has ended, there is room');
-is($sql->("COMMIT PREPARED 'next'; SELECT kind FROM event WHERE kind IN ('alone', 'next')"), 'next', 'and its row comes');
+$node->wait_for_catchup($standby);
+$reads->query('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT gen_ordered_ulid()');
+$node->stop('immediate');
+$standby->promote;
+is($ask->($standby), $zero, 'after a promotion, too');
+is($reads->query('SELECT ulid_ordered_horizon()'), $zero, 'also for a snapshot from before it');
+$standby->safe_psql('postgres', "COMMIT PREPARED 'new'");
+is($reads->query('SELECT ulid_ordered_horizon()'), $zero, 'which does not see that they have ended');
+isnt($ask->($standby), $zero, 'until they have ended');
+$sql = sub { return $standby->safe_psql('postgres', @_) };
+is($sql->('SELECT max(id) < ulid_ordered_horizon(), max(uuid) < ulid_ordered_horizon()::uuid FROM event'), 't|t', 'their rows come');
+is($passed->(), 0, 'no row could still appear below a horizon, through a restart and a promotion');
 
 done_testing();

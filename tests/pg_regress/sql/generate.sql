@@ -80,6 +80,22 @@ DROP TABLE ordered;
 -- the time that they have reached; what changes it is tested on a server of its own, as all databases share it
 SELECT ulid_ordered_time() >= ulid_extract_timestamp(:'next') AS reached, ulid_ordered_time() <= clock_timestamp() AS not_ahead;
 
+-- their horizon bounds an index, also one of uuids; a transaction that has made some holds it
+CREATE TABLE followed (id ulid PRIMARY KEY DEFAULT gen_ordered_ulid(), uuid uuid UNIQUE DEFAULT gen_ordered_uuid_v7());
+BEGIN;
+INSERT INTO followed SELECT FROM generate_series(1, 3);
+SET LOCAL enable_seqscan = off;
+SET LOCAL enable_bitmapscan = off;
+EXPLAIN (COSTS OFF) SELECT uuid FROM followed WHERE id > '01ARYZ6S410000000000000000' AND id < ulid_ordered_horizon();
+EXPLAIN (COSTS OFF) SELECT id FROM followed WHERE uuid > '01563df3-6481-0000-0000-000000000000' AND uuid < ulid_ordered_horizon();
+SELECT count(*) FILTER (WHERE id < ulid_ordered_horizon()), count(*) FILTER (WHERE uuid < ulid_ordered_horizon()),
+       ulid_ordered_since(pg_backend_pid()) BETWEEN ulid_ordered_horizon()::timestamptz AND min(id)::timestamptz + interval '1 ms' AS since
+FROM followed;
+COMMIT;
+SELECT ulid_ordered_since(pg_backend_pid()) IS NULL AS process, ulid_ordered_since('3'::xid) IS NULL AS prepared,
+       ulid_ordered_since(-1) IS NULL AS nobody;
+DROP TABLE followed;
+
 -- defaults
 CREATE TABLE defaults (id ulid PRIMARY KEY DEFAULT gen_monotonic_ulid(), random ulid UNIQUE DEFAULT gen_ulid(), n int);
 INSERT INTO defaults (n) SELECT i FROM generate_series(1, 1000) AS i;

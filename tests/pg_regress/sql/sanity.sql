@@ -35,7 +35,7 @@ WHERE t.oid <> 'ulid'::regtype OR provolatile <> 'i' OR NOT proisstrict;
 -- every function is labelled: strict, parallel safe or restricted, volatile if and only if it generates or handles the
 -- state of a generator; only the function whose body the planner takes is not strict and is in SQL
 SELECT object, provolatile, proisstrict, proparallel FROM function
-WHERE prokind <> 'a' AND (NOT proisstrict OR proparallel = 'u' OR (provolatile = 'v') <> (proname ~ '^gen_|_ordered_(time|horizon)$'));
+WHERE prokind <> 'a' AND (NOT proisstrict OR proparallel = 'u' OR (provolatile = 'v') <> (proname ~ '^gen_|_ordered_(time|since)$'));
 SELECT object FROM function WHERE prosecdef OR proconfig IS NOT NULL OR proretset OR provariadic <> 0 OR prokind NOT IN ('f', 'a');
 -- composite values have a version, which a C library would have to keep: only a record is returned, and none is taken
 SELECT object, t.oid::regtype FROM function JOIN pg_type AS t ON t.oid = ANY (proargtypes::oid[] || prorettype)
