@@ -60,6 +60,13 @@ pub struct Slot<const N: usize> {
     entries: [Entry; N],
 }
 
+impl<const N: usize> Default for Slot<N> {
+    fn default() -> Self {
+        let [forgotten, pid, next] = Default::default();
+        Self { forgotten, pid, next, entries: [(); N].map(|()| Entry::default()) }
+    }
+}
+
 impl<const N: usize> Slot<N> {
     /// Opens an entry for the present transaction of a process, before it makes an id with `last_time`.
     pub fn open(&self, pid: u64, last_time: &AtomicU64, clock: u64) -> &Entry {
@@ -229,16 +236,11 @@ fn since<'memory>(mut entries: impl Iterator<Item = &'memory Entry>, transaction
         .map(|entry| entry.since.load(Ordering::Relaxed))
 }
 
-#[cfg(test)]
-impl<const N: usize> Default for Slot<N> {
-    fn default() -> Self {
-        let [forgotten, pid, next] = Default::default();
-        Self { forgotten, pid, next, entries: [(); N].map(|()| Entry::default()) }
-    }
-}
+#[cfg(all(test, loom))]
+#[path = "../tests/model/horizon.rs"]
+mod model;
 
-#[cfg(test)]
-#[cfg(not(loom))]
+#[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
 
@@ -342,249 +344,5 @@ mod tests {
         assert_eq!(at(CLOCK - MS).floor(), 3_600_005.0);
         memory.last_time.store(CLOCK + 5, Ordering::Relaxed);
         assert_eq!(memory.order().horizon(CLOCK + 4, |_| false), Ok(CLOCK + 6));
-    }
-}
-
-/// The protocol in every order in which threads can run and see each other's memory, as far as two preemptions of each
-/// thread lead: `RUSTFLAGS='--cfg loom' cargo test -p pg_ulid --lib horizon`.
-#[cfg(test)]
-#[cfg(loom)]
-mod model {
-    use loom::sync::{Arc, Mutex};
-    use loom::thread;
-
-    use super::*;
-
-    #[derive(Clone, Copy, PartialEq)]
-    enum Fault {
-        None,
-        IdBeforeEntry,
-        ClosedBeforeEnded,
-        ForgottenLate,
-        ForgottenReadEarly,
-        OneForgotten,
-        ResetWithoutFlag,
-    }
-    use Fault::*;
-
-    /// The last time before a reset; no transaction comes to it after one.
-    const AHEAD: u64 = 100;
-
-    /// What the processes share, and the transactions that have ended, with their rows: a snapshot is a copy of it,
-    /// under the lock that PostgreSQL takes to end a transaction, too.
-    struct Server<const N: usize> {
-        last_time: AtomicU64,
-        state: State,
-        processes: [Slot<N>; 2],
-        prepared: [Slot<1>; 2],
-        one_forgotten: AtomicU64,
-        ended: Mutex<Vec<(u64, u64)>>,
-        fault: Fault,
-    }
-
-    impl<const N: usize> Server<N> {
-        fn order(&self) -> Order<'_, N> {
-            let Self { last_time, state, processes, prepared, .. } = self;
-            Order { last_time, state, processes, prepared }
-        }
-
-        fn draw(&self) -> u64 {
-            ordered::advance(&self.last_time, 0).unwrap()
-        }
-
-        fn open(&self, process: usize) -> &Entry {
-            let slot = &self.processes[process];
-            if self.fault != ForgottenLate {
-                return slot.open(1, &self.last_time, 0);
-            }
-            let last = slot.entries[0].transaction.load(Ordering::Relaxed);
-            slot.entries[0].close(0);
-            slot.entries[0].open(&self.last_time, 0);
-            slot.forget(last);
-            &slot.entries[0]
-        }
-
-        fn insert(&self, process: usize) -> (&Entry, u64) {
-            let early = (self.fault == IdBeforeEntry).then(|| self.draw());
-            let entry = self.open(process);
-            (entry, early.unwrap_or_else(|| self.draw()))
-        }
-
-        fn end(&self, transaction: u64, row: u64) {
-            self.ended.lock().unwrap().push((transaction, row));
-        }
-
-        fn commit(&self, process: usize, transaction: u64) {
-            let (entry, row) = self.insert(process);
-            // Closed with its number, it counts for every snapshot that does not see its end.
-            if self.fault == ClosedBeforeEnded {
-                entry.close(0);
-            }
-            self.end(transaction, row);
-            entry.close(transaction);
-        }
-
-        /// Prepares a transaction in this slot, if it is free, and returns its row.
-        fn prepare(&self, slot: usize, transaction: u64) -> u64 {
-            let (entry, row) = self.insert(0);
-            let ended = self.ended.lock().unwrap().clone();
-            let last = self.prepared[slot].entries[0].transaction.load(Ordering::Relaxed);
-            if self.fault == OneForgotten && last != 0 {
-                self.one_forgotten.store(last, Ordering::Release);
-            }
-            let is_running = |transaction| ended.iter().all(|(other, _)| *other != transaction);
-            assert!(self.prepared[slot].prepare(transaction, entry, is_running));
-            entry.close(0);
-            row
-        }
-
-        fn reset(&self) {
-            if self.fault == ResetWithoutFlag { self.order().start_again() } else { self.order().reset() }
-        }
-
-        fn horizon(&self, is_running: &impl Fn(u64) -> bool) -> u64 {
-            if !matches!(self.fault, ForgottenReadEarly | OneForgotten) {
-                return self.order().horizon(0, is_running).unwrap();
-            }
-            let drawn = self.draw();
-            fence(Ordering::SeqCst);
-            let early = |slot: &Slot<N>| if slot.forgot(is_running) { 0 } else { slot.least(is_running) };
-            let processes = self.processes.iter().map(early).fold(drawn, u64::min);
-            let horizon = self.prepared.iter().map(|slot| slot.least(is_running)).fold(processes, u64::min);
-            let forgotten = self.one_forgotten.load(Ordering::Acquire);
-            if forgotten != 0 && is_running(forgotten) { 0 } else { horizon }
-        }
-    }
-
-    /// Runs two writers after a beginning, and a reader with a snapshot beside them.
-    fn check<const N: usize>(
-        fault: Fault,
-        last_time: u64,
-        begin: fn(&Server<N>),
-        writers: [fn(&Server<N>); 2],
-    ) {
-        let mut model = loom::model::Builder::new();
-        model.preemption_bound = Some(2);
-        model.check(move || {
-            let server = Arc::new(Server::<N> {
-                last_time: AtomicU64::new(last_time),
-                state: State::default(),
-                processes: Default::default(),
-                prepared: Default::default(),
-                one_forgotten: AtomicU64::new(0),
-                ended: Mutex::default(),
-                fault,
-            });
-            begin(&server);
-            let writers = writers.map(|write| {
-                let server = server.clone();
-                thread::spawn(move || write(&server))
-            });
-            let snapshot = server.ended.lock().unwrap().clone();
-            let is_running = |transaction| snapshot.iter().all(|(ended, _)| *ended != transaction);
-            let horizon = server.horizon(&is_running);
-            writers.into_iter().for_each(|writer| writer.join().unwrap());
-            for &(transaction, row) in server.ended.lock().unwrap().iter() {
-                // A horizon of before a reset says nothing about what is made after it.
-                let is_later = row < AHEAD && horizon >= AHEAD;
-                assert!(
-                    row > horizon || !is_running(transaction) || is_later,
-                    "row {row} is behind the horizon {horizon}"
-                );
-            }
-        });
-    }
-
-    fn nothing<const N: usize>(_: &Server<N>) {}
-
-    fn twice<const N: usize>(server: &Server<N>) {
-        server.commit(0, 1);
-        server.commit(0, 2);
-    }
-
-    fn once<const N: usize>(server: &Server<N>) {
-        server.commit(1, 3);
-    }
-
-    /// Two transactions of a process, which remembers both or one, beside another process.
-    fn two_transactions<const N: usize>(fault: Fault) {
-        check::<N>(fault, 0, nothing, [twice, once]);
-    }
-
-    /// A prepared transaction, and the next one of its process; two that end in another order, and others that take
-    /// their slots.
-    fn prepared(fault: Fault) {
-        check::<2>(
-            fault,
-            0,
-            nothing,
-            [
-                |server| {
-                    let row = server.prepare(0, 4);
-                    server.commit(0, 5);
-                    server.end(4, row);
-                },
-                once,
-            ],
-        );
-        check::<2>(
-            fault,
-            0,
-            |server| {
-                assert_eq!(server.prepare(0, 4), 2);
-                let row = server.prepare(1, 5);
-                server.end(5, row);
-            },
-            [
-                |server| {
-                    server.end(4, 2);
-                    server.prepare(0, 6);
-                    server.prepare(1, 7);
-                },
-                nothing,
-            ],
-        );
-    }
-
-    /// A reset beside a transaction that is running, and one that begins.
-    fn reset(fault: Fault) {
-        fn ends_after(server: &Server<1>) {
-            let row = server.draw();
-            server.end(8, row);
-            server.processes[0].entries[0].close(8);
-        }
-        fn begin(server: &Server<1>) {
-            server.open(0);
-        }
-        check::<1>(fault, AHEAD, begin, [ends_after, Server::reset]);
-        check::<1>(fault, AHEAD, nothing, [once, Server::reset]);
-    }
-
-    #[test]
-    fn no_row_is_lost() {
-        two_transactions::<1>(None);
-        two_transactions::<2>(None);
-        prepared(None);
-        reset(None);
-    }
-
-    macro_rules! loses_rows {
-        ($($name:ident: $scenario:expr, $fault:ident;)*) => {
-            $(
-                #[test]
-                #[should_panic(expected = "is behind the horizon")]
-                fn $name() {
-                    $scenario($fault);
-                }
-            )*
-        };
-    }
-    loses_rows! {
-        an_id_before_the_entry: two_transactions::<2>, IdBeforeEntry;
-        an_entry_closed_before_the_server_has_ended_the_transaction: two_transactions::<2>, ClosedBeforeEnded;
-        forgotten_after_the_entry_was_overwritten: two_transactions::<1>, ForgottenLate;
-        forgotten_read_before_the_entries: two_transactions::<1>, ForgottenReadEarly;
-        one_number_for_all_prepared_transactions: prepared, OneForgotten;
-        a_reset_without_its_flag: reset, ResetWithoutFlag;
     }
 }

@@ -193,13 +193,8 @@ fn attach(name: &CStr, _: Plain) -> *mut Header {
         #[cfg(any(feature = "pg17", feature = "pg18"))]
         let memory = server::GetNamedDSMSegment(name, size_of::<Header>(), Some(initialize), &mut found);
         #[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17", feature = "pg18")))]
-        let memory = server::GetNamedDSMSegment(
-            name,
-            size_of::<Header>(),
-            Some(initialize),
-            &mut found,
-            null_mut(),
-        );
+        let memory =
+            server::GetNamedDSMSegment(name, size_of::<Header>(), Some(initialize), &mut found, null_mut());
         memory.cast()
     }
 }
