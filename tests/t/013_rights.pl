@@ -168,9 +168,7 @@ for my $install ('CREATE EXTENSION ulid; REVOKE EXECUTE ON ALL FUNCTIONS IN SCHE
         CREATE TABLE key (id ulid PRIMARY KEY DEFAULT gen_ulid(), n int);
         INSERT INTO key SELECT gen_ulid(), n FROM generate_series(1, 9) AS n;
         CREATE TABLE child (id uuid REFERENCES key);
-        ALTER TABLE key OWNER TO owner;
-        ALTER TABLE child OWNER TO owner;
-        GRANT ALL ON key, child TO guest});
+        ALTER TABLE key OWNER TO owner; ALTER TABLE child OWNER TO owner; GRANT ALL ON key, child TO guest});
     my @operations = ('SELECT FROM key JOIN child USING (id)', 'SELECT DISTINCT id FROM key', 'SELECT id::ulid FROM child GROUP BY 1',
         "SELECT FROM key WHERE id = '01ARYZ6S41TSV4RRFFQ69G5FAV'", 'SELECT FROM key WHERE id <@ tstzrange(now(), NULL)', 'SELECT max(id) FROM child',
         'INSERT INTO key DEFAULT VALUES', 'INSERT INTO child SELECT id FROM key WHERE n = 1', 'DELETE FROM key WHERE n = 2',

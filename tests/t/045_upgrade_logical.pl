@@ -11,8 +11,6 @@ plan(skip_all => 'no older server') if !@available;
 my ($page, $title) = ('operating/logical_upgrade.md', 'Upgrade by logical replication');
 my ($copy_schema, $replicate, $switch, $bring) = blocks_of($page, 'bash', $title);
 my ($back) = blocks_of($page, 'sql', $title);
-my ($advance) = blocks_of('operating.md', 'sql', 'Failover and restore');
-$advance =~ s/app,postgres/:USER/ or die;
 my $ROWS = q{SELECT id, n, ids, made FROM event ORDER BY id; SELECT * FROM remark ORDER BY id; SELECT tableoid::regclass, id FROM part ORDER BY id;
     SELECT * FROM days ORDER BY day; SELECT last_value FROM event_n_seq};
 
@@ -75,7 +73,7 @@ for my $from (@available) {
     ok($on_new->($ROWS) eq $rows, "$what: the new server has the same");
 
     is($on_new->('SELECT gen_ordered_ulid() < max(id) FROM event'), 't', "$what: its clock is behind the newest id");
-    $on_new->($advance);
+    $on_new->("\\set owners :USER\n\\i $root/docs/operating/after_failover.sql");
     is($on_new->(q{WITH before AS (SELECT max(id) AS id, max(n) AS n FROM event)
         INSERT INTO event DEFAULT VALUES RETURNING id > (SELECT id FROM before), n > (SELECT n FROM before)}), "t|t", "$what: ids and serial numbers continue");
     is($on_new->(q{SELECT has_table_privilege('reader', 'event', 'SELECT')}), 't', "$what: roles and privileges are there");

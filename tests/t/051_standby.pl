@@ -56,9 +56,7 @@ for my $server ($standby, $restored) {
     my ($sql, $name) = (sub { return $server->safe_psql('postgres', @_) }, $server->name);
     is($sql->('SELECT gen_ordered_ulid() < max(id) FROM ordered'), 't', "$name: its order begins below the newest id");
     my $newest = $sql->('SELECT max(id) FROM ordered');
-    my ($continue) = blocks_of('operating.md', 'sql', 'Failover and restore');
-    $continue =~ s/app,postgres/:USER/ or die;
-    like($sql->($continue), qr/\Aordered\|\d.*\nparted_1\|\d.*\nunused\|\nplanned\|other\z/, "$name: each table with ordered ids is looked at, or named");
+    like($sql->("\\set owners :USER\n\\i $root/docs/operating/after_failover.sql"), qr/\Aordered\|\d.*\nparted_1\|\d.*\nunused\|\nplanned\|other\z/, "$name: each table with ordered ids is looked at, or named");
     is($sql->("INSERT INTO ordered DEFAULT VALUES RETURNING id > '$newest'"), 't', "$name: the order continues after the newest id");
 }
 
