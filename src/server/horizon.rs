@@ -37,7 +37,7 @@ pub(crate) fn in_transaction(plain: Plain) -> &'static AtomicU64 {
 #[cold]
 fn open(plain: Plain) {
     static REGISTERED: AtomicBool = AtomicBool::new(false);
-    /// That of all transactions if the library has found another layout. Nobody reads it.
+    /// That of all transactions if this process has no slot. Nobody reads it.
     static UNSEEN: LazyLock<Entry> = LazyLock::new(Entry::default);
     // SAFETY: a process that runs SQL has these numbers.
     unsafe {
@@ -58,7 +58,10 @@ fn open(plain: Plain) {
             since_epoch().and_then(ordered::clock).unwrap_or_else(|_| Error::from(Fault::Clock).raise(plain));
         let entry = match order.and_then(|(order, _)| Some((order, order.processes.get(process)?))) {
             Some((order, slot)) => slot.open(MyProcPid as u64, order.last_time, clock),
-            None => &UNSEEN,
+            None => {
+                shared::give_up(plain);
+                &UNSEEN
+            }
         };
         ENTRY.store(std::ptr::from_ref(entry).cast_mut(), Ordering::Relaxed);
     }

@@ -79,9 +79,6 @@ pub(crate) fn order(plain: Plain) -> Option<(Order, u64)> {
             Err(_) => null_mut(),
         };
         if segment.is_null() {
-            header.layout.store(MIXED, Ordering::Relaxed);
-            // Whoever looks for the horizon after an id that is made without an entry sees this.
-            fence(Ordering::SeqCst);
             return None;
         }
         let first = &(*segment).first;
@@ -100,6 +97,15 @@ pub(crate) fn order(plain: Plain) -> Option<(Order, u64)> {
         };
         Some((order, first.load(Ordering::Relaxed)))
     }
+}
+
+/// This process makes ids without entries, so there is no horizon until the server starts again.
+pub(crate) fn give_up(plain: Plain) {
+    last_time(plain);
+    // SAFETY: the header is attached.
+    unsafe { (*HEADER.load(Ordering::Relaxed)).layout.store(MIXED, Ordering::Relaxed) };
+    // Whoever looks for the horizon after the next id sees this.
+    fence(Ordering::SeqCst);
 }
 
 /// How many slots there are: of processes, and of prepared transactions. Each process can be preparing one.
