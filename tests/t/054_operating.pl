@@ -51,6 +51,13 @@ SKIP: {
     $_->quit for $open, $in_2036, $idle, $later;
     is($sql->("INSERT INTO event DEFAULT VALUES RETURNING id < (SELECT max(id) FROM event)"), 't', 'max(id) is an id of 2036');
     $node->stop;
+
+    ($library, $switch) = wrong_clock(-4e9);
+    local $ENV{LD_PRELOAD} = $library;
+    my $early = new_server('early');
+    append_to_file($switch, '');
+    like(($early->psql('postgres', 'SELECT gen_ordered_ulid()'))[2], qr/ERROR:  system clock out of range for type ulid$/m, 'before 1970 no id is made');
+    is($early->safe_psql('postgres', 'SELECT ulid_ordered_time() IS NULL'), 't', 'which is not the time of one');
 }
 
 #
@@ -81,7 +88,7 @@ SKIP: {
 # postgres_exporter
 #
 
-my $node = new_server('monitored');
+my $node = new_server('monitored', conf => [ 'max_prepared_transactions = 1' ]);
 my $sql = sub { return $node->safe_psql('postgres', @_) };
 $sql->(q{
     CREATE ROLE monitor LOGIN;
@@ -108,5 +115,8 @@ $sql->(q{INSERT INTO event VALUES (ulid_lower_bound(now() + interval '2 days'))}
 ok($node->poll_query_until('postgres', "SELECT default_rows = 1 AND seconds_left BETWEEN 80000 AND 86400 FROM ($queries{ulid_partitions}) AS s WHERE parent = 'event'::regclass"),
     'a row is in the default partition, and the last partition ends tomorrow');
 is($sql->("SELECT * FROM ($queries{ulid_partitions}) AS s WHERE parent = 'open'::regclass"), 'open|Infinity|0', 'a last partition TO (MAXVALUE) never ends');
+$sql->("BEGIN; SELECT gen_ordered_ulid(); PREPARE TRANSACTION 'before the restart'");
+$node->restart;
+like($exported->('ulid_horizon'), qr/^\d{10}\.\d/, 'where nothing is proven, the horizon is decades behind the clock');
 
 done_testing();
