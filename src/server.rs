@@ -21,9 +21,8 @@ use std::ffi::{c_char, c_int, c_void};
 use pgrx::pg_sys::{
     AttStatsSlot, BoolExprType, CoercionForm, Const, Datum, Expr, FullTransactionId, FuncExpr,
     FunctionCallInfo, HeapTuple, IndexOptInfo, List, ListCell, MemoryContext, Node, Oid, OpExpr, PGFunction,
-    PlannerInfo, QualCost, RangeBound, RangeType, Relation, Snapshot, StringInfoData, TransactionId,
-    TypeCacheEntry, VariableStatData, XactCallback, check_function_callback, dsm_segment, oidvector, text,
-    varlena,
+    PlannerInfo, QualCost, RangeBound, RangeType, Relation, Snapshot, TransactionId, TypeCacheEntry,
+    VariableStatData, XactCallback, check_function_callback, dsm_segment, oidvector, text, varlena,
 };
 #[cfg(any(feature = "pg15", feature = "pg16"))]
 use pgrx::pg_sys::{LWLock, LWLockMode};
@@ -67,8 +66,6 @@ declare! {
     );
     fn pg_encoding_mblen(encoding: c_int, character: *const c_char) -> c_int;
     fn GetDatabaseEncoding() -> c_int;
-    fn initStringInfo(text: *mut StringInfoData);
-    fn appendStringInfoChar(text: *mut StringInfoData, character: c_char);
 
     // Memory and datums
     fn palloc(size: usize) -> *mut c_void;

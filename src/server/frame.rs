@@ -18,7 +18,7 @@ use std::cell::UnsafeCell;
 use std::marker::PhantomData;
 use std::panic::{UnwindSafe, catch_unwind, resume_unwind};
 
-use pgrx::pg_sys::{Datum, FmgrInfo, FunctionCallInfo, Node};
+use pgrx::pg_sys::{Datum, FmgrInfo, FunctionCallInfo};
 
 use super::report::Error;
 
@@ -139,7 +139,8 @@ impl<'call> Frame<'call> {
     }
 
     /// Where a soft error goes; null if none is wanted.
-    pub(super) fn context(self) -> *mut Node {
+    #[cfg(not(feature = "pg15"))]
+    pub(super) fn context(self) -> *mut pgrx::pg_sys::Node {
         // SAFETY: the frame is that of the present call.
         unsafe { (*self.fcinfo).context }
     }

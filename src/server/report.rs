@@ -7,21 +7,21 @@ use std::ffi::{CStr, c_char, c_int};
 use std::fmt::{self, Write};
 use std::panic::Location;
 use std::process::abort;
-use std::ptr::{null, null_mut};
+use std::ptr::null;
 
 use pg_ulid::{ErrorKind, Expected, ForeignId, Ulid};
+use pgrx::PgLogLevel;
 use pgrx::PgSqlErrorCode::{self, *};
-use pgrx::pg_sys::{Node, StringInfoData, pg_enc};
+use pgrx::pg_sys::pg_enc;
 
 use super::frame::{Frame, Plain};
 use crate::server;
 
-/// A [`Text`] of pieces: bytes in the server's encoding, and formatted values.
+/// A [`Text`]: a format, and for each of its directives, all of them `%.*s`, a [`Piece`].
 macro_rules! text {
-    ($($piece:expr),* $(,)?) => {{
-        let mut text = Text::new();
-        $(Piece::append_to($piece, &mut text);)*
-        text
+    ($format:literal $(, $piece:expr)* $(,)?) => {{
+        const { assert!(directives($format) == <[&str]>::len(&[$(stringify!($piece)),*])) };
+        Text::new($format, [$(Piece::from($piece)),*])
     }};
 }
 
@@ -89,62 +89,37 @@ impl Error<'_> {
     /// Reports the error of a call. It returns if the caller asked for a soft error (PostgreSQL 16 and later).
     #[cold]
     pub(crate) fn report(self, frame: Frame<'_>) {
-        // SAFETY: the context is that of the call.
-        unsafe { self.send(frame.context(), frame.plain()) };
+        #[cfg(feature = "pg15")]
+        self.raise(frame.plain());
+        // SAFETY: the context is that of the call; a null domain is core's.
+        #[cfg(not(feature = "pg15"))]
+        unsafe {
+            if server::errsave_start(frame.context(), null()) {
+                self.fault.report().describe(frame.plain());
+                let (file, line) = (self.location.file_as_c_str().as_ptr(), self.location.line() as c_int);
+                server::errsave_finish(frame.context(), file, line, null());
+            }
+        }
     }
 
     /// Raises the error.
     #[cold]
     pub(crate) fn raise(self, plain: Plain) -> ! {
-        // SAFETY: there is no context.
-        unsafe { self.send(null_mut(), plain) };
+        self.fault.report().send(PgLogLevel::ERROR, self.location, plain);
         abort()
-    }
-
-    /// Reports the error: as a soft one, and returns, or raises it.
-    ///
-    /// # Safety
-    /// The context is that of the present call, or null.
-    unsafe fn send(self, context: *mut Node, _: Plain) {
-        let (file, line) = (file(self.location), self.location.line() as c_int);
-        #[cfg(feature = "pg15")]
-        let _ = context;
-        // SAFETY: the context is that of the call, or there is none; a null domain is core's.
-        unsafe {
-            #[cfg(feature = "pg15")]
-            let is_wanted = server::errstart(pgrx::PgLogLevel::ERROR as c_int, null());
-            #[cfg(not(feature = "pg15"))]
-            let is_wanted = server::errsave_start(context, null());
-            if !is_wanted {
-                return;
-            }
-            self.fault.report().describe();
-            #[cfg(feature = "pg15")]
-            server::errfinish(file, line, null());
-            #[cfg(not(feature = "pg15"))]
-            server::errsave_finish(context, file, line, null());
-        }
     }
 }
 
 /// Warns that ordered ids are ahead of the clock.
 #[cold]
 #[track_caller]
-pub(crate) fn warn_of_clock(_: Plain) {
-    let location = Location::caller();
-    // SAFETY: a null domain is core's.
-    unsafe {
-        if server::errstart(pgrx::PgLogLevel::WARNING as c_int, null()) {
-            Report::new(ERRCODE_WARNING, text!["ordered ids are more than a minute ahead of the clock"])
-                .detail(text!["ulid_ordered_time() is the time that they have reached."])
-                .hint(BACK_TO_THE_CLOCK)
-                .describe();
-            server::errfinish(file(location), location.line() as c_int, null());
-        }
-    }
+pub(crate) fn warn_of_clock(plain: Plain) {
+    Report::new(ERRCODE_WARNING, text![c"ordered ids are more than a minute ahead of the clock"])
+        .detail(text![c"ulid_ordered_time() is the time that they have reached."])
+        .hint(BACK_TO_THE_CLOCK)
+        .send(PgLogLevel::WARNING, Location::caller(), plain);
 }
 
-const TIMES: &str = "A ULID holds times from 1970-01-01 00:00:00+00 to 10889-08-02 05:31:50.655+00.";
 const BACK_TO_THE_CLOCK: &CStr =
     c"If the clock is right, ulid_reset_ordered_time() lets them continue from it, below the ones that exist.";
 
@@ -165,78 +140,78 @@ impl<'call> Fault<'call> {
             Self::Prefix { text, error } => match error.kind() {
                 ErrorKind::Overflow => Report::new(
                     ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE,
-                    text!["prefix \"", text, "\" is out of range for type ulid"],
+                    text![c"prefix \"%.*s\" is out of range for type ulid", text],
                 ),
                 _ => Report::new(
                     ERRCODE_INVALID_TEXT_REPRESENTATION,
-                    text!["invalid prefix of a ulid: \"", text, "\""],
+                    text![c"invalid prefix of a ulid: \"%.*s\"", text],
                 ),
             }
             .detail(detail(text, error)),
             Self::TypeId { text, error } => match error.kind() {
                 ErrorKind::Overflow => Report::new(
                     ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE,
-                    text!["TypeID \"", text, "\" is out of range for type ulid"],
+                    text![c"TypeID \"%.*s\" is out of range for type ulid", text],
                 ),
                 _ => {
-                    Report::new(ERRCODE_INVALID_TEXT_REPRESENTATION, text!["invalid TypeID: \"", text, "\""])
+                    Report::new(ERRCODE_INVALID_TEXT_REPRESENTATION, text![c"invalid TypeID: \"%.*s\"", text])
                 }
             }
             .detail(detail(text, error)),
             Self::TypeIdPrefix { prefix, error } => Report::new(
                 ERRCODE_INVALID_PARAMETER_VALUE,
-                text!["invalid prefix of a TypeID: \"", prefix, "\""],
+                text![c"invalid prefix of a TypeID: \"%.*s\"", prefix],
             )
             .detail(detail(prefix, error)),
             Self::OtherPrefix { typeid, prefix, expected } => Report::new(
                 ERRCODE_INVALID_PARAMETER_VALUE,
-                text!["TypeID \"", typeid, "\" has the prefix \"", prefix, "\", not \"", expected, "\""],
+                text![c"TypeID \"%.*s\" has the prefix \"%.*s\", not \"%.*s\"", typeid, prefix, expected],
             ),
             Self::Length { found } => Report::new(
                 ERRCODE_INVALID_BINARY_REPRESENTATION,
-                text![format_args!("invalid length for type ulid: {found} bytes")],
+                text![c"invalid length for type ulid: %.*s bytes", shown(found)],
             )
-            .detail(text![Sentence(Expected::Bytes)]),
+            .detail(sentence(Expected::Bytes)),
             Self::RandomnessLength { found } => Report::new(
                 ERRCODE_INVALID_BINARY_REPRESENTATION,
-                text![format_args!("invalid length for the randomness of a ulid: {found} bytes")],
+                text![c"invalid length for the randomness of a ulid: %.*s bytes", shown(found)],
             )
-            .detail(text!["The randomness is exactly 10 bytes long."]),
+            .detail(text![c"The randomness is exactly 10 bytes long."]),
             Self::Convert { error, id } => convert_report(error, id),
             Self::Negative(error) => {
-                Report::new(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE, text![format_args!("{error}")])
-                    .detail(text!["A snowflake or a key must not be negative."])
+                Report::new(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE, text![c"%.*s", shown(error)])
+                    .detail(text![c"A snowflake or a key must not be negative."])
             }
-            Self::Epoch => Report::new(ERRCODE_DATETIME_FIELD_OVERFLOW, text!["epoch out of range"])
-                .detail(text!["An epoch must be finite."]),
+            Self::Epoch => Report::new(ERRCODE_DATETIME_FIELD_OVERFLOW, text![c"epoch out of range"])
+                .detail(text![c"An epoch must be finite."]),
             Self::Timestamp => Report::of_time("timestamp"),
             Self::Clock => Report::of_time("system clock"),
             Self::OrderedTime => Report::of_time("time of ordered ids").hint(BACK_TO_THE_CLOCK),
             Self::Ahead(ulid) => Report::new(
                 ERRCODE_INVALID_PARAMETER_VALUE,
-                text![format_args!("ulid \"{ulid}\" is more than a day ahead of the clock")],
+                text![c"ulid \"%.*s\" is more than a day ahead of the clock", shown(ulid)],
             )
             .hint(c"To continue after it anyway, pass true as the second argument."),
             Self::Exhausted => Report::new(
                 ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED,
-                text![format_args!("{}", pg_ulid::Error::from(ErrorKind::Exhausted))],
+                text![c"%.*s", shown(pg_ulid::Error::from(ErrorKind::Exhausted))],
             )
             .hint(c"The next millisecond has room again; retry the statement."),
             Self::ParallelWorker => Report::new(
                 ERRCODE_INVALID_TRANSACTION_STATE,
-                text!["cannot use ordered ids in a parallel worker"],
+                text![c"cannot use ordered ids in a parallel worker"],
             )
             .hint(c"A function that generates them or asks for their horizon must be PARALLEL RESTRICTED."),
             Self::Recovery => Report::new(
                 ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-                text!["cannot determine the horizon of ordered ids during recovery"],
+                text![c"cannot determine the horizon of ordered ids during recovery"],
             )
             .hint(c"Ask the primary server; what it answers holds here once what it had written until then is replayed."),
             Self::OtherLayout => Report::new(
                 ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-                text!["cannot determine the horizon of ordered ids"],
+                text![c"cannot determine the horizon of ordered ids"],
             )
-            .detail(text!["Sessions of this server use different releases of library \"ulid\"."])
+            .detail(text![c"Sessions of this server use different releases of library \"ulid\"."])
             .hint(c"Restart the server."),
             Self::OperatorClass { class, type_name } => {
                 Report::of_core(ERRCODE_DATATYPE_MISMATCH, UNACCEPTED, class, type_name)
@@ -244,24 +219,41 @@ impl<'call> Fault<'call> {
             }
             Self::Seed => Report::new(
                 ERRCODE_INTERNAL_ERROR,
-                text![format_args!("{}", pg_ulid::Error::from(ErrorKind::Seed))],
+                text![c"%.*s", shown(pg_ulid::Error::from(ErrorKind::Seed))],
             ),
         }
     }
 }
 
 /// What is wrong with a text: the character, as the text has it, or the length.
-fn detail(text: &[u8], error: pg_ulid::Error) -> Text {
-    match error.kind() {
-        ErrorKind::Character { position, expected, .. } => {
-            let place = format_args!(" at position {position} is not {expected}.");
-            match first_character(text.get(position.saturating_sub(1)..).unwrap_or_default()) {
-                Character::Text(character) => text!["Character \"", character, "\"", place],
-                Character::Byte(byte) => text![format_args!("Byte {byte:#04x}{place}")],
-            }
+fn detail(text: &[u8], error: pg_ulid::Error) -> Text<'_> {
+    let ErrorKind::Character { position, expected, .. } = error.kind() else { return sentence(error) };
+    let text = text.get(position.saturating_sub(1)..).unwrap_or_default();
+    let rest = shown(format_args!("position {position} is not {expected}"));
+    let mut character = [0_u8; 16];
+    character.iter_mut().zip(text.iter().take(4)).for_each(|(copy, &byte)| *copy = byte);
+    // SAFETY: these report no errors. pg_encoding_mblen looks at the bytes of one character; a copy that ends with
+    // zeros gives it more than any encoding can want.
+    let (encoding, length) = unsafe {
+        let encoding = server::GetDatabaseEncoding();
+        (encoding, server::pg_encoding_mblen(encoding, character.as_ptr().cast()))
+    };
+    match text.first() {
+        // It may be part of a character, which in SQL_ASCII only the client knows.
+        Some(byte) if !byte.is_ascii() && encoding == pg_enc::PG_SQL_ASCII as c_int => {
+            text![c"Byte %.*s at %.*s.", shown(format_args!("{byte:#04x}")), rest]
         }
-        _ => text![Sentence(error)],
+        _ => text![c"Character \"%.*s\" at %.*s.", text.get(..length as usize).unwrap_or(text), rest],
     }
+}
+
+/// What becomes a sentence by a capital and a full stop.
+fn sentence(what: impl fmt::Display) -> Text<'static> {
+    let mut shown = shown(what);
+    if let Some(first) = shown.bytes.first_mut() {
+        first.make_ascii_uppercase();
+    }
+    text![c"%.*s.", shown]
 }
 
 /// Names the id, so that its row can be found, and what prevents the conversion.
@@ -274,43 +266,45 @@ fn convert_report(error: pg_ulid::Error, id: u128) -> Report<'static> {
             let (d, e) = (value >> 48 & 0xffff, value & 0xffff_ffff_ffff);
             Report::new(
                 ERRCODE_INVALID_PARAMETER_VALUE,
-                text![format_args!(
-                    "{}",
-                    error.about(format_args!("uuid \"{a:08x}-{b:04x}-{c:04x}-{d:04x}-{e:012x}\""))
-                )],
+                text![
+                    c"%.*s",
+                    shown(error.about(format_args!("uuid \"{a:08x}-{b:04x}-{c:04x}-{d:04x}-{e:012x}\"")))
+                ],
             )
-            .detail(text![format_args!(
-                "Its version is {version} and its variant, in bits, is {variant:b}; that of RFC 9562 is 10."
-            )])
+            .detail(text![
+                c"Its version is %.*s and its variant, in bits, is %.*s; that of RFC 9562 is 10.",
+                shown(version),
+                shown(format_args!("{variant:b}"))
+            ])
         }
         ErrorKind::Time { target } => Report::new(
             ERRCODE_DATETIME_FIELD_OVERFLOW,
-            text![format_args!("{}", error.about(format_args!("ulid \"{ulid}\"")))],
+            text![c"%.*s", shown(error.about(format_args!("ulid \"{ulid}\"")))],
         )
         .detail(match target {
             ForeignId::UuidV1 | ForeignId::UuidV6 => {
-                text!["Such a uuid holds times to 5236-03-31 21:21:00.684+00."]
+                text![c"Such a uuid holds times to 5236-03-31 21:21:00.684+00."]
             }
-            _ => text!["A snowflake holds times from its epoch to 2^41 - 1 milliseconds after it."],
+            _ => text![c"A snowflake holds times from its epoch to 2^41 - 1 milliseconds after it."],
         }),
         ErrorKind::Randomness { target } => Report::new(
             ERRCODE_INVALID_PARAMETER_VALUE,
-            text![format_args!("{}", error.about(format_args!("ulid \"{ulid}\"")))],
+            text![c"%.*s", shown(error.about(format_args!("ulid \"{ulid}\"")))],
         )
         .detail(match target {
-            ForeignId::Snowflake => text![format_args!(
-                "Its low 58 bits are {:#x}; made from a snowflake, they are zero.",
-                randomness & ((1 << 58) - 1)
-            )],
-            ForeignId::Key => text![format_args!(
-                "The high 17 bits of its randomness are {:#x}; made from a key, they are zero.",
-                randomness >> 63
-            )],
-            _ => text![format_args!(
-                "The 14 bits after its time are {} and its low 4 bits {}; made from such a uuid, they are at most 9999 and zero.",
-                randomness >> 66,
-                randomness & 0xf
-            )],
+            ForeignId::Snowflake => text![
+                c"Its low 58 bits are %.*s; made from a snowflake, they are zero.",
+                shown(format_args!("{:#x}", randomness & ((1 << 58) - 1)))
+            ],
+            ForeignId::Key => text![
+                c"The high 17 bits of its randomness are %.*s; made from a key, they are zero.",
+                shown(format_args!("{:#x}", randomness >> 63))
+            ],
+            _ => text![
+                c"The 14 bits after its time are %.*s and its low 4 bits %.*s; made from such a uuid, they are at most 9999 and zero.",
+                shown(randomness >> 66),
+                shown(randomness & 0xf)
+            ],
         }),
         // A time that does not fit.
         _ => Fault::Timestamp.report(),
@@ -320,16 +314,9 @@ fn convert_report(error: pg_ulid::Error, id: u128) -> Report<'static> {
 /// What PostgreSQL says of an error.
 struct Report<'call> {
     sqlstate: PgSqlErrorCode,
-    message: Message<'call>,
-    detail: Option<Text>,
+    message: Text<'call>,
+    detail: Option<Text<'call>>,
     hint: Option<&'static CStr>,
-}
-
-enum Message<'call> {
-    /// A text in English.
-    Own(Text),
-    /// A format of core's, which the server translates, and its two values.
-    Core(&'static CStr, [&'call CStr; 2]),
 }
 
 const INVALID_SYNTAX: &CStr = c"invalid input syntax for type %s: \"%s\"";
@@ -337,21 +324,23 @@ const OUT_OF_RANGE: &CStr = c"value \"%s\" is out of range for type %s";
 const UNACCEPTED: &CStr = c"operator class \"%s\" does not accept data type %s";
 
 impl<'call> Report<'call> {
-    fn new(sqlstate: PgSqlErrorCode, message: Text) -> Self {
-        Self { sqlstate, message: Message::Own(message), detail: None, hint: None }
+    fn new(sqlstate: PgSqlErrorCode, message: Text<'call>) -> Self {
+        Self { sqlstate, message, detail: None, hint: None }
     }
 
     fn of_core(sqlstate: PgSqlErrorCode, format: &'static CStr, a: &'call CStr, b: &'call CStr) -> Self {
-        Self { sqlstate, message: Message::Core(format, [a, b]), detail: None, hint: None }
+        let pieces = [a, b, c""].map(|text| Piece::Bytes(text.to_bytes_with_nul()));
+        Self::new(sqlstate, Text { format, pieces, of_core: true })
     }
 
     /// A time that no ULID has.
-    fn of_time(name: &str) -> Self {
-        let error = pg_ulid::Error::from(ErrorKind::Range);
-        Self::new(ERRCODE_DATETIME_FIELD_OVERFLOW, text![format_args!("{name} {error}")]).detail(text![TIMES])
+    fn of_time(name: &'call str) -> Self {
+        let range = shown(pg_ulid::Error::from(ErrorKind::Range));
+        Self::new(ERRCODE_DATETIME_FIELD_OVERFLOW, text![c"%.*s %.*s", name.as_bytes(), range])
+            .detail(text![c"A ULID holds times from 1970-01-01 00:00:00+00 to 10889-08-02 05:31:50.655+00."])
     }
 
-    fn detail(self, detail: Text) -> Self {
+    fn detail(self, detail: Text<'call>) -> Self {
         Self { detail: Some(detail), ..self }
     }
 
@@ -359,118 +348,126 @@ impl<'call> Report<'call> {
         Self { hint: Some(hint), ..self }
     }
 
+    /// Reports it, and returns if it is no error.
+    fn send(&self, level: PgLogLevel, location: &'static Location<'static>, plain: Plain) {
+        // SAFETY: a null domain is core's; the file ends with a zero.
+        unsafe {
+            if server::errstart(level as c_int, null()) {
+                self.describe(plain);
+                server::errfinish(location.file_as_c_str().as_ptr(), location.line() as c_int, null());
+            }
+        }
+    }
+
     /// # Safety
-    /// An error report has been started, and all frames from here to PostgreSQL are plain.
-    unsafe fn describe(&self) {
-        let text = c"%s".as_ptr();
-        // SAFETY: a report has been started. Each format has as many directives, all of them %s, as it is given
-        // strings, and these end with a zero.
+    /// An error report has been started.
+    unsafe fn describe(&self, _: Plain) {
+        // SAFETY: a report has been started; a hint has no directives.
         unsafe {
             server::errcode(self.sqlstate as c_int);
-            match &self.message {
-                Message::Own(message) => server::errmsg(text, message.0.data),
-                Message::Core(format, [a, b]) => server::errmsg(format.as_ptr(), a.as_ptr(), b.as_ptr()),
-            };
+            self.message.pass_to(server::errmsg);
             if let Some(detail) = &self.detail {
-                server::errdetail(text, detail.0.data);
+                detail.pass_to(server::errdetail);
             }
             if let Some(hint) = self.hint {
-                server::errhint(text, hint.as_ptr());
+                server::errhint(hint.as_ptr());
             }
         }
     }
 }
 
-/// A text in the server's encoding and memory, which grows as needed and ends with a zero. It has nothing to drop, and
-/// neither has the formatting of numbers and ids into it: where memory runs out, the server's error passes all of it.
-struct Text(StringInfoData);
+/// A text that the server makes of a format and its pieces.
+struct Text<'call> {
+    format: &'static CStr,
+    pieces: [Piece<'call>; 3],
+    /// Whether the format is core's, which the server translates. Its two directives are `%s`.
+    of_core: bool,
+}
 
-impl Text {
-    fn new() -> Self {
-        let mut text = StringInfoData::default();
-        // SAFETY: this allocates; it is called where all frames are plain, as all of this module.
-        unsafe { server::initStringInfo(&mut text) };
-        Self(text)
+/// The number of the directives of a format; more than a text has pieces if one is not `%.*s`.
+const fn directives(format: &CStr) -> usize {
+    let (mut rest, mut n) = (format.to_bytes(), 0);
+    while let [_, after @ ..] = rest {
+        n += match rest {
+            [b'%', b'.', b'*', b's', ..] => 1,
+            [b'%', ..] => 4,
+            _ => 0,
+        };
+        rest = after;
+    }
+    n
+}
+
+impl<'call> Text<'call> {
+    fn new<const N: usize>(format: &'static CStr, given: [Piece<'call>; N]) -> Self {
+        let mut pieces = [Piece::Bytes(&[]); 3];
+        pieces.iter_mut().zip(given).for_each(|(piece, given)| *piece = given);
+        Self { format, pieces, of_core: false }
+    }
+
+    /// # Safety
+    /// The function takes a format, and a report has been started.
+    unsafe fn pass_to(&self, function: unsafe extern "C-unwind" fn(*const c_char, ...) -> c_int) {
+        let [a, b, c] = self.pieces.each_ref().map(Piece::bytes);
+        let [i, j, k] = [a, b, c].map(|bytes| bytes.len() as c_int);
+        // SAFETY: each directive takes a length and as many bytes; one of core's takes bytes that end with a zero.
+        unsafe {
+            match self.of_core {
+                true => function(self.format.as_ptr(), a.as_ptr(), b.as_ptr()),
+                false => function(self.format.as_ptr(), i, a.as_ptr(), j, b.as_ptr(), k, c.as_ptr()),
+            };
+        }
     }
 }
 
-impl Write for Text {
+#[derive(Clone, Copy)]
+enum Piece<'call> {
+    /// Bytes in the server's encoding.
+    Bytes(&'call [u8]),
+    Shown(Shown),
+}
+
+impl Piece<'_> {
+    fn bytes(&self) -> &[u8] {
+        match self {
+            Self::Bytes(bytes) => bytes,
+            Self::Shown(shown) => shown.bytes.get(..shown.len).unwrap_or_default(),
+        }
+    }
+}
+
+impl<'call> From<&'call [u8]> for Piece<'call> {
+    fn from(bytes: &'call [u8]) -> Self {
+        Self::Bytes(bytes)
+    }
+}
+
+impl From<Shown> for Piece<'_> {
+    fn from(shown: Shown) -> Self {
+        Self::Shown(shown)
+    }
+}
+
+/// A value as text, which is formatted in this frame: none calls the server. The longest, that a time is out of range
+/// for a uuid, has 81 bytes.
+#[derive(Clone, Copy)]
+struct Shown {
+    bytes: [u8; 96],
+    len: usize,
+}
+
+fn shown(value: impl fmt::Display) -> Shown {
+    let mut shown = Shown { bytes: [0; _], len: 0 };
+    // What had no room would be missing.
+    let _ = write!(shown, "{value}");
+    shown
+}
+
+impl Write for Shown {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        text.as_bytes().append_to(self);
+        let end = self.len + text.len();
+        self.bytes.get_mut(self.len..end).ok_or(fmt::Error)?.copy_from_slice(text.as_bytes());
+        self.len = end;
         Ok(())
     }
-}
-
-trait Piece {
-    fn append_to(self, text: &mut Text);
-}
-
-impl Piece for &[u8] {
-    fn append_to(self, text: &mut Text) {
-        for &byte in self {
-            // SAFETY: the text has been initialized; see `Text::new`.
-            unsafe { server::appendStringInfoChar(&mut text.0, byte as c_char) };
-        }
-    }
-}
-
-impl Piece for &str {
-    fn append_to(self, text: &mut Text) {
-        self.as_bytes().append_to(text);
-    }
-}
-
-impl Piece for fmt::Arguments<'_> {
-    fn append_to(self, text: &mut Text) {
-        // Appending does not fail.
-        let _ = text.write_fmt(self);
-    }
-}
-
-/// What becomes a sentence by a capital and a full stop.
-struct Sentence<T>(T);
-
-impl<T: fmt::Display> Piece for Sentence<T> {
-    fn append_to(self, text: &mut Text) {
-        let start = text.0.len as usize;
-        format_args!("{}.", self.0).append_to(text);
-        // SAFETY: something was appended there.
-        unsafe {
-            let first = text.0.data.cast::<u8>().add(start);
-            *first = (*first).to_ascii_uppercase();
-        }
-    }
-}
-
-/// How a character is quoted.
-enum Character<'call> {
-    /// As it is, in the server's encoding.
-    Text(&'call [u8]),
-    /// As a number: a byte that may be part of a character, which in SQL_ASCII only the client knows.
-    Byte(u8),
-}
-
-/// The first character of a text; none of an empty one.
-fn first_character(text: &[u8]) -> Character<'_> {
-    // SAFETY: these report no errors. pg_encoding_mblen looks at the bytes of one character; a copy that ends with
-    // zeros gives it more than any encoding can want.
-    let length = unsafe {
-        let encoding = server::GetDatabaseEncoding();
-        match text.first() {
-            Some(&byte) if !byte.is_ascii() && encoding == pg_enc::PG_SQL_ASCII as c_int => {
-                return Character::Byte(byte);
-            }
-            _ => {}
-        }
-        let mut character = [0_u8; 16];
-        character.iter_mut().zip(text.iter().take(4)).for_each(|(copy, &byte)| *copy = byte);
-        server::pg_encoding_mblen(encoding, character.as_ptr().cast())
-    };
-    let length = usize::try_from(length).unwrap_or_default();
-    Character::Text(text.get(..length).unwrap_or(text))
-}
-
-/// The file of a location, with a zero at its end.
-fn file(location: &'static Location<'static>) -> *const c_char {
-    location.file_as_c_str().as_ptr()
 }
