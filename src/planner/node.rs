@@ -41,9 +41,9 @@ impl Root {
         unsafe { self.root.as_ref().parse.as_ref() }
     }
 
-    /// Whether the current user may execute a function. If not everybody may, a plan that is made with this answer is
-    /// for this user alone. When the function changes, such as its privileges, the plan is made again; core's are
-    /// taken not to change, as core does.
+    /// Whether the current user may execute a function. If not everybody may, a plan that is made with this answer,
+    /// whichever it is, is for this user alone. When the function changes, such as its privileges, the plan is made
+    /// again; core's are taken not to change, as core does.
     pub(super) fn may_execute(self, function: Oid) -> bool {
         let may = |role| {
             // SAFETY: a function that does not exist is an ERROR.
@@ -61,28 +61,15 @@ impl Root {
             };
             result == pg_sys::AclResult::ACLCHECK_OK
         };
-        // SAFETY: it reads a variable of the process.
-        if !may(unsafe { server::GetUserId() }) {
-            return false;
-        }
-        // What everybody may do is what the role zero may, in has_function_privilege() too.
-        if !may(Oid::INVALID) {
-            self.depends_on_role();
-        }
-        self.depends_on_function(function);
-        true
-    }
-
-    /// Marks the plan as one for the current role alone.
-    fn depends_on_role(self) {
         // SAFETY: every root has the state that all queries of a statement share, and nobody else changes it meanwhile.
-        unsafe { (*self.root.as_ref().glob).dependsOnRole = true };
-    }
-
-    /// Lets a cached plan be made again when a function changes.
-    fn depends_on_function(self, function: Oid) {
-        // SAFETY: the contract of the module: the root and the state that all queries of a statement share are valid.
-        unsafe { server::record_plan_function_dependency(self.as_ptr(), function) };
+        unsafe {
+            server::record_plan_function_dependency(self.as_ptr(), function);
+            // What everybody may do is what the role zero may, in has_function_privilege() too.
+            may(Oid::INVALID) || {
+                (*self.root.as_ref().glob).dependsOnRole = true;
+                may(server::GetUserId())
+            }
+        }
     }
 }
 

@@ -181,12 +181,21 @@ RESET ROLE;
 -- nor does it put anything in place of what the role may not execute
 CREATE TABLE open (id uuid PRIMARY KEY);
 GRANT SELECT ON open TO regress_uuid_reader;
-REVOKE EXECUTE ON FUNCTION ulid_eq(ulid, ulid) FROM PUBLIC;
+REVOKE EXECUTE ON FUNCTION ulid_eq(ulid, ulid), ulid_range_lower(tstzrange) FROM PUBLIC;
 SET ROLE regress_uuid_reader;
 SELECT count(*) FROM open WHERE id = '7ZZZZZZZZZZZZZZZZZZZZZZZZZ'::ulid;
 RESET ROLE;
 RESET enable_seqscan;
-GRANT EXECUTE ON FUNCTION ulid_eq(ulid, ulid) TO PUBLIC;
+-- until it may, or another role executes the statement
+SET plan_cache_mode = force_generic_plan;
+PREPARE within (tstzrange) AS SELECT FROM open WHERE id <@ $1;
+SELECT role, plan FROM unnest(ARRAY['regress_uuid_reader', 'none', 'regress_uuid_reader']) AS role,
+    plan('EXECUTE within (NULL)' || left(set_config('role', role, false), 0)) WHERE plan LIKE '%Scan%open';
+RESET ROLE;
+GRANT EXECUTE ON FUNCTION ulid_eq(ulid, ulid), ulid_range_lower(tstzrange) TO PUBLIC;
+SET ROLE regress_uuid_reader;
+SELECT plan('EXECUTE within (NULL)') LIMIT 1;
+RESET ROLE;
 DROP TABLE open;
 
 DROP TABLE held, native;
