@@ -35,7 +35,7 @@ mod node;
 mod selectivity;
 mod simplify;
 
-use std::ffi::{CStr, c_int, c_void};
+use std::ffi::{CStr, c_void};
 
 use node::{Expr, Root};
 use pgrx::pg_sys::{self, Const, Datum, NodeTag, Oid};
@@ -169,8 +169,6 @@ struct Raises;
 struct Call {
     predicate: &'static Predicate,
     function: Oid,
-    /// The index of the ulid among the arguments, from 0.
-    ulid_index: c_int,
     ulid: Expr,
     argument: Expr,
 }
@@ -178,9 +176,9 @@ struct Call {
 impl Call {
     /// The call with these arguments; `None` if they are not of the predicate's types.
     fn of(predicate: &'static Predicate, function: Oid, [first, second]: [Expr; 2]) -> Option<Self> {
-        let (ulid_index, ulid, argument) = match (predicate.takes(first), predicate.takes(second)) {
-            (false, true) => (0, first, second),
-            (true, false) => (1, second, first),
+        let (ulid, argument) = match (predicate.takes(first), predicate.takes(second)) {
+            (false, true) => (first, second),
+            (true, false) => (second, first),
             _ => return None,
         };
         if !catalog::has_sixteen_bytes(ulid.typid(), ulid.plain) {
@@ -188,7 +186,7 @@ impl Call {
         }
         // A range is relabelled as the domain that the operators take.
         let inner = argument.relabelled().filter(|inner| predicate.takes(*inner));
-        Some(Self { predicate, function, ulid_index, ulid, argument: inner.unwrap_or(argument) })
+        Some(Self { predicate, function, ulid, argument: inner.unwrap_or(argument) })
     }
 
     /// `ulid >= lower` and `ulid <= upper`, all of whose nodes are new, by the operators of a family: those of ulid, or

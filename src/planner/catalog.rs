@@ -33,12 +33,6 @@ pub(super) fn default_family(typid: Oid, _: Plain) -> Option<Oid> {
     (family != Oid::INVALID).then_some(family)
 }
 
-/// The operator family of an operator class.
-pub(super) fn family_of(class: Oid, _: Plain) -> Oid {
-    // SAFETY: a class that does not exist is an ERROR.
-    unsafe { server::get_opclass_family(class) }
-}
-
 /// The operator that is a strategy of a type's own btree family, if it belongs to another family, too.
 pub(super) fn operator(typid: Oid, strategy: u32, family: Oid, plain: Plain) -> Option<Oid> {
     // SAFETY: what does not exist is not found.

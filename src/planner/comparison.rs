@@ -9,7 +9,7 @@ use super::node::{self, Expr, Root, pair};
 use super::{Answer, Plain, catalog};
 
 /// The comparison by core's operator of uuid, which is exact. The planner asks only where the operator of ulid does not
-/// belong to the index.
+/// belong to the index, and, of an operator, only where the other side is the same for all rows of a scan.
 #[allow(unsafe_code)]
 pub(super) fn answer(request: &mut SupportRequestIndexCondition, plain: Plain) -> Answer {
     // SAFETY: the request is the planner's.
@@ -19,7 +19,7 @@ pub(super) fn answer(request: &mut SupportRequestIndexCondition, plain: Plain) -
     let column_is_left = request.indexarg == 0;
     let (column, other) = if column_is_left { (left, right) } else { (right, left) };
     let typid = column.typid();
-    if other.typid() != typid || !other.is_constant_in_scan(request) {
+    if other.typid() != typid {
         return None;
     }
     // What the operator means, its own family says. With the sides exchanged, `<` becomes `>`.

@@ -4,6 +4,7 @@ use pgrx::pg_sys::SupportRequestIndexCondition;
 
 use super::node::{self, Expr, Root};
 use super::{Answer, Call, Plain, Predicate};
+use crate::server;
 
 /// The bounds for an index on the ulid, which are exact.
 ///
@@ -19,11 +20,14 @@ pub(super) fn answer(
     // SAFETY: the request is the planner's.
     let (root, clause) = unsafe { (Root::of(request.root, plain)?, Expr::of(request.node, plain)?) };
     let call = Call::of(predicate, request.funcid, clause.arguments()?)?;
-    if call.ulid_index != request.indexarg
-        || !call.argument.is_constant_in_scan(request)
-        || call.argument.contains_subplans()
-    {
-        return None;
+    let argument = call.argument.as_ptr();
+    // SAFETY: request and index are the planner's.
+    unsafe {
+        if !server::is_pseudo_constant_for_index(request.root, argument, request.index)
+            || server::contain_subplans(argument)
+        {
+            return None;
+        }
     }
     let conditions = call.comparisons(root, request.opfamily)?;
     request.lossy = false;

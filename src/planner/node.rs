@@ -7,7 +7,7 @@ use std::ptr::{NonNull, null_mut};
 
 use pgrx::pg_sys::{
     self, BOOLOID, CoercionForm, Const, FuncExpr, List, Node, NodeTag, Oid, OpExpr, PlannerInfo, Query,
-    RangeTblEntry, RelabelType, SupportRequestIndexCondition, Var,
+    RangeTblEntry, RelabelType, Var,
 };
 
 use super::catalog;
@@ -218,18 +218,6 @@ impl Expr {
         let and = pg_sys::BoolExprType::AND_EXPR;
         // SAFETY: the list is a new one.
         unsafe { Self::made(server::makeBoolExpr(and, list([self, other]), -1), self.plain) }
-    }
-
-    /// Whether it is the same for all rows of one scan of the index.
-    pub(super) fn is_constant_in_scan(self, request: &SupportRequestIndexCondition) -> bool {
-        // SAFETY: the contract of the module: request and index are the planner's.
-        unsafe { server::is_pseudo_constant_for_index(request.root, self.as_ptr(), request.index) }
-    }
-
-    /// Whether it contains a sub-select that is not yet a parameter.
-    pub(super) fn contains_subplans(self) -> bool {
-        // SAFETY: the contract of the module.
-        unsafe { server::contain_subplans(self.as_ptr()) }
     }
 
     /// Whether it calls a function that is not immutable. Estimators evaluate those that are stable.

@@ -1,5 +1,5 @@
-//! Plain comparisons in place of a predicate, if a table is partitioned by ranges of the ulid: pruning only knows
-//! operators of the partition key's family.
+//! Plain comparisons in place of a predicate, if a table is partitioned by ranges or lists of the ulid: pruning only
+//! knows operators of the partition key's family.
 #![allow(unsafe_code)]
 
 use std::ffi::{c_char, c_int, c_void};
@@ -10,7 +10,7 @@ use pgrx::pg_sys::{
     SysCacheIdentifier, Var,
 };
 
-use super::catalog::{attribute, family_of, is_sql};
+use super::catalog::{attribute, is_sql};
 use super::node::{self, Expr, Root, pair};
 use super::{Answer, Call, Plain, Predicate};
 use crate::server;
@@ -27,18 +27,14 @@ pub(super) fn answer(
     };
     let call = Call::of(predicate, function, arguments)?;
     let query = root.query()?;
-    // ON CONFLICT is matched to an index whose expressions contain the predicate.
-    if !query.onConflict.is_null()
-        || is_called_by_grouping_sets(query, function, plain)
-        || !can_be_repeated(root, call.argument)
-    {
+    if is_called_by_grouping_sets(query, function, plain) || !can_be_repeated(root, call.argument) {
         return None;
     }
     let column = Column::of(query, call.ulid)?;
     let family = in_temporary_memory(
         || {
             column
-                .family_of_ranges(function, plain)
+                .family(function, plain)
                 .filter(|_| !is_called_by_indexes_or_statistics(column.table, function, plain))
         },
         plain,
@@ -80,7 +76,7 @@ fn in_temporary_memory<T: Copy>(function: impl FnOnce() -> T + Copy, _: Plain) -
 /// does not stay equal, since it becomes part of an `AND` around it.
 ///
 /// Nothing is expanded here to find out: that would also evaluate what a parameter leaves out, which can fail.
-fn is_called_by_grouping_sets(query: &Query, function: Oid, plain: Plain) -> bool {
+pub(super) fn is_called_by_grouping_sets(query: &Query, function: Oid, plain: Plain) -> bool {
     if query.groupingSets.is_null() {
         return false;
     }
@@ -179,36 +175,28 @@ impl Column {
             expression = inner;
         }
         let var = expression.cast::<Var>()?;
-        // For a key that is an expression, the column is 0, which in a Var means the whole row.
-        if var.varattno <= 0 {
-            return None;
-        }
         let table = node::table(query, var)
             .filter(|table| table.relkind as u8 == pg_sys::RELKIND_PARTITIONED_TABLE)?;
         Some(Self { table: table.relid, number: var.varattno })
     }
 
-    /// The operator family of the column, if its table is partitioned by its ranges. `None` if the key has an
+    /// The operator family of the column in the key of its table. `None` if it is not there, or the key has an
     /// expression that calls this function, too.
-    fn family_of_ranges(&self, function: Oid, plain: Plain) -> Option<Oid> {
+    fn family(&self, function: Oid, plain: Plain) -> Option<Oid> {
         let cache = SysCacheIdentifier::PARTRELID as c_int;
-        // SAFETY: the cache is that of pg_partitioned_table, whose structure and attributes these are.
+        // SAFETY: the cache is that of pg_partitioned_table, whose attributes these are. Its classes exist.
         unsafe {
             let tuple = server::SearchSysCache1(cache, Datum::from(self.table));
             if tuple.is_null() {
                 return None;
             }
-            // 'r' for ranges: a macro in some versions, an enumeration in others.
-            let is_by_range = (*pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_partitioned_table>())
-                .partstrat as u8
-                == b'r';
-            let class = self.class(cache, tuple, plain).filter(|_| is_by_range);
+            let class = self.class(cache, tuple, plain);
             let expressions = expressions(cache, tuple, pg_sys::Anum_pg_partitioned_table_partexprs, plain);
             server::ReleaseSysCache(tuple);
             if calls(expressions, &|called| called == function, plain) {
                 return None;
             }
-            class.map(|class| family_of(class, plain))
+            class.map(|class| server::get_opclass_family(class))
         }
     }
 

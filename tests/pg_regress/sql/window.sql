@@ -153,7 +153,11 @@ EXPLAIN (COSTS OFF) SELECT * FROM part AS p WHERE tstzrange('2026-02-03 00:00+00
 EXPLAIN (COSTS OFF) SELECT * FROM part WHERE id <@ tstzrange('2026-02-03 00:00+00', NULL);
 PREPARE by_window (tstzrange) AS SELECT * FROM part WHERE id <@ $1;
 EXPLAIN (COSTS OFF) EXECUTE by_window ('[2026-02-03 00:00+00, 2026-02-04 00:00+00)');
--- a column that the table is not partitioned by, or not in ranges, keeps the operator, and its estimate
+-- so are lists
+CREATE TABLE listed (id ulid) PARTITION BY LIST (id);
+CREATE TABLE listed_1 PARTITION OF listed FOR VALUES IN (ulid_lower_bound('2026-02-01 00:00+00'));
+EXPLAIN (COSTS OFF) SELECT * FROM listed WHERE id <@ tstzrange('2026-02-01 00:00+00', '2026-02-04 00:00+00');
+-- a column that the table is not partitioned by, or by hash, keeps the operator, and its estimate
 CREATE TABLE numbered (id ulid, n int) PARTITION BY RANGE (n);
 CREATE TABLE numbered_1 PARTITION OF numbered FOR VALUES FROM (1) TO (2);
 EXPLAIN (COSTS OFF) SELECT * FROM numbered WHERE id <@ tstzrange('2026-02-03 00:00+00', '2026-02-04 00:00+00');
@@ -168,7 +172,7 @@ EXPLAIN (COSTS OFF) SELECT * FROM whole WHERE id <@ period;
 EXPLAIN (COSTS OFF) SELECT * FROM numbered, LATERAL (SELECT count(*) FROM whole WHERE numbered.id <@ tstzrange('2026-02-03 00:00+00', NULL)) AS s;
 RESET plan_cache_mode;
 DEALLOCATE ALL;
-DROP TABLE part, numbered, hashed, whole;
+DROP TABLE part, numbered, hashed, listed, whole;
 
 -- whether a window can become comparisons is decided for each of many, and leaves nothing in the planner's memory
 CREATE TABLE many (id ulid, n int) PARTITION BY RANGE (id);
