@@ -165,6 +165,7 @@ declare! {
     fn get_func_namespace(function: Oid) -> Oid;
     fn func_volatile(function: Oid) -> c_char;
     fn get_opcode(operator: Oid) -> Oid;
+    fn get_negator(operator: Oid) -> Oid;
     fn get_opclass_family(opclass: Oid) -> Oid;
     fn op_in_opfamily(operator: Oid, family: Oid) -> bool;
     fn get_op_opfamily_strategy(operator: Oid, family: Oid) -> c_int;

@@ -50,6 +50,16 @@ pub(super) fn strategy(operator: Oid, typid: Oid, plain: Plain) -> Option<u32> {
     u32::try_from(strategy).ok().filter(|&strategy| strategy != 0)
 }
 
+/// The comparison of two values of a type by a function: a strategy of the type's own btree family, or its negator.
+pub(super) fn comparison(function: Oid, typid: Oid, plain: Plain) -> Option<Oid> {
+    let family = default_family(typid, plain)?;
+    (1..=pg_sys::BTMaxStrategyNumber)
+        .filter_map(|strategy| operator(typid, strategy, family, plain))
+        // SAFETY: the operator exists; invalid if it has no negator.
+        .flat_map(|operator| [operator, unsafe { server::get_negator(operator) }])
+        .find(|&operator| function_of(operator, plain) == function)
+}
+
 /// The function of an operator; invalid if there is no such operator.
 pub(super) fn function_of(operator: Oid, _: Plain) -> Oid {
     // SAFETY: what does not exist is not found.

@@ -6,6 +6,7 @@ use pgrx::pg_sys::{
 };
 
 use super::node::{self, Expr, Root, pair};
+use super::simplify::is_called_by_grouping_sets;
 use super::{Answer, Plain, catalog};
 
 /// The comparison by core's operator of uuid, which is exact. The planner asks only where the operator of ulid does not
@@ -36,7 +37,7 @@ pub(super) fn answer(request: &mut SupportRequestIndexCondition, plain: Plain) -
     Some(node::list([Expr::op_clause(exact, column, other)]).cast())
 }
 
-/// The call as it is, in which a uuid is cast to ulid as if the query had said so.
+/// The comparison, in which a uuid is cast to ulid as if the query had said so.
 ///
 /// postgres_fdw sends a constant beside a column without its type, and an implicit cast of the column not at all, so
 /// the other server would read the text of a ulid as a uuid. Whether a column belongs to a foreign table, and a
@@ -45,9 +46,18 @@ pub(super) fn answer(request: &mut SupportRequestIndexCondition, plain: Plain) -
 #[allow(unsafe_code)]
 pub(super) fn simplify(request: &SupportRequestSimplify, plain: Plain) -> Answer {
     // SAFETY: the request is the planner's, and holds a call.
-    for side in unsafe { pair((*request.fcall).args, plain)? } {
-        // The arguments were made for this call, which keeps them if there is no other in its place.
-        side.print_as_cast();
+    let (root, function, sides) = unsafe {
+        (Root::of(request.root, plain), (*request.fcall).funcid, pair((*request.fcall).args, plain)?)
+    };
+    // A call that is not written as an operator would become one, which NOT can make another one of.
+    let query = root.as_ref().and_then(Root::query);
+    if !sides.into_iter().any(Expr::is_implicit_cast)
+        || query.is_some_and(|query| is_called_by_grouping_sets(query, function, plain))
+    {
+        return None;
     }
-    None
+    let typid = sides[0].typid();
+    let operator = catalog::comparison(function, typid, plain)?;
+    let [left, right] = sides.map(|side| side.relabelled().map_or(side, |inner| inner.copy().relabel(typid)));
+    Some(Expr::op_clause(operator, left, right).as_ptr())
 }

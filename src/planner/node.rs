@@ -165,19 +165,17 @@ impl Expr {
         }
     }
 
-    /// Makes an implicit relabelling, which the planner has made just now, one that is printed as a cast. Both are the
-    /// same to `equal()`.
-    pub(super) fn print_as_cast(self) {
-        if self.cast::<RelabelType>().is_some() {
-            // SAFETY: it is one, and nobody else reads it meanwhile.
-            unsafe { (*self.as_ptr::<RelabelType>()).relabelformat = CoercionForm::COERCE_EXPLICIT_CAST };
-        }
-    }
-
     /// What it relabels.
     pub(super) fn relabelled(self) -> Option<Self> {
         // SAFETY: the contract of the module.
         unsafe { Self::of(self.cast::<RelabelType>()?.arg, self.plain) }
+    }
+
+    /// Whether it is an implicit cast from another type, not only from a domain over its own.
+    pub(super) fn is_implicit_cast(self) -> bool {
+        self.cast::<RelabelType>()
+            .is_some_and(|cast| cast.relabelformat == CoercionForm::COERCE_IMPLICIT_CAST)
+            && self.relabelled().is_some_and(|inner| inner.base_type() != self.typid())
     }
 
     /// A constant of a type of 16 bytes that is passed by reference.

@@ -95,6 +95,8 @@ SELECT plan($$SELECT n FROM by_hash WHERE id = '01JH6R5E000000000000000000'::uli
 SELECT plan($$SELECT n FROM by_brin WHERE id <@ '[2025-01-10Z,2025-01-11Z)'::tstzrange$$);
 SELECT plan($$SELECT n FROM by_domain WHERE id <@ '[2025-01-10Z,2025-01-11Z)'::tstzrange$$);
 RESET enable_seqscan;
+-- grouping sets null a comparison that is written as a call
+SELECT NOT ulid_eq(id, '01JGFJJZ000000000000000000') AS differs, count(*) FROM held GROUP BY ROLLUP (ulid_eq(id, '01JGFJJZ000000000000000000')) ORDER BY 2;
 -- what has no hook scans the table: an array, and the inner side of a join; an index of ulid's class serves these
 SELECT plan($$SELECT n FROM held WHERE id = ANY ('{01JH6R5E000000000000000000}'::ulid[])$$);
 CREATE INDEX held_id_ulid ON held (id ulid_ops);
