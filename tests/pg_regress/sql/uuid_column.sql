@@ -36,9 +36,6 @@ SELECT plan($$SELECT n FROM held WHERE id <@ '[2025-01-10Z,2025-01-11Z)'$$);
 SELECT plan($$SELECT n FROM held WHERE id <@ tstzrange('2025-01-10Z', '2025-01-10 01:00Z')$$);
 SELECT plan($$SELECT n FROM held WHERE tstzrange('2025-01-10Z', '2025-01-10 01:00Z') @> id$$);
 SELECT plan($$SELECT n FROM held WHERE id = '01JH6R5E000000000000000000'::ulid$$);
-SELECT plan($$SELECT n FROM held WHERE '01JH6R5E000000000000000000'::ulid = id$$);
-SELECT plan($$SELECT n FROM held WHERE id < '01JGFJJZ000000000000000000'::ulid$$);
-SELECT plan($$SELECT n FROM held WHERE '01JGFJJZ000000000000000000'::ulid > id$$);
 SELECT plan($$SELECT n FROM held WHERE ulid_starts_with(id, '01JH6R5')$$);
 -- parameters, in a plan for all of them
 SET plan_cache_mode = force_generic_plan;
@@ -91,6 +88,8 @@ SELECT operator, bound, bool_and(same) AS same FROM unnest(ARRAY['<', '<=', '=',
     answers(format('SELECT array[count(*), sum(n)] FROM %%1$I WHERE id %s %2$L::ulid UNION ALL SELECT array[count(*), sum(n)] FROM %%1$I WHERE %2$L::ulid %1$s id', operator, bound),
             ARRAY['held', 'by_hash', 'by_brin', 'by_desc', 'by_domain'])
 GROUP BY 1, 2 ORDER BY 1, 2;
+SELECT plan(format('SELECT n FROM held WHERE ' || condition, '01JGFJJZ000000000000000000'))
+FROM unnest(ARRAY['id < %L::ulid', 'id <= %L::ulid', 'id >= %L::ulid', 'id > %L::ulid', '%L::ulid > id', '%L::ulid = id']) AS condition;
 SELECT plan($$SELECT n FROM by_hash WHERE id = '01JH6R5E000000000000000000'::ulid$$);
 SELECT plan($$SELECT n FROM by_brin WHERE id <@ '[2025-01-10Z,2025-01-11Z)'::tstzrange$$);
 SELECT plan($$SELECT n FROM by_domain WHERE id <@ '[2025-01-10Z,2025-01-11Z)'::tstzrange$$);
