@@ -11,7 +11,7 @@
 # of medians over the rounds, the interquartile range, and the median of the ratio to ulid within a round. With --only, one of
 # the files of benches/sql is run: --only insert_one.
 use strict;
-use warnings;
+use warnings FATAL => 'all';
 use Getopt::Long;
 
 my ($full, $report, $rounds, $directory, $rows, $inserts, $one) = (0, 0, 5, '/tmp');

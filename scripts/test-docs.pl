@@ -14,7 +14,7 @@
 # is the time of the id is compared, and the width of columns is not.
 # Examples with large tables contain \set rows NUMBER; for a quick run, the environment variable ROWS replaces that number.
 use strict;
-use warnings;
+use warnings FATAL => 'all';
 use POSIX qw(strftime);
 
 my ($passed, $failed, $skipped, $databases) = (0, 0, 0, 0);

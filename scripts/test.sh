@@ -203,7 +203,7 @@ stage_lint() {
   fi
   for file in "${files[@]}"; do
     if ! perl -wc -I tests/t "$file" > "$log" 2>&1 || grep -v ' syntax OK$' "$log"; then grep ' line ' "$log" || cat "$log"; failed=1; fi
-    [ "$(grep -cE '^use (strict|warnings);' "$file")" = 2 ] || { echo "$file lacks use strict or use warnings"; failed=1; }
+    [ "$(grep -cE "^use (strict|warnings FATAL => 'all');" "$file")" = 2 ] || { echo "$file lacks use strict or fatal warnings"; failed=1; }
   done
 
   command -v npm > /dev/null || offer_packages npm

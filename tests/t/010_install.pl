@@ -2,7 +2,7 @@
 # and do not run with a compiler that is too old, or without what else a build needs. Tested in a directory that nobody
 # uses, with the library that the servers of all other tests load.
 use strict;
-use warnings;
+use warnings FATAL => 'all';
 use File::Copy 'copy';
 use File::Find 'find';
 use File::Path 'make_path';

@@ -1,6 +1,6 @@
 # The output of `make run` is correct.
 use strict;
-use warnings;
+use warnings FATAL => 'all';
 use ULID;
 
 my $node = new_server('demo', extension => 0);

@@ -1,6 +1,6 @@
 # The extension in a schema that is not in the search_path.
 use strict;
-use warnings;
+use warnings FATAL => 'all';
 use ULID;
 
 my $node = new_server('schema', extension => 0);

@@ -1,6 +1,6 @@
 # Who may install the extension, what a hostile schema can do to the user who installs it, and what a strict database grants.
 use strict;
-use warnings;
+use warnings FATAL => 'all';
 use File::Glob ':bsd_glob';
 use ULID;
 

@@ -1,7 +1,7 @@
 # Parallel queries: workers generate distinct random ids; generators that keep an order stay
 # in the leader.
 use strict;
-use warnings;
+use warnings FATAL => 'all';
 use ULID;
 
 my $node = new_server('parallel');

@@ -1,7 +1,7 @@
 # gen_ordered_ulid and gen_ordered_uuid_v7: one order for all sessions and databases of a server, preloaded or not, through
 # restarts.
 use strict;
-use warnings;
+use warnings FATAL => 'all';
 use ULID;
 
 my $node = new_server('ordered');

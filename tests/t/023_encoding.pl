@@ -1,7 +1,7 @@
 # Databases and clients of every pair of encodings: an invalid ULID is rejected as an invalid uuid is, quoted unchanged, with the
 # character at fault and its position.
 use strict;
-use warnings;
+use warnings FATAL => 'all';
 use ULID;
 
 my $node = new_server('encoding', extension => 0);

@@ -2,7 +2,7 @@
 # way, with and without the extension, except for those listed below, most of which begin to resolve. In a schema that is in no path,
 # it makes no difference at all.
 use strict;
-use warnings;
+use warnings FATAL => 'all';
 use ULID;
 
 my $node = new_server('distance', extension => 0);

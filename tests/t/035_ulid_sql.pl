@@ -2,7 +2,7 @@
 # message, detail and hint. Both are in one database, in two schemas. Then wherever ulid_sql can be: after a dump, as an
 # extension, by pg_tle, and in PGlite. CASES (500) is how many ids are made at random.
 use strict;
-use warnings;
+use warnings FATAL => 'all';
 use ULID;
 
 my $cases = $ENV{CASES} || 500;

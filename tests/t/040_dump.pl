@@ -1,7 +1,7 @@
 # pg_dump and restore, plain and custom, by the owner of a database who is no superuser, with the extension in public and in a
 # schema that is in no path: everything is restored and works.
 use strict;
-use warnings;
+use warnings FATAL => 'all';
 use ULID;
 
 my $node = new_server('dump', extension => 0);

@@ -3,7 +3,7 @@
 # a schema that is in no path. Without FROM, the older server is the newest that was tested before in this run.
 # `make test-upgrade` runs every pair.
 use strict;
-use warnings;
+use warnings FATAL => 'all';
 use ULID;
 
 my $gist = has_extension('btree_gist');

@@ -3,7 +3,7 @@
 # duration: each is stopped while it holds its locks, and a session that cannot continue then would wait until
 # lock_timeout expires. The table has ROWS (1,000,000) rows.
 use strict;
-use warnings;
+use warnings FATAL => 'all';
 use ULID;
 
 my $rows = $ENV{ROWS} || 1_000_000;

@@ -3,7 +3,7 @@
 # ALTER TABLE makes of it, and in the end what it was; no table is rewritten, and no index in the exchange. What switch.sql
 # cannot do it refuses by name. Sessions die between the steps. The table has ROWS (20,000) rows.
 use strict;
-use warnings;
+use warnings FATAL => 'all';
 use IPC::Run;
 use ULID;
 

@@ -1,7 +1,7 @@
 # From an older server to a new one by logical replication, by the commands of docs/operating/logical_upgrade.md, while
 # clients insert. Without FROM, it is the oldest that was tested before in this run.
 use strict;
-use warnings;
+use warnings FATAL => 'all';
 use ULID;
 
 my @available = older_servers();

@@ -1,6 +1,6 @@
 # Logical replication: ulid to ulid as text and in binary, uuid to ulid as text, inserts, updates and deletes.
 use strict;
-use warnings;
+use warnings FATAL => 'all';
 use ULID;
 
 my $publisher = new_server('publisher', allows_streaming => 'logical');

@@ -1,7 +1,7 @@
 # A hot standby: it reads by key and by window, generates ids in queries, and goes on with larger ones when promoted. It and a
 # restored copy continue the order of gen_ordered_ulid as docs/operating.md says, also if their clock is behind.
 use strict;
-use warnings;
+use warnings FATAL => 'all';
 use ULID;
 
 my $primary = new_server('primary', allows_streaming => 1);

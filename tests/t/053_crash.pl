@@ -2,7 +2,7 @@
 # gen_ordered_ulid goes on, and the indexes have every row. That they survive is core's work; that ids follow their order is
 # ours. ROUNDS (4) is how often the server is killed; `make crash` does it more often.
 use strict;
-use warnings;
+use warnings FATAL => 'all';
 use ULID;
 
 my $rounds = $ENV{ROUNDS} || 4;

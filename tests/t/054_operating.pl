@@ -1,7 +1,7 @@
 # What docs/operating.md says of bad days, on a server whose clock really jumps, and on one whose /dev/shm is full; and the
 # queries for postgres_exporter beside that page.
 use strict;
-use warnings;
+use warnings FATAL => 'all';
 use ULID;
 
 BEGIN { own_mounts() }

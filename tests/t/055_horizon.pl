@@ -1,7 +1,7 @@
 # ulid_ordered_horizon: whoever follows a table by it sees every row once and in order, whatever the transactions do that
 # insert rows, the reader, and the clock. FUZZ_SECONDS (8) says for how long they do it.
 use strict;
-use warnings;
+use warnings FATAL => 'all';
 use Time::HiRes qw(time usleep);
 use ULID;
 

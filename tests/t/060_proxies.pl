@@ -1,6 +1,6 @@
 # pgbouncer in transaction mode, with each generator.
 use strict;
-use warnings;
+use warnings FATAL => 'all';
 use ULID;
 
 needs_program('pgbouncer');

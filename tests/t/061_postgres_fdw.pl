@@ -1,7 +1,7 @@
 # Our own rewriting, not postgres_fdw: what the planner's hooks make of comparisons and windows (src/planner), where it is sent to
 # another server, whose options name the extension. A table of ulids is sharded by hash over two databases, one of uuids by time.
 use strict;
-use warnings;
+use warnings FATAL => 'all';
 use ULID;
 
 needs_extension('postgres_fdw');

@@ -1,6 +1,6 @@
 # Citus: the extension reaches every node, keys and windows find shards and indexes, and shards and partitions move and go.
 use strict;
-use warnings;
+use warnings FATAL => 'all';
 use ULID;
 
 needs_extension('citus');

@@ -1,6 +1,6 @@
 # TimescaleDB: a hypertable by the time of a ulid key, and the conditions that exclude chunks.
 use strict;
-use warnings;
+use warnings FATAL => 'all';
 use ULID;
 
 needs_extension('timescaledb');

@@ -3,7 +3,7 @@
 # of the kinds below, and the session must go on. PostgreSQL's protocol is spoken here, as a driver would refuse most of it.
 # CASES (1000 for each encoding) and FUZZ_SEED (1, or any if CASES is set) choose the random part; `make hostile` sends more.
 use strict;
-use warnings;
+use warnings FATAL => 'all';
 use IO::Socket::UNIX;
 use ULID;
 

@@ -2,7 +2,7 @@
 # The memory of a session does not grow with its calls. EACH (100,000) says how many ids a session generates, CALLS
 # (1,000,000) how many calls it makes; `make flood` does it with large numbers.
 use strict;
-use warnings;
+use warnings FATAL => 'all';
 use ULID;
 
 my $each = $ENV{EACH} || 100_000;

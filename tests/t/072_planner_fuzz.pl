@@ -2,7 +2,7 @@
 # them, QUERIES (500) or FUZZ_SECONDS how many, and CASE one of them; after FAULTS (5) it stops.
 # `make planner-fuzz SECONDS=3600` searches for an hour.
 use strict;
-use warnings;
+use warnings FATAL => 'all';
 use ULID;
 use PlannerFuzz;
 

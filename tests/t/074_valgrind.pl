@@ -1,6 +1,6 @@
 # Every function, and some queries of PlannerFuzz.pm, in a server of one process under valgrind: no memory is used wrongly.
 use strict;
-use warnings;
+use warnings FATAL => 'all';
 use File::Basename 'dirname';
 use ULID;
 use PlannerFuzz;

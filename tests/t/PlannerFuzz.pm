@@ -9,7 +9,7 @@
 # the server's log are faults. The same seed generates the same queries on the same server.
 package PlannerFuzz;
 use strict;
-use warnings;
+use warnings FATAL => 'all';
 use Exporter 'import';
 use IPC::Open3;
 use List::Util qw(first shuffle sum);

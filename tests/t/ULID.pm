@@ -2,7 +2,7 @@
 # software that a machine may not have.
 package ULID;
 use strict;
-use warnings;
+use warnings FATAL => 'all';
 use Cwd 'abs_path';
 use Exporter 'import';
 use File::Basename qw(basename dirname);
