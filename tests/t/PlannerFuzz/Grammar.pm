@@ -487,8 +487,10 @@ sub from_function {
     my $arguments = { id => ['$1'], window => ['$2'], number => ['$3'] };
     my $body = query(place(depth => $at->{depth} - 1, around => [$arguments]));
     my $returns = 'TABLE (id ulid, n int, w tstzrange, b boolean, t text)';
+    # in a materialized view, the names in a text would not be found
+    my ($begin, $end) = $case->{is_stored} ? (' BEGIN ATOMIC ', '; END') : (' AS $f$ ', ' $f$');
     push @{ $case->{before} }, all("CREATE FUNCTION $function(ulid, tstzrange, int) RETURNS $returns LANGUAGE sql ",
-        one_of('STABLE PARALLEL SAFE', 'STABLE PARALLEL SAFE', 'VOLATILE'), ' AS $f$ ', $body, ' $f$');
+        one_of('STABLE PARALLEL SAFE', 'STABLE PARALLEL SAFE', 'VOLATILE'), $begin, $body, $end);
     return from_named($name, "LATERAL $function(", several('', ', ', 3, @arguments), ')');
 }
 

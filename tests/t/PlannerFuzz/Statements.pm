@@ -20,6 +20,7 @@ shape(statement => 'cursor', 1, sub { (all('DECLARE c ', one_of('', 'SCROLL '), 
 shape(statement => 'COPY', 1, sub { all('COPY (', top_query(), ') TO STDOUT') });
 shape(statement => 'CREATE TABLE AS', 1, sub { (all('CREATE TEMP TABLE made AS ', top_query()), 'SELECT * FROM made') });
 shape(statement => 'materialized view', 1, sub {
+    $case->{is_stored} = 1;
     (all('CREATE MATERIALIZED VIEW made AS ', top_query()), 'REFRESH MATERIALIZED VIEW made', 'SELECT * FROM made');
 });
 shape(statement => 'view with check', 1, \&statement_checked_view);
