@@ -37,16 +37,16 @@ pub(super) fn monotonic<'call>() -> Result<Ulid, Error<'call>> {
     })?)
 }
 
-pub(super) fn ordered<'call>(shared: &AtomicU64) -> Result<Ordered<Ulid>, Error<'call>> {
+pub(super) fn ordered<'call>(last_time: &AtomicU64) -> Result<Ordered<Ulid>, Error<'call>> {
     let now = since_epoch().and_then(ordered::clock).map_err(clock)?;
-    let id = generator(|generator| generator.ordered(now, shared))?.map_err(|_| Fault::OrderedTime)?;
+    let id = generator(|generator| generator.ordered(now, last_time))?.map_err(|_| Fault::OrderedTime)?;
     Ok(Ordered { id, ahead: ordered::time_of(id) - now })
 }
 
-pub(super) fn ordered_uuid_v7<'call>(shared: &AtomicU64) -> Result<Ordered<Uuid>, Error<'call>> {
+pub(super) fn ordered_uuid_v7<'call>(last_time: &AtomicU64) -> Result<Ordered<Uuid>, Error<'call>> {
     let now = since_epoch().and_then(ordered::clock).map_err(clock)?;
     let id =
-        generator(|generator| generator.ordered_uuid_v7(now, shared))?.map_err(|_| Fault::OrderedTime)?;
+        generator(|generator| generator.ordered_uuid_v7(now, last_time))?.map_err(|_| Fault::OrderedTime)?;
     // The time is known to the millisecond, which may be that of the clock.
     Ok(Ordered { id: Uuid(id), ahead: ordered::time_of(id.into()).saturating_sub(now) })
 }
@@ -94,8 +94,8 @@ fn warn_once(plain: Plain) {
 }
 
 /// The time of the last ordered ULID; null if there was none since the start.
-pub(super) fn ordered_time(shared: &AtomicU64) -> Option<TimestampTz> {
-    match shared.load(Ordering::Relaxed) {
+pub(super) fn ordered_time(last_time: &AtomicU64) -> Option<TimestampTz> {
+    match last_time.load(Ordering::Relaxed) {
         0 => None,
         time => Some(timestamp(time)),
     }
@@ -106,7 +106,7 @@ pub(super) fn ordered_time(shared: &AtomicU64) -> Option<TimestampTz> {
 pub(super) fn advance_ordered_time<'call>(
     ulid: Ulid,
     force: bool,
-    shared: &AtomicU64,
+    last_time: &AtomicU64,
 ) -> Result<TimestampTz, Error<'call>> {
     if !force {
         let now = since_epoch().and_then(ordered::clock).map_err(clock)?;
@@ -114,7 +114,7 @@ pub(super) fn advance_ordered_time<'call>(
             Err(Fault::Ahead(ulid))?;
         }
     }
-    Ok(timestamp(ordered::advance_to(shared, ulid)))
+    Ok(timestamp(ordered::advance_to(last_time, ulid)))
 }
 
 /// A time like the last one; zero stands for all times.
