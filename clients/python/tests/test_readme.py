@@ -8,6 +8,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from conftest import CASES
 
 README = Path(__file__).parents[1] / "README.md"
 BLOCK = re.compile(r"^```python(?: (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -93,6 +94,12 @@ def test_alembic(empty_database, tmp_path):
     assert notes() == []
 
 
+def test_follow(tmp_path):
+    [(_, program)] = PROGRAMS["Follow a table"]
+    (tmp_path / "main.py").write_text(program)
+    subprocess.run([CASES.parent / "test-consumer", sys.executable, "-u", tmp_path / "main.py"], check=True, timeout=600)
+
+
 def test_conversions(tmp_path):
     [(_, program)] = PROGRAMS["uuid columns"]
     first, *lines = [line for line in program.splitlines() if line]
@@ -105,5 +112,5 @@ def test_conversions(tmp_path):
 
 def test_every_program_is_run():
     run = {"psycopg 3", "psycopg2", "asyncpg", "SQLAlchemy", "SQLModel", "Peewee", "Tortoise ORM", "Django", "Alembic"}
-    assert set(PROGRAMS) == run | {"uuid columns"}
+    assert set(PROGRAMS) == run | {"Follow a table", "uuid columns"}
 
