@@ -88,7 +88,7 @@ SKIP: {
 # postgres_exporter
 #
 
-my $node = new_server('monitored', conf => [ 'max_prepared_transactions = 1' ]);
+my $node = new_server('monitored', conf => ['max_prepared_transactions = 1']);
 my $sql = sub { return $node->safe_psql('postgres', @_) };
 $sql->(q{
     CREATE ROLE monitor LOGIN;
@@ -115,8 +115,19 @@ $sql->(q{INSERT INTO event VALUES (ulid_lower_bound(now() + interval '2 days'))}
 ok($node->poll_query_until('postgres', "SELECT default_rows = 1 AND seconds_left BETWEEN 80000 AND 86400 FROM ($queries{ulid_partitions}) AS s WHERE parent = 'event'::regclass"),
     'a row is in the default partition, and the last partition ends tomorrow');
 is($sql->("SELECT * FROM ($queries{ulid_partitions}) AS s WHERE parent = 'open'::regclass"), 'open|Infinity|0', 'a last partition TO (MAXVALUE) never ends');
-$sql->("BEGIN; SELECT gen_ordered_ulid(); PREPARE TRANSACTION 'before the restart'");
+
+# Who holds the horizon
+my ($who) = blocks_of('operating.md', 'sql', 'The horizon lags');
+my ($holds, $other) = map { $node->background_psql('postgres', on_error_stop => 0) } 1, 2;
+my $pid = $holds->query('SELECT pg_backend_pid()');
+$other->query('BEGIN; CREATE TABLE written AS SELECT gen_ulid()');
+$holds->query('BEGIN; SELECT gen_ordered_ulid()');
+$sql->("BEGIN; SELECT gen_ordered_ulid(); PREPARE TRANSACTION 'left'");
+like($sql->($who), qr/^[^|]*\n$pid\|[^|]+\|idle in transaction\|SELECT gen_ordered_ulid\(\)[\n;]+left\|[^|]+\|prepared\|$/,
+    'the page names the transactions that hold the horizon');
+$_->quit for $holds, $other;
 $node->restart;
+like($sql->($who), qr/^\d{5} days.*\nleft\|-infinity\|prepared\|$/, 'and a prepared one from before a restart');
 like($exported->('ulid_horizon'), qr/^\d{10}\.\d/, 'where nothing is proven, the horizon is decades behind the clock');
 
 done_testing();
