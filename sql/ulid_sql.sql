@@ -9,10 +9,9 @@
 -- A function with a body after RETURN is inlined into the query that calls it, so that the query can use indexes. Its names
 -- are resolved when it is created, so operands and literals have the types of what they shall find, and nobody's better
 -- match is taken. It is not STRICT, which would prevent inlining. Because an inlined body is planned again for each
--- statement, large functions are in PL/pgSQL instead: with a search_path of their own and without calls to functions of this
--- script, so that they work in any schema and with any search_path of the caller. The end of the script replaces that
--- search_path in those that are called for each row. Literals have no backslashes but in E'', so that the settings of the
--- session do not matter.
+-- statement, large functions are in PL/pgSQL instead: without calls to functions of this script, so that they work in any
+-- schema, and with a search_path of their own, or names that do not depend on the caller's. Literals have no backslashes but
+-- in E'', so that the settings of the session do not matter.
 
 --
 -- Text
@@ -55,22 +54,28 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION ulid_to_text(uuid) IS 'text of the ulid, 26 characters';
 
--- The text is a ULID, or a uuid with hyphens.
-CREATE FUNCTION ulid_from_text(text) RETURNS uuid
+-- The ulid of a value (the text of a ulid, or a uuid with hyphens), of a prefix that the end of the given text continues, or of a
+-- TypeID with the given prefix. An input that is not valid, and the prefix of a TypeID always, is an error, or null.
+CREATE FUNCTION ulid_sql_parse(kind text, input text, given text, is_required boolean) RETURNS uuid
     LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
     SET search_path = pg_catalog, pg_temp
     AS $$
 DECLARE
+    -- a regular expression cannot be applied to a text of 256 MB
+    size CONSTANT integer := octet_length(input);
+    -- the 26 characters
+    b CONSTANT bytea := convert_to(CASE
+        WHEN kind = 'value' AND size = 26 AND input COLLATE "C" ~ '^[0-7ILOilo][0-9A-TV-Za-tv-z]*$' THEN input
+        WHEN kind = 'prefix' AND size <= 26 AND input COLLATE "C" ~ '^([0-7ILOilo][0-9A-TV-Za-tv-z]*)?$'
+            THEN overlay(given PLACING input FROM 1)
+        WHEN kind = 'TypeID' AND size <= 90 AND input COLLATE "C" ~ '^([a-z]([a-z_]*[a-z])?_)?[0-7][0-9a-hjkmnp-tv-z]{25}$'
+            AND left(input, -27) COLLATE "C" = given THEN right(input, 26) END, 'SQL_ASCII');
     -- the value of each byte up to z as a character of either case
     v CONSTANT bytea := decode(repeat('00', 48) || '00010203040506070809' || repeat('00', 7)
         || '0a0b0c0d0e0f101101121301141500161718191a001b1c1d1e1f' || repeat('00', 6)
         || '0a0b0c0d0e0f101101121301141500161718191a001b1c1d1e1f', 'hex');
-    b CONSTANT bytea := convert_to($1, 'SQL_ASCII');
 BEGIN
-    IF octet_length(b) = 26
-        AND octet_length(ltrim(b, '0123456789ABCDEFGHIJKLMNOPQRSTVWXYZabcdefghijklmnopqrstvwxyz')) = 0
-        AND get_byte(v, get_byte(b, 0)) <= 7
-    THEN
+    IF b IS NOT NULL THEN
         -- 28, 30 and 6 bits, then 4, 30 and 30; an integer combines up to 6 characters
         RETURN encode(
             int8send(((get_byte(v, get_byte(b, 0)) << 5 | get_byte(v, get_byte(b, 1))
@@ -87,74 +92,106 @@ BEGIN
                 | (get_byte(v, get_byte(b, 20)) << 5 | get_byte(v, get_byte(b, 21))
                     << 5 | get_byte(v, get_byte(b, 22)) << 5 | get_byte(v, get_byte(b, 23))
                     << 5 | get_byte(v, get_byte(b, 24)) << 5 | get_byte(v, get_byte(b, 25)))), 'hex')::uuid;
-    ELSIF octet_length(b) = 36 AND $1 COLLATE "C" ~ '^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$' THEN
-        RETURN $1::uuid;
+    ELSIF kind = 'value' AND size = 36 AND input COLLATE "C" ~ '^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$' THEN
+        RETURN input::uuid;
+    ELSIF NOT is_required THEN
+        RETURN NULL;
     END IF;
 
-    -- What remains is the error. All characters before the fault are ASCII, so bytes are counted like characters.
+    -- What remains is the error. All characters before the fault are ASCII, so bytes are counted like characters. Of a long text,
+    -- the fault is only sought at the beginning.
     DECLARE
-        fault integer;
+        n integer;                      -- the characters before the fault
         expected text := 'in Crockford''s Base32 alphabet';
-        c text;
+        detail text;                    -- of a fault that is not a character
+        out_of_range boolean := false;
+        sought CONSTANT text := left(input, 1000000);
+        suffix CONSTANT text := CASE kind WHEN 'TypeID' THEN split_part(input COLLATE "C", '_', -1) ELSE '' END;
+        head CONSTANT text := CASE kind WHEN 'TypeID' THEN left(input, -length(suffix) - 1) ELSE input END;
+        m CONSTANT integer := length(substring(left(suffix, 1000000) COLLATE "C" FROM '^[0-9a-hjkmnp-tv-z]*'));
         uuid_form CONSTANT text := '00000000-0000-0000-0000-000000000000';
-        digits CONSTANT text := '0123456789ABCDEFabcdef';
-        utf8 bytea;
+        c text;
     BEGIN
-        IF octet_length(b) = 26 THEN
-            fault := 27 - octet_length(ltrim(b, '0123456789ABCDEFGHIJKLMNOPQRSTVWXYZabcdefghijklmnopqrstvwxyz'));
-            IF fault > 1 AND get_byte(v, get_byte(b, 0)) > 7 THEN
-                RAISE EXCEPTION USING ERRCODE = 'numeric_value_out_of_range',
-                    MESSAGE = format('value "%s" is out of range for type ulid', $1),
-                    DETAIL = 'The first character of a ULID is at most 7.';
+        IF kind = 'value' AND size = 36 THEN
+            SELECT min(i) INTO n FROM generate_series(0, 35) AS i
+            WHERE translate(substr(input, i + 1, 1), '0123456789ABCDEFabcdef', repeat('0', 22)) COLLATE "C"
+                <> substr(uuid_form, i + 1, 1);
+            expected := CASE substr(uuid_form, n + 1, 1) WHEN '-' THEN 'a hyphen' ELSE 'a hexadecimal digit' END;
+        ELSIF kind = 'value' AND size <> 26 THEN
+            n := length(substring(sought COLLATE "C" FROM E'^[\\x01-\\x7f]*'));
+            IF n = length(sought) THEN
+                detail := format('A ULID has 26 characters, or 36 in the form of a UUID, not %s.', size);
             END IF;
-        ELSIF octet_length(b) = 36 THEN
-            SELECT min(i) INTO fault FROM generate_series(1, 36) AS i
-            WHERE translate(substr($1, i, 1), digits, repeat('0', 22)) COLLATE "C" <> substr(uuid_form, i, 1);
-            expected := CASE WHEN substr(uuid_form, fault, 1) = '-' THEN 'a hyphen' ELSE 'a hexadecimal digit' END;
+        ELSIF kind IN ('value', 'prefix') THEN
+            n := length(substring(sought COLLATE "C" FROM '^[0-9A-TV-Za-tv-z]*'));
+            out_of_range := n > 0 AND sought COLLATE "C" ~ '^[^0-7ILOilo]';
+            IF n >= 26 THEN
+                detail := 'A ULID has 26 characters.';
+            END IF;
         ELSE
-            -- Read as LATIN1, each byte that is not ASCII becomes one after c2 or c3, which are nowhere else; and at the end.
-            utf8 := convert(b, 'LATIN1', 'UTF8') || E'\\xc2c3';
-            fault := least(position(E'\\xc2' IN utf8), position(E'\\xc3' IN utf8));
-            IF fault > octet_length(b) THEN
-                RAISE EXCEPTION USING ERRCODE = 'invalid_text_representation',
-                    MESSAGE = format('invalid input syntax for type ulid: "%s"', $1),
-                    DETAIL = format('A ULID has 26 characters, or 36 in the form of a UUID, not %s.', octet_length(b));
+            n := length(substring(left(head, 1000000) COLLATE "C" FROM '^[a-z_]*'));
+            IF kind = 'TypeID' AND size - octet_length(suffix) = 1 THEN
+                detail := 'Without a prefix there is no underscore before the suffix.';
+            ELSIF n < least(length(head), 1000000) THEN
+                expected := 'a lower-case letter or an underscore';
+            ELSIF n > 63 THEN
+                detail := format('The prefix has at most 63 characters, not %s.', length(head));
+            ELSIF head COLLATE "C" ~ '^_|_$' THEN
+                detail := 'The prefix must not start or end with an underscore.';
+            ELSIF m < least(length(suffix), 1000000) THEN
+                n := size - octet_length(suffix) + m;
+                expected := 'in Crockford''s Base32 alphabet in lower case';
+            ELSIF m <> 26 THEN
+                detail := format('The suffix has 26 characters, not %s.', length(suffix));
+            ELSIF suffix COLLATE "C" ~ '^[0-7]' THEN
+                RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
+                    MESSAGE = format('TypeID "%s" has the prefix "%s", not "%s"', input, head, given);
+            ELSE
+                out_of_range := true;
             END IF;
         END IF;
-        c := substr($1, fault, 1);
-        RAISE EXCEPTION USING ERRCODE = 'invalid_text_representation',
-            MESSAGE = format('invalid input syntax for type ulid: "%s"', $1),
+        IF out_of_range THEN
+            RAISE EXCEPTION USING ERRCODE = 'numeric_value_out_of_range',
+                MESSAGE = format('%s "%s" is out of range for type ulid', kind, input),
+                DETAIL = 'The first character of a ULID is at most 7.';
+        END IF;
+        c := substr(input, n + 1, 1);
+        RAISE EXCEPTION USING
+            ERRCODE = CASE kind WHEN 'prefix of a TypeID' THEN 'invalid_parameter_value' ELSE 'invalid_text_representation' END,
+            MESSAGE = format('invalid %s: "%s"', CASE kind WHEN 'value' THEN 'input syntax for type ulid'
+                WHEN 'prefix' THEN 'prefix of a ulid' ELSE kind END, input),
             -- what is a character in SQL_ASCII, the client alone knows
-            DETAIL = format('%s at position %s is not %s.', CASE WHEN getdatabaseencoding() = 'SQL_ASCII' AND ascii(c) > 127
-                THEN format('Byte 0x%s', to_hex(ascii(c))) ELSE format('Character "%s"', c) END, fault, expected);
+            DETAIL = coalesce(detail, format('%s at position %s is not %s.', CASE
+                WHEN getdatabaseencoding() = 'SQL_ASCII' AND ascii(c) > 127 THEN format('Byte 0x%s', to_hex(ascii(c)))
+                ELSE format('Character "%s"', c) END, n + 1, expected));
     END;
 END $$;
+COMMENT ON FUNCTION ulid_sql_parse(text, text, text, boolean) IS 'ulid that an input stands for';
+
+CREATE FUNCTION ulid_from_text(text) RETURNS uuid
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN ulid_sql_parse('value', $1, '', true);
 COMMENT ON FUNCTION ulid_from_text(text) IS 'ulid of a text that ulid_is_valid accepts';
 
 CREATE FUNCTION ulid_is_valid(text) RETURNS boolean
-    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
-    AS $$
-BEGIN
-    RETURN CASE
-        WHEN octet_length($1) = 26 THEN $1 COLLATE "C" ~ '^[0-7ILOilo][0-9A-TV-Za-tv-z]*$'
-        WHEN octet_length($1) = 36 THEN $1 COLLATE "C" ~ '^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$'
-        ELSE false
-    END;
-END $$;
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN octet_length($1) = 26 AND $1 COLLATE "C" ~ '^[0-7ILOilo][0-9A-TV-Za-tv-z]*$'
+        OR octet_length($1) = 36 AND $1 COLLATE "C" ~ '^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$';
 COMMENT ON FUNCTION ulid_is_valid(text) IS 'whether the text can be read as a ulid';
 
 --
 -- Generators. Without its bytes 7 to 12, which contain version and variant, a uuid of version 4 consists of 80 random bits.
 --
 
+-- As a default it is called for each row, and setting a search_path takes time: each name has its schema, or is syntax.
 CREATE FUNCTION gen_ulid() RETURNS uuid
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
     AS $$
 BEGIN
-    RETURN encode(substring(int8send((date_part('epoch', date_bin('1 ms', clock_timestamp(), 'epoch')) * 1000)::bigint) FROM 3)
-        || overlay(uuid_send(gen_random_uuid()) PLACING ''::bytea FROM 7 FOR 6), 'hex')::uuid;
+    RETURN pg_catalog.encode(pg_catalog.byteacat(
+        substring(pg_catalog.int8send(pg_catalog.float8mul(1000, pg_catalog.date_part('epoch',
+            pg_catalog.date_bin('1 ms', pg_catalog.clock_timestamp(), 'epoch')))::bigint) FROM 3),
+        overlay(pg_catalog.uuid_send(pg_catalog.gen_random_uuid()) PLACING '' FROM 7 FOR 6)), 'hex')::pg_catalog.uuid;
 END $$;
 COMMENT ON FUNCTION gen_ulid() IS 'generate a ulid: the time is now, the randomness 80 fresh bits';
 
@@ -271,62 +308,26 @@ COMMENT ON FUNCTION ulid_contained_by_range(uuid, tstzrange) IS 'whether the uli
 -- Search by the first characters
 --
 
--- The prefix, padded to the 26 characters of a ulid. If no ulid can start with it: an error, or null.
-CREATE FUNCTION ulid_sql_fill(prefix text, filler text, is_required boolean) RETURNS text
-    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
-    AS $$
-DECLARE
-    -- the number of characters at the beginning that a ulid can contain, as far as it matters
-    n integer;
-    c text;
-BEGIN
-    IF octet_length(prefix) = 0 THEN
-        RETURN least(filler COLLATE "C", '7') || repeat(filler, 25);
-    ELSIF octet_length(prefix) <= 26 AND prefix COLLATE "C" ~ '^[0-7ILOilo][0-9A-TV-Za-tv-z]*$' THEN
-        RETURN rpad(prefix, 26, filler);
-    ELSIF NOT is_required THEN
-        RETURN NULL;
-    END IF;
-    n := length(substring(left(prefix, 27) COLLATE "C" FROM '^[0-9A-TV-Za-tv-z]*'));
-    IF n > 0 AND left(prefix, 1) COLLATE "C" !~ '[0-7ILOilo]' THEN
-        RAISE EXCEPTION USING ERRCODE = 'numeric_value_out_of_range',
-            MESSAGE = format('prefix "%s" is out of range for type ulid', prefix),
-            DETAIL = 'The first character of a ULID is at most 7.';
-    END IF;
-    c := substr(prefix, n + 1, 1);
-    RAISE EXCEPTION USING ERRCODE = 'invalid_text_representation',
-        MESSAGE = format('invalid prefix of a ulid: "%s"', prefix),
-        DETAIL = CASE WHEN n >= 26 THEN 'A ULID has 26 characters.' ELSE format(
-            '%s at position %s is not in Crockford''s Base32 alphabet.', CASE
-                WHEN getdatabaseencoding() = 'SQL_ASCII' AND ascii(c) > 127 THEN format('Byte 0x%s', to_hex(ascii(c)))
-                ELSE format('Character "%s"', c) END, n + 1) END;
-END $$;
-COMMENT ON FUNCTION ulid_sql_fill(text, text, boolean) IS 'first characters of a ulid, filled up';
-
 CREATE FUNCTION ulid_prefix_lower(prefix text) RETURNS uuid
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
-    RETURN ulid_from_text(ulid_sql_fill(prefix, '0', true));
+    RETURN ulid_sql_parse('prefix', prefix, '00000000000000000000000000', true);
 COMMENT ON FUNCTION ulid_prefix_lower(text) IS 'smallest ulid whose text starts with the characters';
 
 CREATE FUNCTION ulid_prefix_upper(prefix text) RETURNS uuid
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
-    RETURN ulid_from_text(ulid_sql_fill(prefix, 'Z', true));
+    RETURN ulid_sql_parse('prefix', prefix, '7ZZZZZZZZZZZZZZZZZZZZZZZZZ', true);
 COMMENT ON FUNCTION ulid_prefix_upper(text) IS 'greatest ulid whose text starts with the characters';
-
--- Because it is STRICT and does not use the id, it is not inlined.
-CREATE FUNCTION ulid_sql_refuse_prefix(prefix text, id uuid) RETURNS boolean
-    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-    RETURN ulid_sql_fill(prefix, '0', true) IS NULL;
-COMMENT ON FUNCTION ulid_sql_refuse_prefix(text, uuid) IS 'error for an id and characters that no ulid starts with';
 
 -- The bounds are computed even if there is no id, and for a constant prefix when the query is planned. The native function
 -- raises no error then. So an invalid prefix has the bounds of all ids, and raises its error for each of them.
 CREATE FUNCTION ulid_starts_with(id uuid, prefix text) RETURNS boolean
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
-    RETURN id >= coalesce(ulid_from_text(ulid_sql_fill(prefix, '0', false)), '00000000-0000-0000-0000-000000000000')
-        AND id <= coalesce(ulid_from_text(ulid_sql_fill(prefix, 'Z', false)), 'ffffffff-ffff-ffff-ffff-ffffffffffff')
-        AND (ulid_sql_fill(prefix, '0', false) IS NOT NULL OR ulid_sql_refuse_prefix(prefix, id));
+    RETURN id >= coalesce(ulid_sql_parse('prefix', prefix, '00000000000000000000000000', false),
+            '00000000-0000-0000-0000-000000000000')
+        AND id <= coalesce(ulid_sql_parse('prefix', prefix, '7ZZZZZZZZZZZZZZZZZZZZZZZZZ', false),
+            'ffffffff-ffff-ffff-ffff-ffffffffffff')
+        AND (ulid_sql_parse('prefix', prefix, '00000000000000000000000000', false) IS NOT NULL
+            OR ulid_sql_parse('prefix', prefix, id::text, true) = id);
 COMMENT ON FUNCTION ulid_starts_with(uuid, text) IS 'whether the text of the ulid starts with the characters, by an index on it';
 
 --
@@ -351,134 +352,25 @@ COMMENT ON FUNCTION gen_uuid_v7(timestamptz) IS 'generate a version 7 uuid of th
 -- TypeID: the same 128 bits in lower case behind a prefix
 --
 
--- The prefix with its underscore; empty if the prefix is, null if it is invalid.
-CREATE FUNCTION ulid_sql_typeid_prefix(prefix text) RETURNS text
-    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
-    AS $$
-BEGIN
-    RETURN CASE
-        WHEN octet_length(prefix) = 0 THEN ''
-        WHEN octet_length(prefix) > 63 THEN NULL
-        WHEN prefix COLLATE "C" ~ '^[a-z]([a-z_]*[a-z])?$' THEN prefix || '_'
-    END;
-END $$;
-COMMENT ON FUNCTION ulid_sql_typeid_prefix(text) IS 'prefix of a TypeID, and the underscore after it';
-
--- The TypeID, from what ulid_sql_typeid_prefix makes of the prefix. If that is null: the error, unless there is no suffix.
-CREATE FUNCTION ulid_sql_typeid(head text, suffix text, prefix text) RETURNS text
-    LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
-    AS $$
-BEGIN
-    IF head IS NULL AND suffix IS NOT NULL AND prefix IS NOT NULL THEN
-        DECLARE
-            -- a regular expression cannot be applied to a text of 256 MB, so a fault is only sought at its beginning
-            sought CONSTANT text := left(prefix, 1000000);
-            n CONSTANT integer := length(substring(sought COLLATE "C" FROM '^[a-z_]*'));
-            c CONSTANT text := substr(prefix, n + 1, 1);
-        BEGIN
-            RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
-                MESSAGE = format('invalid prefix of a TypeID: "%s"', prefix),
-                DETAIL = CASE
-                    WHEN n < length(sought) THEN format('%s at position %s is not a lower-case letter or an underscore.', CASE
-                        WHEN getdatabaseencoding() = 'SQL_ASCII' AND ascii(c) > 127 THEN format('Byte 0x%s', to_hex(ascii(c)))
-                        ELSE format('Character "%s"', c) END, n + 1)
-                    WHEN n > 63 THEN format('The prefix has at most 63 characters, not %s.', length(prefix))
-                    ELSE 'The prefix must not start or end with an underscore.'
-                END;
-        END;
-    END IF;
-    RETURN head || lower(suffix COLLATE "C");
-END $$;
-COMMENT ON FUNCTION ulid_sql_typeid(text, text, text) IS 'TypeID of its parts';
-
--- Prefix and suffix of a TypeID; if a prefix is given, the TypeID must have it.
-CREATE FUNCTION ulid_sql_typeid_parts(typeid text, prefix text, is_given boolean) RETURNS text[]
-    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
-    AS $$
-DECLARE
-    suffix CONSTANT text := split_part(typeid COLLATE "C", '_', -1);
-    head CONSTANT text := left(typeid, -length(suffix) - 1);
-    start CONSTANT integer := octet_length(typeid) - octet_length(suffix);
-    -- as above
-    sought CONSTANT text := left(head, 1000000);
-    n CONSTANT integer := length(substring(sought COLLATE "C" FROM '^[a-z_]*'));
-    m CONSTANT integer := length(substring(left(suffix, 1000000) COLLATE "C" FROM '^[0-9a-hjkmnp-tv-z]*'));
-    c text;
-    detail CONSTANT text := CASE
-        WHEN start = 1 THEN 'Without a prefix there is no underscore before the suffix.'
-        WHEN n < length(sought) THEN format('%%s at position %s is not a lower-case letter or an underscore.', n + 1)
-        WHEN n > 63 THEN format('The prefix has at most 63 characters, not %s.', length(head))
-        WHEN head COLLATE "C" ~ '^_|_$' THEN 'The prefix must not start or end with an underscore.'
-        WHEN m < least(length(suffix), 1000000) THEN format(
-            '%%s at position %s is not in Crockford''s Base32 alphabet in lower case.', start + m + 1)
-        WHEN m <> 26 THEN format('The suffix has 26 characters, not %s.', length(suffix))
-    END;
-BEGIN
-    IF detail IS NOT NULL THEN
-        c := CASE WHEN n < length(sought) THEN substr(head, n + 1, 1) ELSE substr(suffix, m + 1, 1) END;
-        RAISE EXCEPTION USING ERRCODE = 'invalid_text_representation',
-            MESSAGE = format('invalid TypeID: "%s"', typeid),
-            DETAIL = format(detail, CASE
-                WHEN getdatabaseencoding() = 'SQL_ASCII' AND ascii(c) > 127 THEN format('Byte 0x%s', to_hex(ascii(c)))
-                ELSE format('Character "%s"', c) END);
-    ELSIF suffix COLLATE "C" !~ '^[0-7]' THEN
-        RAISE EXCEPTION USING ERRCODE = 'numeric_value_out_of_range',
-            MESSAGE = format('TypeID "%s" is out of range for type ulid', typeid),
-            DETAIL = 'The first character of a ULID is at most 7.';
-    ELSIF is_given AND head COLLATE "C" <> prefix THEN
-        RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
-            MESSAGE = format('TypeID "%s" has the prefix "%s", not "%s"', typeid, head, prefix);
-    END IF;
-    RETURN ARRAY[head, suffix];
-END $$;
-COMMENT ON FUNCTION ulid_sql_typeid_parts(text, text, boolean) IS 'prefix and suffix of a TypeID';
-
+-- A prefix that is not valid is an error only if there is an id.
 CREATE FUNCTION ulid_to_typeid(prefix text, id uuid) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
-    RETURN ulid_sql_typeid(ulid_sql_typeid_prefix(prefix), ulid_to_text(id), prefix);
+    RETURN CASE WHEN octet_length(prefix) > 0 THEN prefix || '_' ELSE '' END
+        || lower(ulid_to_text(CASE WHEN octet_length(prefix) <= 63 AND prefix COLLATE "C" ~ '^([a-z]([a-z_]*[a-z])?)?$' THEN id
+            ELSE ulid_sql_parse('prefix of a TypeID', prefix, id::text, true) END) COLLATE "C");
 COMMENT ON FUNCTION ulid_to_typeid(text, uuid) IS 'TypeID of the prefix, which may be empty, and the ulid';
 
 CREATE FUNCTION ulid_from_typeid(typeid text) RETURNS uuid
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
-    RETURN ulid_from_text((ulid_sql_typeid_parts(typeid, '', false))[2]);
+    RETURN ulid_sql_parse('TypeID', typeid, left(typeid, -27), true);
 COMMENT ON FUNCTION ulid_from_typeid(text) IS 'ulid of a TypeID of any prefix';
 
 CREATE FUNCTION ulid_from_typeid(typeid text, prefix text) RETURNS uuid
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
-    RETURN ulid_from_text((ulid_sql_typeid_parts(typeid, prefix, true))[2]);
+    RETURN ulid_sql_parse('TypeID', typeid, prefix, true);
 COMMENT ON FUNCTION ulid_from_typeid(text, text) IS 'ulid of a TypeID that must have this prefix';
 
 CREATE FUNCTION typeid_prefix(typeid text) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
-    RETURN (ulid_sql_typeid_parts(typeid, '', false))[1];
+    RETURN CASE WHEN ulid_from_typeid(typeid) IS NOT NULL THEN left(typeid, -27) END;
 COMMENT ON FUNCTION typeid_prefix(text) IS 'prefix of a TypeID; empty if it has none';
-
---
--- Speed
---
-
--- Setting a search_path takes 0.3 to 3 microseconds for each call, the most before PostgreSQL 17. The functions that are called
--- for each row go without: here every function, operator, type and collation in them is qualified. An operator in OPERATOR()
--- has the precedence of <<, so others than << >> & | || need parentheses beside them. CASE with an operand and IN look
--- up = by their own; they must not occur. (The IN of position does not.)
-DO $$
-DECLARE
-    f record;
-BEGIN
-    -- qualified, because a function or an operator that somebody has made in this schema could match better
-    FOR f IN SELECT oid, prosrc FROM pg_catalog.pg_proc
-        WHERE oid OPERATOR(pg_catalog.=) ANY ('{gen_ulid(), ulid_to_text(uuid), ulid_from_text(text), ulid_is_valid(text),
-            "ulid_sql_typeid(text, text, text)"}'::pg_catalog.regprocedure[]::pg_catalog.oid[])
-    LOOP
-        EXECUTE pg_catalog.replace(pg_catalog.pg_get_functiondef(f.oid), f.prosrc,
-            pg_catalog.regexp_replace(pg_catalog.regexp_replace(pg_catalog.regexp_replace(f.prosrc,
-                E'\\m(?!substring|overlay|position|least)([a-z_0-9]+\\()', E'pg_catalog.\\1', 'g'),  -- these four are syntax
-                -- but not MESSAGE = in RAISE
-                E'(?<![A-Z]) (<<|>>|<>|<=|\\|\\||[&|=<>~*+-]) ', E' OPERATOR(pg_catalog.\\1) ', 'g'),
-                E'(\\m(text|bytea|uuid)\\M|"C")', E'pg_catalog.\\1', 'g'));
-        EXECUTE pg_catalog.format('ALTER FUNCTION %s RESET search_path', f.oid::pg_catalog.regprocedure);
-    END LOOP;
-END $$;
