@@ -5,6 +5,10 @@
 \pset footer off
 SELECT count(*) > 0 AS server_has_amcheck FROM pg_available_extensions WHERE name = 'amcheck' \gset
 \if :server_has_amcheck
+\else
+\echo skipped: amcheck, which this server has not
+\quit
+\endif
 CREATE EXTENSION amcheck;
 CREATE TABLE large AS SELECT decode(md5(i::text), 'hex')::ulid AS id FROM generate_series(1, 1000000) AS i;
 ALTER TABLE large ADD PRIMARY KEY (id);
@@ -34,6 +38,3 @@ SELECT indexrelid::regclass::text COLLATE "C" AS index, bt_index_parent_check(in
 FROM pg_index WHERE indrelid = 'key'::regclass ORDER BY 1;
 DROP TABLE key;
 DROP EXTENSION amcheck;
-\else
-\echo skipped: amcheck, which this server has not
-\endif

@@ -5,9 +5,13 @@
 \pset format unaligned
 \pset footer off
 SELECT current_setting('server_version_num')::int >= 180000 AS server_has_skip_scan \gset
+\if :server_has_skip_scan
+\else
+\echo skipped: skip scan, which this server has not
+\quit
+\endif
 SELECT amproc FROM pg_amproc JOIN pg_opfamily AS f ON f.oid = amprocfamily
 WHERE amproclefttype = 'ulid'::regtype AND amprocnum = 6 AND opfname = 'ulid_ops';
-\if :server_has_skip_scan
 -- 100 neighbours, each with 1,000 numbers
 CREATE TABLE skipped AS
 SELECT decode('01563df36481d6764c61efb993' || lpad(to_hex(key), 6, '0'), 'hex')::ulid AS id, n
@@ -39,6 +43,3 @@ SELECT rows, node, searches > 150 AS many FROM searches('SELECT * FROM skipped W
 ROLLBACK;
 DROP FUNCTION searches;
 DROP TABLE skipped, skipped_uuid;
-\else
-\echo skipped: skip scan, which this server has not
-\endif
