@@ -23,8 +23,7 @@ sub refused {
 }
 
 run('postgres', q{
-    CREATE ROLE owner LOGIN;
-    CREATE ROLE guest LOGIN;
+    CREATE ROLE owner LOGIN; CREATE ROLE guest LOGIN;
     CREATE DATABASE owned OWNER owner;
     CREATE DATABASE owned_hostile OWNER owner});
 
@@ -34,9 +33,7 @@ run('postgres', q{
 
 run('owned', q{
     CREATE SCHEMA here;
-    CREATE SCHEMA there;
-    CREATE EXTENSION ulid;
-    DROP EXTENSION ulid;
+    CREATE EXTENSION ulid; DROP EXTENSION ulid;
     CREATE EXTENSION ulid SCHEMA here;
     ALTER EXTENSION ulid UPDATE;
     GRANT USAGE ON SCHEMA here TO guest}, 'owner');
@@ -54,10 +51,8 @@ is(run('owned', 'SELECT here.max(id) = here.min(id) FROM (VALUES (here.gen_ulid(
 
 # Each trap would be hit if a name in the script were looked up in the path, or if a call there matched less exactly.
 my $traps = <<'SQL';
-CREATE SCHEMA hostile;
-GRANT ALL ON SCHEMA hostile TO owner;
-CREATE TABLE hostile.sprung (by text);
-GRANT ALL ON hostile.sprung TO PUBLIC;
+CREATE SCHEMA hostile; GRANT ALL ON SCHEMA hostile TO owner;
+CREATE TABLE hostile.sprung (by text); GRANT ALL ON hostile.sprung TO PUBLIC;
 CREATE FUNCTION hostile.spring(trap text) RETURNS void LANGUAGE sql AS $$ INSERT INTO hostile.sprung VALUES (trap) $$;
 -- types
 SELECT format('CREATE DOMAIN hostile.%I AS pg_catalog.int4', name)
@@ -113,8 +108,7 @@ run('owned', q{
     CREATE TABLE here.part_2 PARTITION OF here.part FOR VALUES FROM (here.ulid_lower_bound('2026-01-01 00:00+00')) TO (MAXVALUE);
     INSERT INTO here.part SELECT here.gen_ulid('2025-12-31 12:00+00'::timestamptz + n * interval '1 minute') FROM generate_series(1, 1000) AS n;
     CREATE SCHEMA hostile AUTHORIZATION guest;
-    CREATE TABLE hostile.sprung (by text);
-    GRANT ALL ON hostile.sprung TO PUBLIC});
+    CREATE TABLE hostile.sprung (by text); GRANT ALL ON hostile.sprung TO PUBLIC});
 run('owned', <<'SQL', 'guest');
 CREATE FUNCTION hostile.spring(trap text) RETURNS void LANGUAGE sql AS $$ INSERT INTO hostile.sprung VALUES (trap) $$;
 CREATE TEMP TABLE pair AS

@@ -64,11 +64,9 @@ REFRESH MATERIALIZED VIEW days;
 CREATE DOMAIN relabelled AS uuid CHECK (VALUE > '01ARYZ6S41TSV4RRFFQ69G5FAV'::ulid);
 CREATE DOMAIN converted AS ulid CHECK (VALUE::timestamptz > '2020-01-01');
 CREATE DOMAIN preset AS uuid DEFAULT gen_ulid();
-CREATE FUNCTION called(u uuid) RETURNS boolean IMMUTABLE RETURN u <@ tstzrange('2020-01-01 00:00+00', NULL);
-CREATE DOMAIN calling AS uuid CHECK (called(VALUE));
+CREATE FUNCTION called(u uuid) RETURNS boolean IMMUTABLE RETURN u::ulid <> u; CREATE DOMAIN calling AS uuid CHECK (called(VALUE));
 CREATE TABLE computed (id ulid CHECK (id <> '01563df3-6481-d676-4c61-efb99302bd5b'::uuid), u uuid GENERATED ALWAYS AS (id) STORED);
-CREATE VIEW viewed AS SELECT id::uuid AS u FROM key;
-CREATE TYPE composite AS (c computed, v viewed);
+CREATE VIEW viewed AS SELECT id::uuid AS u FROM key; CREATE TYPE composite AS (c computed, v viewed);
 CREATE VIEW unused AS SELECT id::uuid AS u FROM key ORDER BY id;
 CREATE DOMAIN kept AS ulid DEFAULT gen_ulid() CHECK (VALUE::text <> '');
 ANALYZE;
@@ -78,10 +76,8 @@ SQL
         \\i $root/tests/t/data/expressions.sql");
     # the companion, each extension in a schema of its own
     $old->safe_psql('postgres', <<'SQL') if $gist;
-CREATE SCHEMA contrib;
-CREATE SCHEMA classes;
-CREATE EXTENSION btree_gist SCHEMA contrib;
-CREATE EXTENSION ulid_gist SCHEMA classes;
+CREATE SCHEMA contrib; CREATE EXTENSION btree_gist SCHEMA contrib;
+CREATE SCHEMA classes; CREATE EXTENSION ulid_gist SCHEMA classes;
 CREATE TABLE booking (room ulid, during daterange, EXCLUDE USING gist (room WITH =, during WITH &&));
 INSERT INTO booking SELECT hash, daterange('2026-01-01', '2026-01-03') FROM indexed;
 SQL
