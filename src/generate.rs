@@ -47,8 +47,8 @@ pub(super) fn ordered_uuid_v7<'call>(last_time: &AtomicU64) -> Result<Ordered<Uu
     let now = since_epoch().and_then(ordered::clock).map_err(clock)?;
     let id =
         generator(|generator| generator.ordered_uuid_v7(now, last_time))?.map_err(|_| Fault::OrderedTime)?;
-    // The time is known to the millisecond, which may be that of the clock.
-    Ok(Ordered { id: Uuid(id), ahead: ordered::time_of(id.into()).saturating_sub(now) })
+    // The time is known to the millisecond: at its end, it is not before the clock.
+    Ok(Ordered { id: Uuid(id), ahead: (ordered::time_of(id.into()) | 0xffff) - now })
 }
 
 pub(super) fn uuid_v7<'call>() -> Result<Uuid, Error<'call>> {
@@ -123,8 +123,7 @@ pub(super) fn timestamp(time: u64) -> TimestampTz {
         return TimestampTz(i64::MIN);
     }
     // 48 bits of milliseconds always fit.
-    let us = ordered::since_epoch(time).as_micros() as i64;
-    TimestampTz(us - POSTGRES_EPOCH_MS * 1000)
+    TimestampTz(ordered::unix_us(time) as i64 - POSTGRES_EPOCH_MS * 1000)
 }
 
 /// A generator and the process that seeded it.

@@ -75,8 +75,9 @@ pub fn next(last: u64, clock: u64) -> Result<u64, Error> {
 /// # Errors
 /// [`ErrorKind::Range`] if the milliseconds do not fit 48 bits.
 pub fn clock(since_epoch: Duration) -> Result<u64, Error> {
-    let seconds = since_epoch.as_secs().checked_mul(1000).ok_or(Error(ErrorKind::Range))?;
-    let unix_ms = seconds.saturating_add(u64::from(since_epoch.subsec_millis()));
+    // More seconds than this are beyond the last time too.
+    let seconds = since_epoch.as_secs().min(1 << 39);
+    let unix_ms = seconds * 1000 + u64::from(since_epoch.subsec_millis());
     if unix_ms > Ulid::MAX_UNIX_MS {
         return Err(Error(ErrorKind::Range));
     }
@@ -85,20 +86,19 @@ pub fn clock(since_epoch: Duration) -> Result<u64, Error> {
     Ok(unix_ms << FRACTION_BITS | fraction)
 }
 
-/// The inverse of [`clock`], rounded down to the nanosecond.
+/// The inverse of [`clock`] in microseconds, rounded down.
 ///
 /// ```
 /// use std::time::Duration;
 /// use pg_ulid::ordered;
 ///
 /// let time = ordered::clock(Duration::from_nanos(1_469_918_176_385_500_000))?;
-/// assert_eq!(ordered::since_epoch(time + 1), Duration::from_nanos(1_469_918_176_385_500_015));
+/// assert_eq!((ordered::unix_us(time - 1), ordered::unix_us(time)), (1_469_918_176_385_499, 1_469_918_176_385_500));
 /// # Ok::<(), pg_ulid::Error>(())
 /// ```
-pub const fn since_epoch(time: u64) -> Duration {
+pub const fn unix_us(time: u64) -> u64 {
     let fraction = time & ((1 << FRACTION_BITS) - 1);
-    let ns = (fraction * NS_PER_MS) >> FRACTION_BITS;
-    Duration::from_millis(time >> FRACTION_BITS).saturating_add(Duration::from_nanos(ns))
+    (time >> FRACTION_BITS) * 1000 + (fraction * 1000 >> FRACTION_BITS)
 }
 
 /// Advances the last time that the generators of one order share by the rule of [`next`], and returns its new value:

@@ -40,8 +40,8 @@ macro_rules! export {
         }
     ) => {
         $(frame::export! { $symbol, _arguments, {
-            $(let $argument = _arguments.next::<$type>();)*
             $(let $context = $of_server(_arguments.frame().plain());)?
+            $(let $argument = _arguments.next::<$type>();)*
             frame::compute::<_, $result, _>(_arguments.frame(), || $function($($argument,)* $($context)?))
         } })*
         $(frame::export! { $hook, _arguments, {

@@ -25,17 +25,18 @@ use crate::{generate, server};
 /// The entry of the present transaction; null if it has made no ordered id.
 static ENTRY: AtomicPtr<Entry> = AtomicPtr::new(null_mut());
 
+/// The last time; null as long as there is no entry.
+static LAST_TIME: AtomicPtr<AtomicU64> = AtomicPtr::new(null_mut());
+
 /// The last time, for the next ordered id, once the present transaction has its entry.
 #[inline(always)]
 pub(crate) fn in_transaction(plain: Plain) -> &'static AtomicU64 {
-    if ENTRY.load(Ordering::Relaxed).is_null() {
-        open(plain);
-    }
-    shared::last_time(plain)
+    // SAFETY: it is attached, which lasts as long as the process.
+    unsafe { LAST_TIME.load(Ordering::Relaxed).as_ref() }.unwrap_or_else(|| open(plain))
 }
 
 #[cold]
-fn open(plain: Plain) {
+fn open(plain: Plain) -> &'static AtomicU64 {
     static REGISTERED: AtomicBool = AtomicBool::new(false);
     /// That of all transactions if this process has no slot. Nobody reads it.
     static UNSEEN: LazyLock<Entry> = LazyLock::new(Entry::default);
@@ -64,6 +65,9 @@ fn open(plain: Plain) {
             }
         };
         ENTRY.store(std::ptr::from_ref(entry).cast_mut(), Ordering::Relaxed);
+        let last_time = shared::last_time(plain);
+        LAST_TIME.store(std::ptr::from_ref(last_time).cast_mut(), Ordering::Relaxed);
+        last_time
     }
 }
 
@@ -92,6 +96,7 @@ unsafe extern "C-unwind" fn follow_transaction(event: XactEvent::Type, _argument
             _ => return,
         });
         ENTRY.store(null_mut(), Ordering::Relaxed);
+        LAST_TIME.store(null_mut(), Ordering::Relaxed);
     }
 }
 

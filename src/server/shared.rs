@@ -161,6 +161,7 @@ pub(crate) fn is_whole(_order: Order) -> bool {
 
 /// The header of this name. The first process that asks for it creates it, as zeros, before any other process sees it.
 #[cfg(any(feature = "pg15", feature = "pg16"))]
+#[cold]
 fn attach(name: &CStr, _: Plain) -> *mut Header {
     use pgrx::pg_sys::{LWLockMode, MainLWLockArray};
 
@@ -182,6 +183,7 @@ fn attach(name: &CStr, _: Plain) -> *mut Header {
 
 /// The header of this name. From PostgreSQL 17 there is a registry for it, which needs no reserved space.
 #[cfg(not(any(feature = "pg15", feature = "pg16")))]
+#[cold]
 fn attach(name: &CStr, _: Plain) -> *mut Header {
     /// # Safety
     /// The pointer is to memory of this size that nobody else has yet.

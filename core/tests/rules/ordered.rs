@@ -29,9 +29,8 @@ pub fn check(input: &[u8]) -> bool {
         match expected {
             Ok(time) => {
                 assert!(time > last);
-                let since_epoch = ordered::since_epoch(time);
-                assert_eq!(since_epoch.as_nanos(), u128::from(time) * 1_000_000 / 65_536);
-                assert_eq!(Ok(ordered::lower_bound(time)), Ulid::lower_bound(since_epoch.as_millis() as u64));
+                assert_eq!(u128::from(ordered::unix_us(time)), u128::from(time) * 1000 / 65_536);
+                assert_eq!(Ok(ordered::lower_bound(time)), Ulid::lower_bound(time / 65_536));
                 let uuid = ordered::uuid_v7(time, numbers.u64());
                 let witness = uuid::Uuid::from_u128(uuid);
                 assert_eq!((witness.get_version_num(), witness.get_variant()), (7, uuid::Variant::RFC4122));
