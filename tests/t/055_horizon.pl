@@ -182,15 +182,15 @@ my $read = sub {
 my $flood = sub {
     my ($how, $meanwhile, @names) = @_;
     my @clients = grep { $clients{$_} } @names;
+    append_to_file("$directory/goes_on", '');
     my %running = map { $_ => IPC::Run::start([ 'pgbench', '-n', @$how, @{ $clients{$_} }, 'postgres' ], '>', \my $output,
         '2>', "$directory/$_.log") } @clients;
-    my @loops = map { IPC::Run::start([ 'sh', '-c', "until [ -e $directory/stop ]; do PGAPPNAME=$_ psql -Xqf $directory/$_; done" ],
+    my @loops = map { IPC::Run::start([ 'sh', '-c', "while [ -e $directory/goes_on ]; do PGAPPNAME=$_ psql -Xqf $directory/$_; done" ],
         '>', '/dev/null', '2>', '/dev/null') } grep { $loops{$_} } @names;
     $meanwhile->();
     my @failed = grep { !$running{$_}->finish } @clients;
-    append_to_file("$directory/stop", '');
+    unlink("$directory/goes_on");
     $_->finish for @loops;
-    unlink("$directory/stop");
     is("@failed", '', 'no client failed') or diag(map { slurp_file("$directory/$_.log") } @failed);
     $sql->("COMMIT PREPARED '$_'") for split /\n/, $sql->("SELECT gid FROM pg_prepared_xacts WHERE gid <> 'taken'");
 };
