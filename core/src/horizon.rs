@@ -241,6 +241,7 @@ fn since<'memory>(mut entries: impl Iterator<Item = &'memory Entry>, transaction
 mod model;
 
 #[cfg(all(test, not(loom)))]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

@@ -98,7 +98,7 @@ pub fn clock(since_epoch: Duration) -> Result<u64, Error> {
 /// ```
 pub const fn unix_us(time: u64) -> u64 {
     let fraction = time & ((1 << FRACTION_BITS) - 1);
-    (time >> FRACTION_BITS) * 1000 + (fraction * 1000 >> FRACTION_BITS)
+    (time >> FRACTION_BITS) * 1000 + ((fraction * 1000) >> FRACTION_BITS)
 }
 
 /// Advances the last time that the generators of one order share by the rule of [`next`], and returns its new value:
