@@ -12,7 +12,7 @@ WITH RECURSIVE value (type, text) AS (VALUES
     ('timestamp without time zone', '2025-01-10'), ('timestamp without time zone', '-infinity'), ('timestamp without time zone', '294276-12-31 23:59:59'),
     ('tstzrange', '[2025-01-10Z,2025-01-20Z)'), ('tstzrange', 'empty'), ('tstzrange', '(,)'), ('tstzrange', '(10889-08-02Z,]'),
     ('ulid_window', '[2025-01-10Z,2025-01-20Z)'), ('ulid_window', 'empty'),
-    ('integer', '4'), ('bigint', '1541815603606036480'), ('bigint', '-1'), ('boolean', 'true')
+    ('integer', '4'), ('xid', '3'), ('bigint', '1541815603606036480'), ('bigint', '-1'), ('boolean', 'true')
 ), member AS (
     SELECT p.oid, p.oid::regproc AS name, p.proargtypes AS types, p.pronargs AS arguments
     FROM pg_proc AS p JOIN pg_depend AS d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e'
