@@ -1,6 +1,6 @@
 //! Bounds for an index, in place of a predicate that is true between them.
 
-use pgrx::pg_sys::SupportRequestIndexCondition;
+use pgrx::pg_sys::SupportRequestIndexCondition as Request;
 
 use super::node::{self, Expr, Root};
 use super::{Answer, Call, Plain, Predicate};
@@ -12,11 +12,7 @@ use crate::server;
 /// But it must not be volatile, and a sub-select must have become a parameter: its rows can differ from one execution
 /// to the next, whatever its functions are labelled.
 #[allow(unsafe_code)]
-pub(super) fn answer(
-    request: &mut SupportRequestIndexCondition,
-    predicate: &'static Predicate,
-    plain: Plain,
-) -> Answer {
+pub(super) fn answer(request: &mut Request, predicate: &'static Predicate, plain: Plain) -> Answer {
     // SAFETY: the request is the planner's.
     let (root, clause) = unsafe { (Root::of(request.root, plain)?, Expr::of(request.node, plain)?) };
     let call = Call::of(predicate, request.funcid, clause.arguments()?)?;

@@ -5,7 +5,10 @@
 use std::ffi::c_int;
 use std::ptr::from_mut;
 
-use pgrx::pg_sys::{self, AttStatsSlot, Const, Datum, HeapTuple, List, Oid, PlannerInfo, VariableStatData};
+use pgrx::pg_sys::{
+    self, AttStatsSlot, Const, Datum, HeapTuple, List, Oid, PlannerInfo,
+    SupportRequestSelectivity as Request, VariableStatData,
+};
 
 use super::catalog::has_sixteen_bytes;
 use super::node::{Expr, pair};
@@ -20,11 +23,7 @@ const DEFAULT: f64 = 0.005;
 const JOIN: f64 = 0.001;
 
 /// The estimate for the predicate as a function, which, unlike an operator, has no estimator.
-pub(super) fn answer(
-    request: &mut pg_sys::SupportRequestSelectivity,
-    predicate: &'static Predicate,
-    plain: Plain,
-) -> Answer {
+pub(super) fn answer(request: &mut Request, predicate: &'static Predicate, plain: Plain) -> Answer {
     // SAFETY: the request is the planner's, and holds the arguments of a call.
     unsafe {
         Call::of(predicate, request.funcid, pair(request.args, plain)?)?;

@@ -7,7 +7,7 @@ use std::ptr::{from_ref, null_mut};
 
 use pgrx::pg_sys::{
     self, Datum, FuncExpr, HeapTuple, List, Node, NodeTag, Oid, OpExpr, ParamKind, QualCost, Query,
-    SysCacheIdentifier, Var,
+    SupportRequestSimplify as Request, SysCacheIdentifier, Var,
 };
 
 use super::catalog::{attribute, is_sql};
@@ -16,11 +16,7 @@ use super::{Answer, Call, Plain, Predicate};
 use crate::server;
 
 /// The comparisons, as `AND`.
-pub(super) fn answer(
-    request: &pg_sys::SupportRequestSimplify,
-    predicate: &'static Predicate,
-    plain: Plain,
-) -> Answer {
+pub(super) fn answer(request: &Request, predicate: &'static Predicate, plain: Plain) -> Answer {
     // SAFETY: the request is the planner's, and holds a call.
     let (root, function, arguments) = unsafe {
         (Root::of(request.root, plain)?, (*request.fcall).funcid, pair((*request.fcall).args, plain)?)
@@ -31,29 +27,19 @@ pub(super) fn answer(
         return None;
     }
     let column = Column::of(query, call.ulid)?;
-    let family = in_temporary_memory(
-        || {
-            column
-                .family(function, plain)
-                .filter(|_| !is_called_by_indexes_or_statistics(column.table, function, plain))
-        },
-        plain,
-    )?;
+    let family = in_temporary_memory(plain, || {
+        let family = column.family(function, plain)?;
+        (!is_called_by_indexes_or_statistics(column.table, function, plain)).then_some(family)
+    })?;
     let [lower, upper] = call.comparisons(root, family)?;
     Some(lower.and(upper).as_ptr())
 }
 
 /// Calls a function that may allocate much, whose result does not point to what it has allocated: that is freed. This
 /// may be done for each expression of a query, so it ends here if it was canceled.
-fn in_temporary_memory<T: Copy>(function: impl FnOnce() -> T + Copy, _: Plain) -> T {
+fn in_temporary_memory<T: Copy>(_: Plain, function: impl FnOnce() -> T + Copy) -> T {
     use pg_sys::CurrentMemoryContext;
 
-    let sizes = [
-        pg_sys::ALLOCSET_DEFAULT_MINSIZE,
-        pg_sys::ALLOCSET_DEFAULT_INITSIZE,
-        pg_sys::ALLOCSET_DEFAULT_MAXSIZE,
-    ];
-    let [minimum, initial, maximum] = sizes.map(|size| size as usize);
     // SAFETY: the process has one thread, which runs SQL. After an ERROR, PostgreSQL sets the current context itself,
     // and frees the new one with its parent.
     unsafe {
@@ -61,8 +47,8 @@ fn in_temporary_memory<T: Copy>(function: impl FnOnce() -> T + Copy, _: Plain) -
             server::ProcessInterrupts();
         }
         let outer = CurrentMemoryContext;
-        let name = c"ulid".as_ptr();
-        let inner = server::AllocSetContextCreateInternal(outer, name, minimum, initial, maximum);
+        // The sizes are core's ALLOCSET_DEFAULT_SIZES.
+        let inner = server::AllocSetContextCreateInternal(outer, c"ulid".as_ptr(), 0, 8 << 10, 8 << 20);
         CurrentMemoryContext = inner;
         let result = function();
         CurrentMemoryContext = outer;

@@ -14,6 +14,8 @@ use pgrx::PgLogLevel;
 use pgrx::PgSqlErrorCode::{self, *};
 use pgrx::pg_sys::pg_enc;
 
+use Piece::Bytes;
+
 use super::frame::{Frame, Plain};
 use crate::server;
 
@@ -21,7 +23,7 @@ use crate::server;
 macro_rules! text {
     ($format:literal $(, $piece:expr)* $(,)?) => {{
         const { assert!(directives($format) == <[&str]>::len(&[$(stringify!($piece)),*])) };
-        Text::new($format, [$(Piece::from($piece)),*])
+        Text::new($format, [$($piece),*])
     }};
 }
 
@@ -140,32 +142,32 @@ impl<'call> Fault<'call> {
             Self::Prefix { text, error } => match error.kind() {
                 ErrorKind::Overflow => Report::new(
                     ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE,
-                    text![c"prefix \"%.*s\" is out of range for type ulid", text],
+                    text![c"prefix \"%.*s\" is out of range for type ulid", Bytes(text)],
                 ),
                 _ => Report::new(
                     ERRCODE_INVALID_TEXT_REPRESENTATION,
-                    text![c"invalid prefix of a ulid: \"%.*s\"", text],
+                    text![c"invalid prefix of a ulid: \"%.*s\"", Bytes(text)],
                 ),
             }
             .detail(detail(text, error)),
             Self::TypeId { text, error } => match error.kind() {
                 ErrorKind::Overflow => Report::new(
                     ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE,
-                    text![c"TypeID \"%.*s\" is out of range for type ulid", text],
+                    text![c"TypeID \"%.*s\" is out of range for type ulid", Bytes(text)],
                 ),
                 _ => {
-                    Report::new(ERRCODE_INVALID_TEXT_REPRESENTATION, text![c"invalid TypeID: \"%.*s\"", text])
+                    Report::new(ERRCODE_INVALID_TEXT_REPRESENTATION, text![c"invalid TypeID: \"%.*s\"", Bytes(text)])
                 }
             }
             .detail(detail(text, error)),
             Self::TypeIdPrefix { prefix, error } => Report::new(
                 ERRCODE_INVALID_PARAMETER_VALUE,
-                text![c"invalid prefix of a TypeID: \"%.*s\"", prefix],
+                text![c"invalid prefix of a TypeID: \"%.*s\"", Bytes(prefix)],
             )
             .detail(detail(prefix, error)),
             Self::OtherPrefix { typeid, prefix, expected } => Report::new(
                 ERRCODE_INVALID_PARAMETER_VALUE,
-                text![c"TypeID \"%.*s\" has the prefix \"%.*s\", not \"%.*s\"", typeid, prefix, expected],
+                text![c"TypeID \"%.*s\" has the prefix \"%.*s\", not \"%.*s\"", Bytes(typeid), Bytes(prefix), Bytes(expected)],
             ),
             Self::Length { found } => Report::new(
                 ERRCODE_INVALID_BINARY_REPRESENTATION,
@@ -243,17 +245,17 @@ fn detail(text: &[u8], error: pg_ulid::Error) -> Text<'_> {
         Some(byte) if !byte.is_ascii() && encoding == pg_enc::PG_SQL_ASCII as c_int => {
             text![c"Byte %.*s at %.*s.", shown(format_args!("{byte:#04x}")), rest]
         }
-        _ => text![c"Character \"%.*s\" at %.*s.", text.get(..length as usize).unwrap_or(text), rest],
+        _ => text![c"Character \"%.*s\" at %.*s.", Bytes(text.get(..length as usize).unwrap_or(text)), rest],
     }
 }
 
 /// What becomes a sentence by a capital and a full stop.
 fn sentence(what: impl fmt::Display) -> Text<'static> {
-    let mut shown = shown(what);
+    let mut shown = Shown::new(what);
     if let Some(first) = shown.bytes.first_mut() {
         first.make_ascii_uppercase();
     }
-    text![c"%.*s.", shown]
+    text![c"%.*s.", Piece::Value(shown)]
 }
 
 /// Names the id, so that its row can be found, and what prevents the conversion.
@@ -336,7 +338,7 @@ impl<'call> Report<'call> {
     /// A time that no ULID has.
     fn of_time(name: &'call str) -> Self {
         let range = shown(pg_ulid::Error::from(ErrorKind::Range));
-        Self::new(ERRCODE_DATETIME_FIELD_OVERFLOW, text![c"%.*s %.*s", name.as_bytes(), range])
+        Self::new(ERRCODE_DATETIME_FIELD_OVERFLOW, text![c"%.*s %.*s", Bytes(name.as_bytes()), range])
             .detail(text![c"A ULID holds times from 1970-01-01 00:00:00+00 to 10889-08-02 05:31:50.655+00."])
     }
 
@@ -387,12 +389,10 @@ struct Text<'call> {
 /// The number of the directives of a format; more than a text has pieces if one is not `%.*s`.
 const fn directives(format: &CStr) -> usize {
     let (mut rest, mut n) = (format.to_bytes(), 0);
-    while let [_, after @ ..] = rest {
-        n += match rest {
-            [b'%', b'.', b'*', b's', ..] => 1,
-            [b'%', ..] => 4,
-            _ => 0,
-        };
+    while let [first, after @ ..] = rest {
+        if *first == b'%' {
+            n += if matches!(after, [b'.', b'*', b's', ..]) { 1 } else { 4 };
+        }
         rest = after;
     }
     n
@@ -422,29 +422,17 @@ impl<'call> Text<'call> {
 
 #[derive(Clone, Copy)]
 enum Piece<'call> {
-    /// Bytes in the server's encoding.
+    /// In the server's encoding.
     Bytes(&'call [u8]),
-    Shown(Shown),
+    Value(Shown),
 }
 
 impl Piece<'_> {
     fn bytes(&self) -> &[u8] {
         match self {
             Self::Bytes(bytes) => bytes,
-            Self::Shown(shown) => shown.bytes.get(..shown.len).unwrap_or_default(),
+            Self::Value(shown) => shown.bytes.get(..shown.len).unwrap_or_default(),
         }
-    }
-}
-
-impl<'call> From<&'call [u8]> for Piece<'call> {
-    fn from(bytes: &'call [u8]) -> Self {
-        Self::Bytes(bytes)
-    }
-}
-
-impl From<Shown> for Piece<'_> {
-    fn from(shown: Shown) -> Self {
-        Self::Shown(shown)
     }
 }
 
@@ -456,11 +444,17 @@ struct Shown {
     len: usize,
 }
 
-fn shown(value: impl fmt::Display) -> Shown {
-    let mut shown = Shown { bytes: [0; _], len: 0 };
-    // What had no room would be missing.
-    let _ = write!(shown, "{value}");
-    shown
+impl Shown {
+    fn new(value: impl fmt::Display) -> Self {
+        let mut shown = Self { bytes: [0; _], len: 0 };
+        // What had no room would be missing.
+        let _ = write!(shown, "{value}");
+        shown
+    }
+}
+
+fn shown(value: impl fmt::Display) -> Piece<'static> {
+    Piece::Value(Shown::new(value))
 }
 
 impl Write for Shown {

@@ -34,7 +34,6 @@ END $$;
 SELECT plan($$SELECT n FROM held WHERE id <@ '[2025-01-10Z,2025-01-11Z)'$$);
 \set VERBOSITY default
 SELECT plan($$SELECT n FROM held WHERE id <@ tstzrange('2025-01-10Z', '2025-01-10 01:00Z')$$);
-SELECT plan($$SELECT n FROM held WHERE tstzrange('2025-01-10Z', '2025-01-10 01:00Z') @> id$$);
 SELECT plan($$SELECT n FROM held WHERE id = '01JH6R5E000000000000000000'::ulid$$);
 SELECT plan($$SELECT n FROM held WHERE ulid_starts_with(id, '01JH6R5')$$);
 -- parameters, in a plan for all of them
@@ -42,11 +41,9 @@ SET plan_cache_mode = force_generic_plan;
 PREPARE equal (ulid) AS SELECT n FROM held WHERE id = $1;
 EXPLAIN (COSTS OFF) EXECUTE equal ('01JH6R5E000000000000000000');
 EXECUTE equal (ulid_lower_bound('2025-01-10Z'));
-EXECUTE equal (NULL);
 PREPARE within (tstzrange) AS SELECT count(*), min(n), max(n) FROM held WHERE id <@ $1;
 EXPLAIN (COSTS OFF) EXECUTE within ('[2025-01-10Z,2025-01-11Z)');
 EXECUTE within ('[2025-01-10Z,2025-01-11Z)');
-EXECUTE within ('empty');
 EXECUTE within (NULL);
 RESET plan_cache_mode;
 DEALLOCATE ALL;
@@ -88,8 +85,8 @@ SELECT operator, bound, bool_and(same) AS same FROM unnest(ARRAY['<', '<=', '=',
     answers(format('SELECT array[count(*), sum(n)] FROM %%1$I WHERE id %s %2$L::ulid UNION ALL SELECT array[count(*), sum(n)] FROM %%1$I WHERE %2$L::ulid %1$s id', operator, bound),
             ARRAY['held', 'by_hash', 'by_brin', 'by_desc', 'by_domain'])
 GROUP BY 1, 2 ORDER BY 1, 2;
-SELECT plan(format('SELECT n FROM held WHERE ' || condition, '01JGFJJZ000000000000000000'))
-FROM unnest(ARRAY['id < %L::ulid', 'id <= %L::ulid', 'id >= %L::ulid', 'id > %L::ulid', '%L::ulid > id', '%L::ulid = id']) AS condition;
+SELECT plan FROM unnest(ARRAY['id < %L::ulid', 'id <= %L::ulid', 'id >= %L::ulid', 'id > %L::ulid', '%L::ulid > id', '%L::ulid = id']) AS condition,
+    plan(format('SELECT n FROM held WHERE ' || condition, '01JGFJJZ000000000000000000')) WHERE plan LIKE '%Cond%';
 SELECT plan($$SELECT n FROM by_hash WHERE id = '01JH6R5E000000000000000000'::ulid$$);
 SELECT plan($$SELECT n FROM by_brin WHERE id <@ '[2025-01-10Z,2025-01-11Z)'::tstzrange$$);
 SELECT plan($$SELECT n FROM by_domain WHERE id <@ '[2025-01-10Z,2025-01-11Z)'::tstzrange$$);
@@ -194,8 +191,7 @@ SELECT role, plan FROM unnest(ARRAY['regress_uuid_reader', 'none', 'regress_uuid
     plan('EXECUTE within (NULL)' || left(set_config('role', role, false), 0)) WHERE plan LIKE '%Scan%open';
 RESET ROLE;
 GRANT EXECUTE ON FUNCTION ulid_eq(ulid, ulid), ulid_range_lower(tstzrange) TO PUBLIC;
-SET ROLE regress_uuid_reader;
-SELECT plan('EXECUTE within (NULL)') LIMIT 1;
+SELECT plan('EXECUTE within (NULL)' || left(set_config('role', 'regress_uuid_reader', false), 0)) LIMIT 1;
 RESET ROLE;
 DROP TABLE open;
 
