@@ -89,7 +89,7 @@ mod tests {
             Err(Fault::Parse { text: c"01", error })?
         }
 
-        /// A second word, in addition to the one of the server.
+        /// A second time, in addition to the last one of the server.
         fn attach(_: Plain) -> bool {
             shared::test_support::attached(c"ulid_test").load(super::Ordering::Relaxed) == 0
         }
@@ -172,35 +172,35 @@ mod tests {
         assert!(gen_monotonic_ulid().unix_ms() <= unix_ms().unwrap());
     }
 
-    /// One test for everything that changes the word, as tests run at the same time and share it.
+    /// One test for everything that changes the last time, as tests run at once and share it.
     #[pg_test]
-    fn ordered_ids_go_on_from_the_word_of_the_server() {
-        let shared = shared::test_support::last_time();
+    fn ordered_ids_go_on_from_the_last_time_of_the_server() {
+        let last_time = shared::test_support::last_time();
         let next = || ordered::time_of(text("SELECT gen_ordered_ulid()::text").parse().unwrap());
         let clock = || ordered::clock(since_epoch().unwrap()).unwrap();
         let first = next();
-        assert_eq!(shared.load(Ordering::Relaxed), first);
+        assert_eq!(last_time.load(Ordering::Relaxed), first);
         assert!(next() > first);
         // As if the clock was set back by a minute.
         let ahead = clock() + ordered::MINUTE;
-        shared.store(ahead, Ordering::Relaxed);
+        last_time.store(ahead, Ordering::Relaxed);
         assert_eq!([next(), next(), next()], [ahead + 1, ahead + 2, ahead + 3]);
         // The last possible time.
-        shared.store(u64::MAX - 1, Ordering::Relaxed);
+        last_time.store(u64::MAX - 1, Ordering::Relaxed);
         assert_eq!(next(), u64::MAX);
         for _ in 0..2 {
             let error = "22008 time of ordered ids out of range for type ulid";
             assert_eq!(error_of_call("gen_ordered_ulid"), error);
         }
-        assert_eq!(shared.load(Ordering::Relaxed), u64::MAX);
+        assert_eq!(last_time.load(Ordering::Relaxed), u64::MAX);
         // As after a start of the server.
-        shared.store(0, Ordering::Relaxed);
+        last_time.store(0, Ordering::Relaxed);
         assert!(next() <= clock());
     }
 
-    /// The first caller creates the word, as zero, and every later caller finds the same one.
+    /// The first caller creates the last time, as zero, and every later caller finds the same one.
     #[pg_test]
-    fn a_word_is_made_once() {
+    fn a_last_time_is_made_once() {
         let attached = || shared::test_support::attached(c"ulid_test_once");
         assert_eq!(attached().swap(41, Ordering::Relaxed), 0);
         assert_eq!(attached().load(Ordering::Relaxed), 41);
@@ -220,13 +220,13 @@ mod tests {
         });
     }
 
-    /// Until 16 the word takes space that the server has left; from 17 it needs none there.
+    /// Until 16 the last time takes space that the server has left; from 17 it needs none there.
     #[cfg(any(feature = "pg15", feature = "pg16"))]
     #[pg_test]
     fn a_server_without_room_gives_its_own_error() {
-        // The words of the other tests exist already.
-        for word in [c"ulid_ordered_time", c"ulid_test_once", c"ulid_test_layout"] {
-            shared::test_support::attached(word);
+        // Those of the other tests exist already.
+        for name in [c"ulid_ordered_time", c"ulid_test_once", c"ulid_test_layout"] {
+            shared::test_support::attached(name);
         }
         shared::test_support::exhaust();
         let error = "53200 not enough shared memory for data structure \"ulid_test\" (64 bytes requested)";
