@@ -12,6 +12,7 @@ pub(super) mod brin;
 pub(super) mod datum;
 pub(super) mod frame;
 pub(super) mod horizon;
+mod messages;
 pub(super) mod range;
 pub(super) mod report;
 pub(super) mod shared;

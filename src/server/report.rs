@@ -17,11 +17,12 @@ use pgrx::pg_sys::pg_enc;
 use Piece::Bytes;
 
 use super::frame::{Frame, Plain};
+use super::messages::*;
 use crate::server;
 
 /// A [`Text`]: a format, and for each of its directives, all of them `%.*s`, a [`Piece`].
 macro_rules! text {
-    ($format:literal $(, $piece:expr)* $(,)?) => {{
+    ($format:expr $(, $piece:expr)* $(,)?) => {{
         const { assert!(directives($format) == <[&str]>::len(&[$(stringify!($piece)),*])) };
         Text::new($format, [$($piece),*])
     }};
@@ -116,7 +117,7 @@ impl Error<'_> {
 #[cold]
 #[track_caller]
 pub(crate) fn warn_of_clock(plain: Plain) {
-    Report::new(ERRCODE_WARNING, text![c"ordered ids are more than a minute ahead of the clock"])
+    Report::new(ERRCODE_WARNING, text![WARNING_OF_CLOCK])
         .detail(text![c"ulid_ordered_time() is the time that they have reached."])
         .hint(BACK_TO_THE_CLOCK)
         .send(PgLogLevel::WARNING, Location::caller(), plain);
@@ -124,6 +125,8 @@ pub(crate) fn warn_of_clock(plain: Plain) {
 
 const BACK_TO_THE_CLOCK: &CStr =
     c"If the clock is right, ulid_reset_ordered_time() lets them continue from it, below the ones that exist.";
+const ASK_THE_PRIMARY: &CStr =
+    c"Ask the primary server; what it answers holds here once what it had written until then is replayed.";
 
 impl<'call> Fault<'call> {
     /// The table of the errors.
@@ -140,81 +143,62 @@ impl<'call> Fault<'call> {
                 .detail(detail(input, error))
             }
             Self::Prefix { text, error } => match error.kind() {
-                ErrorKind::Overflow => Report::new(
-                    ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE,
-                    text![c"prefix \"%.*s\" is out of range for type ulid", Bytes(text)],
-                ),
-                _ => Report::new(
-                    ERRCODE_INVALID_TEXT_REPRESENTATION,
-                    text![c"invalid prefix of a ulid: \"%.*s\"", Bytes(text)],
-                ),
+                ErrorKind::Overflow => {
+                    Report::new(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE, text![PREFIX_RANGE, Bytes(text)])
+                }
+                _ => Report::new(ERRCODE_INVALID_TEXT_REPRESENTATION, text![PREFIX, Bytes(text)]),
             }
             .detail(detail(text, error)),
             Self::TypeId { text, error } => match error.kind() {
-                ErrorKind::Overflow => Report::new(
-                    ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE,
-                    text![c"TypeID \"%.*s\" is out of range for type ulid", Bytes(text)],
-                ),
-                _ => {
-                    Report::new(ERRCODE_INVALID_TEXT_REPRESENTATION, text![c"invalid TypeID: \"%.*s\"", Bytes(text)])
+                ErrorKind::Overflow => {
+                    Report::new(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE, text![TYPEID_RANGE, Bytes(text)])
                 }
+                _ => Report::new(ERRCODE_INVALID_TEXT_REPRESENTATION, text![TYPEID, Bytes(text)]),
             }
             .detail(detail(text, error)),
-            Self::TypeIdPrefix { prefix, error } => Report::new(
-                ERRCODE_INVALID_PARAMETER_VALUE,
-                text![c"invalid prefix of a TypeID: \"%.*s\"", Bytes(prefix)],
-            )
-            .detail(detail(prefix, error)),
+            Self::TypeIdPrefix { prefix, error } => {
+                Report::new(ERRCODE_INVALID_PARAMETER_VALUE, text![TYPEID_PREFIX, Bytes(prefix)])
+                    .detail(detail(prefix, error))
+            }
             Self::OtherPrefix { typeid, prefix, expected } => Report::new(
                 ERRCODE_INVALID_PARAMETER_VALUE,
-                text![c"TypeID \"%.*s\" has the prefix \"%.*s\", not \"%.*s\"", Bytes(typeid), Bytes(prefix), Bytes(expected)],
+                text![OTHER_PREFIX, Bytes(typeid), Bytes(prefix), Bytes(expected)],
             ),
-            Self::Length { found } => Report::new(
-                ERRCODE_INVALID_BINARY_REPRESENTATION,
-                text![c"invalid length for type ulid: %.*s bytes", shown(found)],
-            )
-            .detail(sentence(Expected::Bytes)),
-            Self::RandomnessLength { found } => Report::new(
-                ERRCODE_INVALID_BINARY_REPRESENTATION,
-                text![c"invalid length for the randomness of a ulid: %.*s bytes", shown(found)],
-            )
-            .detail(text![c"The randomness is exactly 10 bytes long."]),
+            Self::Length { found } => {
+                Report::new(ERRCODE_INVALID_BINARY_REPRESENTATION, text![LENGTH, shown(found)])
+                    .detail(sentence(Expected::Bytes))
+            }
+            Self::RandomnessLength { found } => {
+                Report::new(ERRCODE_INVALID_BINARY_REPRESENTATION, text![RANDOMNESS_LENGTH, shown(found)])
+                    .detail(text![c"The randomness is exactly 10 bytes long."])
+            }
             Self::Convert { error, id } => convert_report(error, id),
             Self::Negative(error) => {
                 Report::new(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE, text![c"%.*s", shown(error)])
                     .detail(text![c"A snowflake or a key must not be negative."])
             }
-            Self::Epoch => Report::new(ERRCODE_DATETIME_FIELD_OVERFLOW, text![c"epoch out of range"])
+            Self::Epoch => Report::new(ERRCODE_DATETIME_FIELD_OVERFLOW, text![EPOCH])
                 .detail(text![c"An epoch must be finite."]),
-            Self::Timestamp => Report::of_time("timestamp"),
-            Self::Clock => Report::of_time("system clock"),
-            Self::OrderedTime => Report::of_time("time of ordered ids").hint(BACK_TO_THE_CLOCK),
-            Self::Ahead(ulid) => Report::new(
-                ERRCODE_INVALID_PARAMETER_VALUE,
-                text![c"ulid \"%.*s\" is more than a day ahead of the clock", shown(ulid)],
-            )
-            .hint(c"To continue after it anyway, pass true as the second argument."),
+            Self::Timestamp => Report::of_time(TIMESTAMP),
+            Self::Clock => Report::of_time(CLOCK),
+            Self::OrderedTime => Report::of_time(ORDERED_TIME).hint(BACK_TO_THE_CLOCK),
+            Self::Ahead(ulid) => Report::new(ERRCODE_INVALID_PARAMETER_VALUE, text![AHEAD, shown(ulid)])
+                .hint(c"To continue after it anyway, pass true as the second argument."),
             Self::Exhausted => Report::new(
                 ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED,
                 text![c"%.*s", shown(pg_ulid::Error::from(ErrorKind::Exhausted))],
             )
             .hint(c"The next millisecond has room again; retry the statement."),
-            Self::ParallelWorker => Report::new(
-                ERRCODE_INVALID_TRANSACTION_STATE,
-                text![c"cannot use ordered ids in a parallel worker"],
-            )
-            .hint(c"A function that generates them or asks for their horizon must be PARALLEL RESTRICTED."),
-            Self::Recovery => Report::new(
-                ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-                text![c"cannot determine the horizon of ordered ids during recovery"],
-            )
-            .hint(c"Ask the primary server; what it answers holds here once what it had written until then is replayed."),
-            Self::OtherLayout => Report::new(
-                ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-                text![c"cannot determine the horizon of ordered ids"],
-            )
-            .detail(text![c"Sessions of this server use different releases of library \"ulid\"."])
-            .hint(c"Restart the server."),
+            Self::ParallelWorker => Report::new(ERRCODE_INVALID_TRANSACTION_STATE, text![PARALLEL_WORKER])
+                .hint(
+                    c"A function that generates them or asks for their horizon must be PARALLEL RESTRICTED.",
+                ),
+            Self::Recovery => {
+                Report::new(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, text![RECOVERY]).hint(ASK_THE_PRIMARY)
+            }
+            Self::OtherLayout => Report::new(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, text![OTHER_LAYOUT])
+                .detail(text![c"Sessions of this server use different releases of library \"ulid\"."])
+                .hint(c"Restart the server."),
             Self::OperatorClass { class, type_name } => {
                 Report::of_core(ERRCODE_DATATYPE_MISMATCH, UNACCEPTED, class, type_name)
                     .hint(c"Index the expression (column::ulid) instead.")
@@ -261,11 +245,11 @@ fn sentence(what: impl fmt::Display) -> Text<'static> {
 /// Names the id, so that its row can be found, and what prevents the conversion.
 fn convert_report(error: pg_ulid::Error, id: u128) -> Report<'static> {
     let ulid = Ulid::from(id);
-    let (value, randomness) = (u128::from(ulid), ulid.randomness());
+    let (about_ulid, randomness) = (shown(error.about(format_args!("ulid \"{ulid}\""))), ulid.randomness());
     match error.kind() {
         ErrorKind::Version { version, variant, .. } => {
-            let (a, b, c) = (value >> 96, value >> 80 & 0xffff, value >> 64 & 0xffff);
-            let (d, e) = (value >> 48 & 0xffff, value & 0xffff_ffff_ffff);
+            let (a, b, c) = (id >> 96, id >> 80 & 0xffff, id >> 64 & 0xffff);
+            let (d, e) = (id >> 48 & 0xffff, id & 0xffff_ffff_ffff);
             Report::new(
                 ERRCODE_INVALID_PARAMETER_VALUE,
                 text![
@@ -279,35 +263,31 @@ fn convert_report(error: pg_ulid::Error, id: u128) -> Report<'static> {
                 shown(format_args!("{variant:b}"))
             ])
         }
-        ErrorKind::Time { target } => Report::new(
-            ERRCODE_DATETIME_FIELD_OVERFLOW,
-            text![c"%.*s", shown(error.about(format_args!("ulid \"{ulid}\"")))],
-        )
-        .detail(match target {
-            ForeignId::UuidV1 | ForeignId::UuidV6 => {
-                text![c"Such a uuid holds times to 5236-03-31 21:21:00.684+00."]
-            }
-            _ => text![c"A snowflake holds times from its epoch to 2^41 - 1 milliseconds after it."],
-        }),
-        ErrorKind::Randomness { target } => Report::new(
-            ERRCODE_INVALID_PARAMETER_VALUE,
-            text![c"%.*s", shown(error.about(format_args!("ulid \"{ulid}\"")))],
-        )
-        .detail(match target {
-            ForeignId::Snowflake => text![
-                c"Its low 58 bits are %.*s; made from a snowflake, they are zero.",
-                shown(format_args!("{:#x}", randomness & ((1 << 58) - 1)))
-            ],
-            ForeignId::Key => text![
-                c"The high 17 bits of its randomness are %.*s; made from a key, they are zero.",
-                shown(format_args!("{:#x}", randomness >> 63))
-            ],
-            _ => text![
-                c"The 14 bits after its time are %.*s and its low 4 bits %.*s; made from such a uuid, they are at most 9999 and zero.",
-                shown(randomness >> 66),
-                shown(randomness & 0xf)
-            ],
-        }),
+        ErrorKind::Time { target } => {
+            Report::new(ERRCODE_DATETIME_FIELD_OVERFLOW, text![c"%.*s", about_ulid]).detail(match target {
+                ForeignId::UuidV1 | ForeignId::UuidV6 => {
+                    text![c"Such a uuid holds times to 5236-03-31 21:21:00.684+00."]
+                }
+                _ => text![c"A snowflake holds times from its epoch to 2^41 - 1 milliseconds after it."],
+            })
+        }
+        ErrorKind::Randomness { target } => {
+            Report::new(ERRCODE_INVALID_PARAMETER_VALUE, text![c"%.*s", about_ulid]).detail(match target {
+                ForeignId::Snowflake => text![
+                    c"Its low 58 bits are %.*s; made from a snowflake, they are zero.",
+                    shown(format_args!("{:#x}", randomness & ((1 << 58) - 1)))
+                ],
+                ForeignId::Key => text![
+                    c"The high 17 bits of its randomness are %.*s; made from a key, they are zero.",
+                    shown(format_args!("{:#x}", randomness >> 63))
+                ],
+                _ => text![
+                    c"The 14 bits after its time are %.*s and its low 4 bits %.*s; made from such a uuid, they are at most 9999 and zero.",
+                    shown(randomness >> 66),
+                    shown(randomness & 0xf)
+                ],
+            })
+        }
         // A time that does not fit.
         _ => Fault::Timestamp.report(),
     }
@@ -321,10 +301,6 @@ struct Report<'call> {
     hint: Option<&'static CStr>,
 }
 
-const INVALID_SYNTAX: &CStr = c"invalid input syntax for type %s: \"%s\"";
-const OUT_OF_RANGE: &CStr = c"value \"%s\" is out of range for type %s";
-const UNACCEPTED: &CStr = c"operator class \"%s\" does not accept data type %s";
-
 impl<'call> Report<'call> {
     fn new(sqlstate: PgSqlErrorCode, message: Text<'call>) -> Self {
         Self { sqlstate, message, detail: None, hint: None }
@@ -336,9 +312,8 @@ impl<'call> Report<'call> {
     }
 
     /// A time that no ULID has.
-    fn of_time(name: &'call str) -> Self {
-        let range = shown(pg_ulid::Error::from(ErrorKind::Range));
-        Self::new(ERRCODE_DATETIME_FIELD_OVERFLOW, text![c"%.*s %.*s", Bytes(name.as_bytes()), range])
+    fn of_time(message: &'static CStr) -> Self {
+        Self::new(ERRCODE_DATETIME_FIELD_OVERFLOW, Text::new(message, []))
             .detail(text![c"A ULID holds times from 1970-01-01 00:00:00+00 to 10889-08-02 05:31:50.655+00."])
     }
 
