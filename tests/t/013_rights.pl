@@ -64,10 +64,10 @@ SELECT format('CREATE FUNCTION hostile.%I(%s) RETURNS %s LANGUAGE internal AS %L
 FROM pg_proc
 WHERE pronamespace = 'pg_catalog'::regnamespace
 AND (proname ~ '^(scalar(lt|le|gt|ge)|n?eq|cont)(join)?sel$' OR proname ~ '^brin_(minmax|bloom)' OR proname ~ '^uuid_' OR proname = 'btequalimage') \gexec
--- closer matches for what the DO blocks call
+-- closer matches for what the scripts call
 SELECT format('CREATE FUNCTION hostile.%s RETURNS %s LANGUAGE plpgsql AS %L', f, result, format('BEGIN PERFORM hostile.spring(%L); RETURN NULL; END', f))
-FROM (VALUES ('to_regprocedure(varchar)', 'regprocedure'), ('pg_get_functiondef(regprocedure)', 'text'), ('format(text, regprocedure)', 'text'),
-      ('format(text, oid)', 'text'), ('ulid_sql_at(timestamptz, text)', 'uuid')) AS v (f, result) \gexec
+FROM (VALUES ('to_regprocedure(varchar)', 'regprocedure'), ('format(text, regprocedure)', 'text'), ('format(text, oid)', 'text'),
+      ('ulid_sql_at(timestamptz, text)', 'uuid'), ('ulid_sql_parse(varchar, text, text, boolean)', 'uuid')) AS v (f, result) \gexec
 \set types '''{oid,oid[],regtype,regprocedure,regprocedure[],name,text,varchar,smallint,int,bigint,float8,numeric,bytea,bit,timestamptz,interval,uuid}''::regtype[]'
 SELECT format('CREATE FUNCTION hostile.trap(%s, %s) RETURNS boolean LANGUAGE plpgsql AS %L', a, b, 'BEGIN PERFORM hostile.spring($$operator$$); RETURN true; END')
 FROM unnest(:types) AS a, unnest(:types) AS b \gexec
