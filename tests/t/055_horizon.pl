@@ -86,7 +86,7 @@ my %clients = (
     $pooler ? (pooled => [ '-h', $pooler, '-c', 4, @files ]) : (),
     connection => [ '-C', '-f', "$directory/connection" ],
     prepared => [ '-c', 2, '-f', "$directory/prepared" ],
-    asker => [ '-f', "$directory/asker" ],
+    asker => [ '-c', 2, '-f', "$directory/asker" ],
 );
 
 #
@@ -230,7 +230,7 @@ is(scalar keys %lost, 1 + keys %followers, 'nobody is left out');
 # Every horizon that was asked for, by its definition: each row below it is visible to the snapshot of that statement, unless
 # its id was made later, after a reset.
 my $passed = sub {
-    return $sql->(q{SELECT count(*) FROM (SELECT * FROM asked ORDER BY random() LIMIT 500) AS a JOIN event AS e ON id < horizon
+    return $sql->(q{SELECT count(*) FROM (SELECT * FROM asked ORDER BY at DESC LIMIT 1000) AS a JOIN event AS e ON id < horizon
         WHERE NOT pg_visible_in_snapshot(xid, snapshot) AND (made < at OR NOT EXISTS (SELECT FROM reset WHERE began < made AND ended > at))});
 };
 delete @clients{keys %followers};
