@@ -49,7 +49,8 @@ pub(super) fn simplify(request: &SupportRequestSimplify, plain: Plain) -> Answer
     let (root, function, sides) = unsafe {
         (Root::of(request.root, plain), (*request.fcall).funcid, pair((*request.fcall).args, plain)?)
     };
-    // A call that is not written as an operator would become one, which NOT can make another one of.
+    // A call that is not written as an operator becomes one, and under NOT another one: grouping sets would not find it
+    // again.
     let query = root.as_ref().and_then(Root::query);
     if !sides.into_iter().any(Expr::is_implicit_cast)
         || query.is_some_and(|query| is_called_by_grouping_sets(query, function, plain))

@@ -144,17 +144,20 @@ unsafe fn horizon_of<'call>(snapshot: Snapshot, plain: Plain) -> Result<u64, Fau
         if !shared::is_whole(order) {
             return Err(Fault::OtherLayout);
         }
-        Ok(if is_recent(first, next) && !has_entries(&*snapshot, first, plain) { 0 } else { horizon })
+        // No snapshot has a transaction from before one that is so old.
+        let first = Some(first).filter(|&first| is_recent(first, next));
+        Ok(if has_entries(&*snapshot, first, plain) { horizon } else { 0 })
     }
 }
 
 /// Whether all transactions that the snapshot takes for running have an entry if they have made ids. Those from before
 /// the order was there have one if a process runs them; one that was prepared, or has ended since, may have none.
-fn has_entries(snapshot: &SnapshotData, first: u64, _: Plain) -> bool {
+fn has_entries(snapshot: &SnapshotData, first: Option<u64>, _: Plain) -> bool {
     let is_known = |index| {
         // SAFETY: the snapshot has as many transactions.
         let transaction = unsafe { *snapshot.xip.add(index as usize) };
-        let is_earlier = (transaction.into_inner().wrapping_sub(first as u32) as i32) < 0;
+        let is_earlier =
+            first.is_some_and(|first| (transaction.into_inner().wrapping_sub(first as u32) as i32) < 0);
         // SAFETY: any number will do.
         !is_earlier || unsafe { server::BackendXidGetPid(transaction) } != 0
     };
