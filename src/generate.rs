@@ -47,7 +47,7 @@ pub(super) fn ordered_uuid_v7<'call>(last_time: &AtomicU64) -> Result<Ordered<Uu
     let now = since_epoch().and_then(ordered::clock).map_err(clock)?;
     let id =
         generator(|generator| generator.ordered_uuid_v7(now, last_time))?.map_err(|_| Fault::OrderedTime)?;
-    // The time is known to the millisecond: at its end, it is not before the clock.
+    // Such an id shows its millisecond only, whose end is never before the clock.
     Ok(Ordered { id: Uuid(id), ahead: (ordered::time_of(id.into()) | 0xffff) - now })
 }
 
@@ -81,14 +81,11 @@ impl<T: Returned> Returned for Ordered<T> {
     }
 }
 
-/// Warns that ordered ids are ahead of the clock, once per session. A parallel worker is a process of its own, so it
-/// stays silent.
+/// Warns that ordered ids are ahead of the clock, once per session.
 #[cold]
 fn warn_once(plain: Plain) {
     static WARNED: AtomicBool = AtomicBool::new(false);
-    // SAFETY: a process learns its number, which is negative outside of parallel workers, before it runs SQL.
-    let is_worker = unsafe { pgrx::pg_sys::ParallelWorkerNumber } >= 0;
-    if !is_worker && !WARNED.swap(true, Ordering::Relaxed) {
+    if !WARNED.swap(true, Ordering::Relaxed) {
         report::warn_of_clock(plain);
     }
 }

@@ -4,7 +4,7 @@
 //!
 //! The index and the partitions may also be those of a uuid column, of which the planner sees a relabelling as ulid:
 //! both types have the same bytes in the same order. [`comparison`] does the same for `=`, `<`, `<=`, `>=` and `>`
-//! between a uuid column and a ulid.
+//! between a uuid column and a ulid, and makes the cast of a uuid an explicit one, which postgres_fdw sends.
 //!
 //! This runs inside other people's queries. Every part of it follows these rules:
 //! - A node appears in only one place of a tree, because the planner changes trees in place. What is used again is

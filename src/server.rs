@@ -59,12 +59,7 @@ declare! {
     #[cfg(not(feature = "pg15"))]
     fn errsave_start(context: *mut Node, domain: *const c_char) -> bool;
     #[cfg(not(feature = "pg15"))]
-    fn errsave_finish(
-        context: *mut Node,
-        file: *const c_char,
-        line: c_int,
-        function: *const c_char,
-    );
+    fn errsave_finish(context: *mut Node, file: *const c_char, line: c_int, function: *const c_char);
     fn pg_encoding_mblen(encoding: c_int, character: *const c_char) -> c_int;
     fn GetDatabaseEncoding() -> c_int;
 
@@ -106,10 +101,7 @@ declare! {
     fn LWLockRelease(lock: *mut LWLock);
     #[cfg(any(feature = "pg15", feature = "pg16"))]
     fn ShmemInitStruct(name: *const c_char, size: usize, found: *mut bool) -> *mut c_void;
-    #[cfg(all(
-        feature = "pg_test",
-        any(feature = "pg15", feature = "pg16")
-    ))]
+    #[cfg(all(feature = "pg_test", any(feature = "pg15", feature = "pg16")))]
     fn ShmemAllocNoError(size: usize) -> *mut c_void;
     #[cfg(any(feature = "pg17", feature = "pg18"))]
     fn GetNamedDSMSegment(
@@ -138,7 +130,6 @@ declare! {
 
     // Transactions
     fn RecoveryInProgress() -> bool;
-    fn GetTopFullTransactionId() -> FullTransactionId;
     fn ReadNextFullTransactionId() -> FullTransactionId;
     fn TransactionIdIsInProgress(transaction: TransactionId) -> bool;
     fn RegisterXactCallback(callback: XactCallback, argument: *mut c_void);
@@ -152,12 +143,7 @@ declare! {
     // Catalogs
     fn SearchSysCache1(cache: c_int, key: Datum) -> HeapTuple;
     fn SearchSysCache3(cache: c_int, key1: Datum, key2: Datum, key3: Datum) -> HeapTuple;
-    fn SysCacheGetAttr(
-        cache: c_int,
-        tuple: HeapTuple,
-        attribute: i16,
-        is_null: *mut bool,
-    ) -> Datum;
+    fn SysCacheGetAttr(cache: c_int, tuple: HeapTuple, attribute: i16, is_null: *mut bool) -> Datum;
     fn ReleaseSysCache(tuple: HeapTuple);
     fn buildoidvector(oids: *const Oid, n: c_int) -> *mut oidvector;
     fn getBaseType(typid: Oid) -> Oid;

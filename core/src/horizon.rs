@@ -111,8 +111,8 @@ impl<const N: usize> Slot<N> {
 }
 
 impl Slot<1> {
-    /// Takes the slot for a transaction that is going to be prepared and still has the entry of its process, if the
-    /// transaction that had it is not running.
+    /// Takes the slot for a transaction that is about to be prepared and still has the entry of its process, unless the
+    /// transaction that last had the slot is running.
     fn prepare(&self, transaction: u64, process: &Entry, is_running: impl Fn(u64) -> bool) -> bool {
         let [entry] = &self.entries;
         let last = entry.transaction.load(Ordering::Acquire);

@@ -9,8 +9,8 @@
 //! 2. The function computes the result. It does not call the server, and is the only thing whose panic is caught.
 //! 3. The result becomes a datum, or the error a report, which again can call the server.
 //!
-//! A hook of the planner or of BRIN is nothing but calls of the server: it has the first and the last step only, and
-//! no panic.
+//! A hook, of the planner, of BRIN or for the horizon, calls the server throughout: it has the first and the last step
+//! only, and must not panic, as nothing would catch it.
 #![allow(unsafe_code)]
 
 use std::any::Any;

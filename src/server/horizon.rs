@@ -13,7 +13,6 @@ use pg_ulid::horizon::Entry;
 use pg_ulid::{Ulid, ordered, since_epoch};
 use pgrx::pg_sys::{
     MyProcPid, ParallelWorkerNumber, Snapshot, SnapshotData, SnapshotType, TransactionId, XactEvent,
-    max_prepared_xacts,
 };
 
 use super::datum::TimestampTz;
@@ -40,7 +39,7 @@ fn open(plain: Plain) -> &'static AtomicU64 {
     static REGISTERED: AtomicBool = AtomicBool::new(false);
     /// That of all transactions if this process has no slot. Nobody reads it.
     static UNSEEN: LazyLock<Entry> = LazyLock::new(Entry::default);
-    // SAFETY: a process that runs SQL has these numbers.
+    // SAFETY: a process that runs SQL has these numbers, and the library stays loaded as long as its callback.
     unsafe {
         if ParallelWorkerNumber >= 0 {
             // Its ids would belong to a transaction that ends later than the worker does.
@@ -85,9 +84,8 @@ unsafe extern "C-unwind" fn follow_transaction(event: XactEvent::Type, _argument
             XactEvent::XACT_EVENT_COMMIT => server::GetTopFullTransactionIdIfAny().value,
             XactEvent::XACT_EVENT_ABORT | XactEvent::XACT_EVENT_PREPARE => 0,
             XactEvent::XACT_EVENT_PRE_PREPARE => {
-                // Where no transaction can be prepared, PostgreSQL will say so.
-                if let Some((order, _)) = shared::order(plain).filter(|_| max_prepared_xacts != 0) {
-                    order.prepare(server::GetTopFullTransactionId().value, entry, |last| {
+                if let Some((order, _)) = shared::order(plain) {
+                    order.prepare(server::GetTopFullTransactionIdIfAny().value, entry, |last| {
                         is_in_progress(last, plain)
                     });
                 }
@@ -104,9 +102,10 @@ unsafe extern "C-unwind" fn follow_transaction(event: XactEvent::Type, _argument
 ///
 /// Asked again a moment later, it may be greater, since the clock has gone on or a transaction has ended without rows:
 /// a scan that asked for each row would leave out one and return a later one. So the snapshot keeps it, in a field that
-/// PostgreSQL uses in the snapshots that it takes, and sets to zero in each copy, which an active snapshot always is.
+/// PostgreSQL uses in the snapshots that it takes, and sets to zero in each copy, which an active snapshot always is. Only
+/// a volatile function has a snapshot of its own for each call.
 pub(crate) fn ordered_horizon(plain: Plain) -> Ulid {
-    // SAFETY: the snapshot stays as long as the call.
+    // SAFETY: the snapshot stays as long as the call, and nobody reads this field of one that is copied.
     unsafe {
         let is_active = server::ActiveSnapshotSet();
         let snapshot = if is_active { server::GetActiveSnapshot() } else { server::GetTransactionSnapshot() };
@@ -124,7 +123,8 @@ pub(crate) fn ordered_horizon(plain: Plain) -> Ulid {
 }
 
 /// # Safety
-/// The snapshot is a valid one.
+/// The snapshot is active, or that of the transaction, so the server still knows of which transaction a subtransaction of
+/// it is.
 unsafe fn horizon_of<'call>(snapshot: Snapshot, plain: Plain) -> Result<u64, Fault<'call>> {
     // SAFETY: the contract is that of this function.
     unsafe {
@@ -192,7 +192,11 @@ pub(crate) fn since_of_prepared(transaction: TransactionId, plain: Plain) -> Opt
 pub(crate) fn reset(plain: Plain) {
     match shared::order(plain) {
         Some((order, _)) => order.reset(),
-        None => shared::last_time(plain).store(0, Ordering::Relaxed),
+        None => {
+            // What another layout knows of running transactions would be later than their next ids.
+            shared::give_up(plain);
+            shared::last_time(plain).store(0, Ordering::Relaxed);
+        }
     }
 }
 

@@ -19,7 +19,7 @@ use crate::server;
 /// The name of the memory in the server. It never changes: another name would begin another order.
 const NAME: &CStr = c"ulid_ordered_time";
 
-/// The number of what is in the segment. It changes with that.
+/// The number of what is in the segment: another one with each change of [`Segment`], `Slot` or `Entry`.
 const LAYOUT: u64 = 1;
 
 /// Stands for the number where processes make ids that have not opened an entry.
@@ -229,13 +229,15 @@ pub(crate) mod test_support {
         unsafe { &*super::attach(name, Plain::new()) }
     }
 
-    /// Lets a test be as if this process had begun after one of another layout, and then undoes it.
-    pub(crate) fn beside_another_layout(test: impl FnOnce()) {
+    /// Lets a test be as if this process had begun after one of another layout, and then undoes it. Returns whether it
+    /// has given up the horizon of both.
+    pub(crate) fn beside_another_layout(test: impl FnOnce()) -> bool {
         let other = header(c"ulid_test_layout");
         other.layout.store(super::LAYOUT + 1, Ordering::Relaxed);
         let own = HEADER.swap(std::ptr::from_ref(other).cast_mut(), Ordering::Relaxed);
         test();
         HEADER.store(own, Ordering::Relaxed);
+        other.layout.load(Ordering::Relaxed) == super::MIXED
     }
 
     /// Takes all the space that the server has left.
