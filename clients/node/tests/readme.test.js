@@ -34,7 +34,7 @@ for (const title of titles) {
     for (const [name, text] of Object.entries(configuration)) writeFileSync(`${cwd}/${name}`, text);
     let main;
     for (const { language, file, text } of blocks.filter((block) => block.title === title)) {
-      writeFileSync(`${cwd}/${file ?? (main = `main.${language}`)}`, text);
+      writeFileSync(`${cwd}/${file ?? (main = `main.${language}`)}`, text.replace("setTimeout(100)", "setTimeout(3600000)"));
       if (language === "sql") psql(text);
     }
     if (title === "Drizzle") call("npx", "drizzle-kit", "push", "--force");

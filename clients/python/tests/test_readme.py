@@ -96,7 +96,7 @@ def test_alembic(empty_database, tmp_path):
 
 def test_follow(tmp_path):
     [(_, program)] = PROGRAMS["Follow a table"]
-    (tmp_path / "main.py").write_text(program)
+    (tmp_path / "main.py").write_text(program.replace("else 0.1", "else 3600"))
     subprocess.run([CASES.parent / "test-consumer", sys.executable, "-u", tmp_path / "main.py"], check=True, timeout=600)
 
 
