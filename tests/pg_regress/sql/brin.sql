@@ -2,10 +2,6 @@
 
 \pset format unaligned
 \pset footer off
-SELECT opcname, amvalidate(opc.oid), opcdefault
-FROM pg_opclass AS opc JOIN pg_am AS am ON am.oid = opcmethod
-WHERE opcintype = 'ulid'::regtype AND amname = 'brin' ORDER BY opcname;
-
 -- Run a query with an index and without, and say how many of the blocks were read with it.
 CREATE FUNCTION plan_of(query text) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE

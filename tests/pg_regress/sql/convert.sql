@@ -4,10 +4,6 @@
 \pset footer off
 SET timezone = 'UTC';
 
--- what the functions are
-SELECT oid::regprocedure, provolatile, proisstrict, proparallel, pg_get_function_arguments(oid), pg_get_function_result(oid)
-FROM pg_proc WHERE proname ~ '_(v1|v6|v7|snowflake|parts|key)$' AND probin ~ 'ulid' ORDER BY proname, oid;
-
 -- version 1 and 6: the examples of RFC 9562 (A.1, A.5)
 SELECT v1, v6, ulid_from_uuid_v1(v1) AS ulid, ulid_extract_timestamp(ulid_from_uuid_v1(v1)) AS time,
        ulid_from_uuid_v6(v6) = ulid_from_uuid_v1(v1) AS same,
@@ -17,17 +13,14 @@ FROM (VALUES ('c232ab00-9414-11ec-b3c8-9f6bdeced846'::uuid, '1ec9414c-232a-6b00-
 SELECT ulid_from_uuid_v1('1ec9414c-232a-6b00-b3c8-9f6bdeced846');
 \echo :LAST_ERROR_SQLSTATE
 SELECT ulid_from_uuid_v6('c232ab00-9414-11ec-33c8-9f6bdeced846');
-SELECT ulid_from_uuid_v1('c232ab00-9414-11ec-33c8-9f6bdeced846');
 SELECT ulid_from_uuid_v1('13813fff-1dd2-11b2-8000-000000000000');
 \echo :LAST_ERROR_SQLSTATE
-SELECT ulid_from_uuid_v6('1b21dd21-3813-6fff-8000-000000000000');
 -- a ulid that no such uuid gives (22023), or a time that it has no room for (22008)
 SELECT ulid_to_uuid_v1('01ARYZ6S41TSV4RRFFQ69G5FAV');
 \echo :LAST_ERROR_SQLSTATE
 SELECT ulid_to_uuid_v6(ulid_from_parts('2022-02-22 19:22:22+00', '\x00000000000000000008'::bytea));
 SELECT ulid_to_uuid_v1(ulid_lower_bound('5236-03-31 21:21:00.685+00'));
 \echo :LAST_ERROR_SQLSTATE
-SELECT ulid_to_uuid_v6('7ZZZZZZZZZZ000000000000000');
 
 -- version 7: the example of RFC 9562 (A.6) as it stands, any other ulid with version and variant in place of 6 bits
 SELECT ulid, ulid_to_uuid_v7(ulid), ulid::uuid AS uuid FROM (VALUES ('01FWHE4YDGFK1SHH6W1G60EECF'::ulid), ('01ARYZ6S41TSV4RRFFQ69G5FAV')) AS v (ulid);

@@ -2,21 +2,6 @@
 
 \pset format unaligned
 \pset footer off
-SELECT opcname, amname, amvalidate(opc.oid), opcdefault
-FROM pg_opclass AS opc JOIN pg_am AS am ON am.oid = opcmethod
-WHERE opcintype = 'ulid'::regtype AND amname IN ('btree', 'hash') ORDER BY amname;
-
--- every support function of the class that core has for uuid
-SELECT am.amname, u.amprocnum, u.amproc AS of_uuid, o.amproc AS of_ulid
-FROM pg_amproc AS u
-JOIN pg_opfamily AS uf ON uf.oid = u.amprocfamily AND uf.opfname = 'uuid_ops'
-JOIN pg_am AS am ON am.oid = uf.opfmethod AND am.amname IN ('btree', 'hash')
-LEFT JOIN pg_opfamily AS f ON f.opfmethod = am.oid AND f.opfname = 'ulid_ops'
-LEFT JOIN pg_amproc AS o ON o.amprocfamily = f.oid AND o.amprocnum = u.amprocnum
-WHERE u.amproclefttype = 'uuid'::regtype
-AND u.amprocnum <> 6 -- skip support, see skip_scan
-ORDER BY 1, 2;
-
 CREATE TABLE keyed (id ulid PRIMARY KEY, n int);
 INSERT INTO keyed SELECT decode(md5(i::text), 'hex')::ulid, i FROM generate_series(1, 10000) AS i;
 ANALYZE keyed;
@@ -70,14 +55,4 @@ SELECT count(*) AS rows, min(n) > 2000 AS even FROM (SELECT count(*) AS n FROM b
 EXPLAIN (COSTS OFF) SELECT * FROM by_hash WHERE id = '01ARYZ6S41TSV4RRFFQ69G5FAV';
 DROP TABLE by_hash;
 
--- range partitions by time
-CREATE TABLE by_time (id ulid PRIMARY KEY) PARTITION BY RANGE (id);
-CREATE TABLE by_time_2025 PARTITION OF by_time
-    FOR VALUES FROM ('01JGFJJZ000000000000000000') TO ('01KDVDNB000000000000000000');
-CREATE TABLE by_time_2026 PARTITION OF by_time
-    FOR VALUES FROM ('01KDVDNB000000000000000000') TO ('01MVR8QQ000000000000000000');
-INSERT INTO by_time VALUES (gen_ulid('2025-06-01 00:00+00')), (gen_ulid('2026-06-01 00:00+00'));
-SELECT tableoid::regclass, count(*) FROM by_time GROUP BY 1 ORDER BY 1;
-EXPLAIN (COSTS OFF) SELECT * FROM by_time WHERE id >= ulid_lower_bound('2026-03-01 00:00+00');
-DROP TABLE by_time;
 DROP TABLE keyed;
