@@ -44,7 +44,7 @@ impl<'call> Argument<'call> for &'call [u8; 16] {
     const SQL: &'static str = "ulid";
 
     unsafe fn from_datum(datum: Datum, _: Plain) -> Self {
-        // SAFETY: as above.
+        // SAFETY: a ulid is 16 bytes of any alignment, which live as long as the call.
         unsafe { &*datum.cast_mut_ptr() }
     }
 }

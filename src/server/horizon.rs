@@ -102,8 +102,8 @@ unsafe extern "C-unwind" fn follow_transaction(event: XactEvent::Type, _argument
 ///
 /// Asked again a moment later, it may be greater, since the clock has gone on or a transaction has ended without rows:
 /// a scan that asked for each row would leave out one and return a later one. So the snapshot keeps it, in a field that
-/// PostgreSQL uses in the snapshots that it takes, and sets to zero in each copy, which an active snapshot always is. Only
-/// a volatile function has a snapshot of its own for each call.
+/// PostgreSQL uses in the snapshots that it takes, and sets to zero in each copy, which an active snapshot always is.
+/// Only a volatile function has a snapshot of its own for each call.
 pub(crate) fn ordered_horizon(plain: Plain) -> Ulid {
     // SAFETY: the snapshot stays as long as the call, and nobody reads this field of one that is copied.
     unsafe {
@@ -123,10 +123,10 @@ pub(crate) fn ordered_horizon(plain: Plain) -> Ulid {
 }
 
 /// # Safety
-/// The snapshot is active, or that of the transaction, so the server still knows of which transaction a subtransaction of
-/// it is.
+/// The snapshot is active, or that of the transaction, so the server still knows of which transaction a subtransaction
+/// of it is.
 unsafe fn horizon_of<'call>(snapshot: Snapshot, plain: Plain) -> Result<u64, Fault<'call>> {
-    // SAFETY: the contract is that of this function.
+    // SAFETY: what is asked about the snapshot is in it, or known as long as it is active.
     unsafe {
         if server::RecoveryInProgress() {
             return Err(Fault::Recovery);
