@@ -11,8 +11,7 @@ use crate::Error;
 use crate::ordered::{self, FRACTION_BITS};
 use crate::sync::{AtomicU64, Ordering, fence};
 
-/// Stands for the number of a transaction that has not ended. Zero stands for one that has, of which nothing can be
-/// seen.
+/// Stands for the number of a transaction that has not ended. Zero stands for one of which nothing will be seen.
 const OPEN: u64 = u64::MAX;
 
 /// A transaction, in memory that all processes share. All zeros are an empty entry.
@@ -44,6 +43,8 @@ impl Entry {
         fence(Ordering::SeqCst);
         if last_time.load(Ordering::Relaxed) < since {
             self.since.store(0, Ordering::Release);
+            // Whoever advances the order after an id of this transaction sees this, too.
+            fence(Ordering::Release);
         }
     }
 }
@@ -291,11 +292,12 @@ mod tests {
     #[test]
     fn nothing_is_proven_for_a_snapshot_that_is_older_than_what_is_remembered() {
         let memory = Memory::default();
-        for transaction in [5, 6, 7, 0, 0] {
-            memory.open(0, CLOCK + transaction).close(transaction);
-        }
+        let run = |transaction| memory.open(0, CLOCK + transaction).close(transaction);
+        [5, 6].into_iter().for_each(run);
+        assert_eq!([memory.horizon(&[5, 6]), memory.horizon(&[6])], [CLOCK + 5, CLOCK + 6]);
+        [7, 0, 0].into_iter().for_each(run);
         // Two of which nothing can be seen have the entries; the last that they have replaced is the seventh.
-        assert_eq!([memory.horizon(&[7]), memory.horizon(&[])], [0, CLOCK + 21]);
+        assert_eq!([memory.horizon(&[7]), memory.horizon(&[])], [0, CLOCK + 26]);
     }
 
     #[test]
@@ -310,10 +312,10 @@ mod tests {
         prepare(101, CLOCK + 5, &[100]);
         assert_eq!([memory.horizon(&[100, 101]), memory.horizon(&[101])], [CLOCK, CLOCK + 5]);
         assert_eq!(memory.order().since_of_prepared(101), Some(CLOCK + 5));
-        prepare(102, CLOCK + 30, &[101]);
-        assert_eq!([memory.horizon(&[101, 102]), memory.horizon(&[102])], [CLOCK + 5, CLOCK + 30]);
-        // In the slot of the first.
-        assert_eq!(memory.horizon(&[100]), 0);
+        prepare(102, CLOCK + 30, &[100]);
+        assert_eq!([memory.horizon(&[100, 102]), memory.horizon(&[102])], [CLOCK, CLOCK + 30]);
+        // In the slot of the second.
+        assert_eq!(memory.horizon(&[101]), 0);
     }
 
     #[test]

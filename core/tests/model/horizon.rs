@@ -100,8 +100,9 @@ impl Server {
     }
 }
 
-/// Runs two writers after a beginning, and a reader with a snapshot beside them.
-fn check(fault: Fault, begin: fn(&Server), writers: [fn(&Server); 2]) {
+/// Runs two writers after a beginning, and a reader with a snapshot beside them: in a thread of its own where the
+/// writers have to be interrupted before it begins.
+fn check(fault: Fault, begin: fn(&Server), writers: [fn(&Server); 2], is_apart: bool) {
     let mut model = loom::model::Builder::new();
     model.preemption_bound = Some(2);
     model.check(move || {
@@ -111,9 +112,13 @@ fn check(fault: Fault, begin: fn(&Server), writers: [fn(&Server); 2]) {
             let server = server.clone();
             thread::spawn(move || write(&server))
         });
-        let snapshot = server.ended.lock().unwrap().clone();
-        let is_running = |transaction| snapshot.iter().all(|(ended, _)| *ended != transaction);
-        let horizon = server.horizon(&is_running);
+        let reader = server.clone();
+        let read = move || {
+            let snapshot = reader.ended.lock().unwrap().clone();
+            let is_running = move |transaction| snapshot.iter().all(|(ended, _)| *ended != transaction);
+            (reader.horizon(&is_running), is_running)
+        };
+        let (horizon, is_running) = if is_apart { thread::spawn(read).join().unwrap() } else { read() };
         writers.into_iter().for_each(|writer| writer.join().unwrap());
         for &(transaction, row) in server.ended.lock().unwrap().iter() {
             // A horizon of before a reset says nothing about what is made after it.
@@ -129,19 +134,24 @@ fn once(server: &Server) {
     server.commit(1, 3);
 }
 
+fn prepares(server: &Server) {
+    let row = server.prepare(0, 4);
+    server.end(4, row);
+}
+
 /// Two transactions of a process, of which the second takes the entry, beside another process.
 fn two_transactions(fault: Fault) {
     fn twice(server: &Server) {
         server.commit(0, 1);
         server.commit(0, 2);
     }
-    check(fault, nothing, [twice, once]);
+    check(fault, nothing, [twice, once], false);
 }
 
 /// A prepared transaction, and the next one of its process; two that end in another order, and others that take their
 /// slots.
 fn prepared(fault: Fault) {
-    fn prepares(server: &Server) {
+    fn prepares_first(server: &Server) {
         let row = server.prepare(0, 4);
         server.commit(0, 5);
         server.end(4, row);
@@ -156,11 +166,11 @@ fn prepared(fault: Fault) {
         server.prepare(0, 6);
         server.prepare(1, 7);
     }
-    check(fault, nothing, [prepares, once]);
-    check(fault, second_has_ended, [first_ends, nothing]);
+    check(fault, nothing, [prepares_first, once], false);
+    check(fault, second_has_ended, [first_ends, nothing], false);
 }
 
-/// A reset beside a transaction that is running, and one that begins.
+/// A reset beside a transaction that is running, one that begins, and one that is prepared.
 fn reset(fault: Fault) {
     fn ahead(server: &Server) {
         server.last_time.store(AHEAD, Ordering::Relaxed);
@@ -176,8 +186,9 @@ fn reset(fault: Fault) {
     fn resets(server: &Server) {
         if server.fault == ResetWithoutFlag { server.order().start_again() } else { server.order().reset() }
     }
-    check(fault, runs, [ends, resets]);
-    check(fault, ahead, [once, resets]);
+    check(fault, runs, [ends, resets], true);
+    check(fault, ahead, [once, resets], true);
+    check(fault, ahead, [prepares, resets], true);
 }
 
 #[test]
