@@ -1,5 +1,4 @@
-//! Encodes 128 bits as 26 characters of Crockford's Base32, and decodes them. No allocation, no knowledge of what the
-//! bits mean.
+//! Encodes 128 bits, whatever they mean, as 26 characters of Crockford's Base32, and decodes them. Nothing allocates.
 
 use crate::error::{Error, ErrorKind, Expected};
 

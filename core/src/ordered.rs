@@ -1,5 +1,4 @@
-//! The rule that computes the next ULID in an order that several generators share. It involves neither a clock nor a
-//! generator.
+//! The rule that computes the next ULID in an order that several generators share, without a clock or a generator.
 //!
 //! The generators share the time of the last ULID, a number of 64 bits: milliseconds since the Unix epoch (48 bits) and
 //! their fraction in 65536ths (16 bits). It is the first half of the ULID; the second half is 64 bits of randomness,

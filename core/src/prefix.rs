@@ -13,8 +13,7 @@ const SPARE_BITS: usize = TEXT_LEN * CHARACTER_BITS - 128;
 
 impl Window {
     /// The ULIDs whose text starts with these 0 to 26 characters, read as [`Ulid::parse`] does: in either case and with
-    /// Crockford's aliases (`I`, `L` for `1`, `O` for `0`). Without characters it contains all ULIDs. It is never
-    /// empty.
+    /// Crockford's aliases (`I`, `L` for `1`, `O` for `0`). Without characters it contains all ULIDs.
     ///
     /// # Errors
     /// [`Error`] names the first fault from the left.

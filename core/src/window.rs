@@ -1,5 +1,4 @@
-//! Windows: which ULIDs were created between two moments, or lie between two others, and what fraction of a table that
-//! is.
+//! Windows: which ULIDs were created between two moments or lie between two others, and which part of a table that is.
 
 use std::ops::Bound::{self, Excluded, Included, Unbounded};
 

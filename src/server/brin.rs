@@ -22,8 +22,7 @@ pub(crate) fn minmax_multi_opcinfo(typid: Internal, plain: Plain) -> Internal {
     opcinfo(typid, c"ulid_minmax_multi_ops", Some(server::brin_minmax_multi_opcinfo), plain)
 }
 
-/// The answer of core's function, or an error if the type is not ulid itself. This runs for each INSERT, so all that it
-/// looks up is cached.
+/// The answer of core's function, or an error if the type is not ulid. What each INSERT looks up here is cached.
 fn opcinfo(argument: Internal, class: &CStr, of_core: PGFunction, plain: Plain) -> Internal {
     let typid = Oid::from(argument.0.addr() as u32);
     // SAFETY: BRIN calls this with the type of a column; an entry of the cache is never freed. The function of core's

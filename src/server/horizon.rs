@@ -75,8 +75,7 @@ fn open(plain: Plain) -> &'static AtomicU64 {
 /// # Safety
 /// PostgreSQL calls this.
 unsafe extern "C-unwind" fn follow_transaction(event: XactEvent::Type, _argument: *mut c_void) {
-    // SAFETY: an entry lasts as long as the process, and its transaction still has its number. PostgreSQL has called
-    // this.
+    // SAFETY: an entry lasts as long as the process, its transaction has its number, and PostgreSQL has called this.
     unsafe {
         let plain = Plain::new();
         let Some(entry) = ENTRY.load(Ordering::Relaxed).as_ref() else { return };
@@ -190,14 +189,12 @@ pub(crate) fn since_of_prepared(transaction: TransactionId, plain: Plain) -> Opt
 
 /// Lets ordered ids continue from the clock.
 pub(crate) fn reset(plain: Plain) {
-    match shared::order(plain) {
-        Some((order, _)) => order.reset(),
-        None => {
-            // What another layout knows of running transactions would be later than their next ids.
-            shared::give_up(plain);
-            shared::last_time(plain).store(0, Ordering::Relaxed);
-        }
+    if let Some((order, _)) = shared::order(plain) {
+        return order.reset();
     }
+    // What another layout knows of running transactions would be later than their next ids.
+    shared::give_up(plain);
+    shared::last_time(plain).store(0, Ordering::Relaxed);
 }
 
 /// Whether a transaction, prepared or not, is running.

@@ -72,8 +72,7 @@ struct Known {
 /// The datum is the argument at this index, a tstzrange, of a present call of the function.
 #[cold]
 unsafe fn remember(function: *mut FmgrInfo, index: usize, datum: Datum, plain: Plain) -> *mut Known {
-    // SAFETY: `fn_mcxt` is the memory that lives as long as `function`, aligned for any type; the datum is read in
-    // this call.
+    // SAFETY: `fn_mcxt` lives as long as `function`, and aligns for any type; the datum is read in this call.
     unsafe {
         let range_type = range_type(plain);
         let window =

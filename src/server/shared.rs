@@ -50,8 +50,7 @@ pub(crate) type Order = horizon::Order<'static, 8>;
 static HEADER: AtomicPtr<Header> = AtomicPtr::new(null_mut());
 static SEGMENT: AtomicPtr<Segment> = AtomicPtr::new(null_mut());
 
-/// The time of the last ordered id, attached at its first use in this process. The postmaster has none, since it runs
-/// no SQL.
+/// The time of the last ordered id, attached at its first use in this process; the postmaster runs no SQL.
 ///
 /// If there is no room for it, PostgreSQL's own error passes through.
 #[inline(always)]
