@@ -278,7 +278,13 @@ EXECUTE in_part ('[2025-01-10Z,2025-01-12Z)');
 RESET plan_cache_mode;
 RESET ROLE;
 GRANT EXECUTE ON FUNCTION ulid_range_lower(tstzrange), ulid_range_upper(tstzrange) TO PUBLIC;
+REVOKE EXECUTE ON FUNCTION ulid_contained_by_range(ulid, ulid_window) FROM PUBLIC;
 DEALLOCATE ALL;
+SET ROLE regress_planner_reader;
+SELECT count(*) FROM plain WHERE id <@ '[2025-01-10Z,2025-01-12Z)';
+SELECT count(*) FROM part WHERE id <@ '[2025-01-10Z,2025-01-12Z)';
+RESET ROLE;
+GRANT EXECUTE ON FUNCTION ulid_contained_by_range(ulid, ulid_window) TO PUBLIC;
 
 -- under row security a function that tells what it sees is shown only the role's rows
 CREATE FUNCTION tells(ulid) RETURNS boolean LANGUAGE plpgsql COST 0.0001 AS $$

@@ -20,8 +20,10 @@ SELECT ulid_starts_with('01ARYZ6S41TSV4RRFFQ69G5FAV', '01A'::varchar) AS varchar
 -- what no ulid starts with (22P02)
 SELECT ulid_starts_with('01ARYZ6S41TSV4RRFFQ69G5FAV', 'U');
 \echo :LAST_ERROR_SQLSTATE
+SELECT ulid_starts_with('01ARYZ6S41TSV4RRFFQ69G5FAV', '01A%');
 SELECT ulid_prefix_lower('01é');
 SELECT ulid_prefix_upper('01ARYZ6S41TSV4RRFFQ69G5FAV0');
+SELECT ulid_prefix_lower('01563df3-6481-d676-4c61-efb99302bd5b');
 -- more than 128 bits (22003)
 SELECT ulid_starts_with('01ARYZ6S41TSV4RRFFQ69G5FAV', '8');
 \echo :LAST_ERROR_SQLSTATE
@@ -145,5 +147,19 @@ CREATE UNIQUE INDEX part_starts ON part (id) WHERE ulid_starts_with(id, '01KE8')
 INSERT INTO part SELECT * FROM part WHERE ulid_starts_with(id, '01KE8') LIMIT 1
     ON CONFLICT (id) WHERE ulid_starts_with(id, '01KE8') DO UPDATE SET n = -1 RETURNING n;
 
+-- who may not execute the functions of the bounds needs no right to them
+CREATE ROLE regress_prefix_reader;
+GRANT SELECT ON call TO regress_prefix_reader;
+REVOKE EXECUTE ON FUNCTION ulid_prefix_lower(text), ulid_prefix_upper(text) FROM PUBLIC;
+SET ROLE regress_prefix_reader;
+SET plan_cache_mode = force_generic_plan;
+PREPARE by_prefix (text) AS SELECT count(*) FROM call WHERE ulid_starts_with(id, $1);
+EXECUTE by_prefix ('01KDVH');
+RESET plan_cache_mode;
+RESET ROLE;
+GRANT EXECUTE ON FUNCTION ulid_prefix_lower(text), ulid_prefix_upper(text) TO PUBLIC;
+DEALLOCATE ALL;
+
 DROP TABLE call, part, spoken;
 DROP FUNCTION rows_of, estimate;
+DROP ROLE regress_prefix_reader;
