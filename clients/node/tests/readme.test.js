@@ -43,6 +43,7 @@ for (const title of titles) {
       try { call("npx", "tsc", "-p", "."); } catch ({ stdout }) { assert.fail(stdout); }
     }
     if (title === "Follow a table") {
+      assert.match(readFileSync(`${cwd}/${main}`, "utf8"), /setTimeout\(3600000\)/); // so that only NOTIFY wakes it
       call(`${dirname(process.env.CASES)}/test-consumer`, process.execPath, main);
       return;
     }
