@@ -314,8 +314,9 @@ mod tests {
         assert_eq!(memory.order().since_of_prepared(101), Some(CLOCK + 5));
         prepare(102, CLOCK + 30, &[100]);
         assert_eq!([memory.horizon(&[100, 102]), memory.horizon(&[102])], [CLOCK, CLOCK + 30]);
-        // In the slot of the second.
-        assert_eq!(memory.horizon(&[101]), 0);
+        prepare(103, CLOCK + 40, &[102]);
+        // In the slots of the second and of the first.
+        assert_eq!([memory.horizon(&[101]), memory.horizon(&[103])], [0, CLOCK + 40]);
     }
 
     #[test]
