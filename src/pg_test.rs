@@ -53,6 +53,20 @@ mod tests {
         assert_eq!(declared.lines().collect::<Vec<_>>(), exported);
     }
 
+    /// What a function keeps is wherever PostgreSQL has memory; a debug build fails where Rust expects it elsewhere.
+    #[pg_test]
+    fn windows_are_kept_in_memory_of_any_alignment() {
+        let windows = "ulid_lower_bound(now()) <@ r AND r @> ulid_lower_bound(now())";
+        assert_eq!(
+            text(&format!(
+                "SELECT (bool_and({}))::text FROM generate_series(1, 2) AS n,
+                        LATERAL (SELECT tstzrange(now() - n * interval '1 hour', NULL) OFFSET 0) AS v (r)",
+                [windows; 8].join(" AND ")
+            )),
+            "true"
+        );
+    }
+
     mod failing {
         use super::{Ulid, frame, shared};
         use crate::server::frame::Plain;

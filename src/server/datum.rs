@@ -148,8 +148,8 @@ impl<'call> Argument<'call> for ByteaArg<'call> {
 #[inline]
 fn varlena(bytes: &[u8], _: Plain) -> Datum {
     let size = pg_sys::VARHDRSZ + bytes.len();
-    // SAFETY: the memory is aligned for any type and large enough for the header and the bytes behind it. palloc does
-    // not return where it has none.
+    // SAFETY: the memory is aligned for the header, and large enough for it and the bytes behind it. palloc does not
+    // return where it has none.
     unsafe {
         let varlena = server::palloc(size);
         pgrx::varlena::set_varsize_4b(varlena.cast(), size as i32);

@@ -50,15 +50,13 @@ impl<'call> Argument<'call> for UlidWindow {
             if known.is_null() {
                 known = remember(function, index, datum, frame.plain());
             }
-            Self(match (*known).window {
-                Some(window) => window,
-                None => deserialize(datum, (*known).range_type, frame.plain()),
-            })
+            let Known { range_type, window } = known.read_unaligned();
+            Self(window.unwrap_or_else(|| deserialize(datum, range_type, frame.plain())))
         }
     }
 }
 
-/// What is the same for all calls of a function at one place of a query.
+/// What is the same for all calls of a function at one place of a query, in memory that is not aligned for a window.
 struct Known {
     range_type: *mut TypeCacheEntry,
     /// The window, if the argument is a constant. A parameter does not count: the expression of a PL/pgSQL statement
@@ -72,13 +70,13 @@ struct Known {
 /// The datum is the argument at this index, a tstzrange, of a present call of the function.
 #[cold]
 unsafe fn remember(function: *mut FmgrInfo, index: usize, datum: Datum, plain: Plain) -> *mut Known {
-    // SAFETY: `fn_mcxt` lives as long as `function`, and aligns for any type; the datum is read in this call.
+    // SAFETY: `fn_mcxt` lives as long as `function`; the datum is read in this call.
     unsafe {
         let range_type = range_type(plain);
         let window =
             is_constant((*function).fn_expr.cast(), index).then(|| deserialize(datum, range_type, plain));
         let known = server::MemoryContextAlloc((*function).fn_mcxt, size_of::<Known>()).cast::<Known>();
-        known.write(Known { range_type, window });
+        known.write_unaligned(Known { range_type, window });
         (*function).fn_extra = known.cast();
         known
     }
