@@ -107,7 +107,7 @@ pub const fn unix_us(time: u64) -> u64 {
 /// Those of [`next`].
 pub fn advance(last_time: &AtomicU64, clock: u64) -> Result<u64, Error> {
     // All changes of one atomic have one order, and it agrees with any other way in which one thread learns of another.
-    // Nothing else is shared, so nothing else has to be ordered with it.
+    // What else is shared is ordered with it by the fences of `horizon`.
     let mut last = last_time.load(Ordering::Relaxed);
     loop {
         let time = next(last, clock)?;
