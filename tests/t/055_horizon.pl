@@ -161,9 +161,9 @@ my $listen = sub {
 $node->backup('copy');
 my $standby = PostgreSQL::Test::Cluster->new('standby');
 $standby->init_from_backup($node, 'copy', has_streaming => 1);
+$standby->append_conf('postgresql.conf', "max_wal_size = 8GB\ncheckpoint_timeout = 1h"); # a restartpoint's state file may be read half written
 $standby->start;
-my ($asks, $reads) = ($session->($node), $session->($standby));
-my @read = ('0' x 26);
+my ($asks, $reads, @read) = ($session->($node), $session->($standby), '0' x 26);
 my $read = sub {
     my ($horizon, $lsn) = map { scalar $asks->query("SELECT $_()") } qw(ulid_ordered_horizon pg_current_wal_insert_lsn);
     if ($major >= 19) {
