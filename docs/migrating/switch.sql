@@ -6,7 +6,7 @@
 --   psql -X -v table=account -v to=uuid -v run=yes -f switch.sql    run it
 --
 --   column=id              the column, if the primary key does not have exactly one of these types
---   default='gen_ulid()'   replaces a default that is a generator of ids; to uuid: gen_uuid_v7()
+--   default='gen_ulid()'   replaces a default that is a generator of ids; to uuid: gen_uuid_v7(); if it is ordered, so is the other
 --   lock_timeout=100ms     how long the exchange waits for each lock, in each of 20 attempts
 --   entry_timeout=50ms     when the building of an index that shall only enter the catalogs is canceled
 \set ON_ERROR_STOP on
@@ -232,7 +232,8 @@ exchange(place, sql) AS (
     UNION ALL
     SELECT 20, format('ALTER TABLE %s %s;', rel::regclass, actions) FROM altered
     UNION ALL
-    SELECT 21, format('ALTER TABLE ONLY %s ALTER COLUMN %I SET DEFAULT %s;', rel::regclass, attname, generator)
+    SELECT 21, format('ALTER TABLE ONLY %s ALTER COLUMN %I SET DEFAULT %s;', rel::regclass, attname,
+        CASE WHEN :'default' = '' AND "default" ~ 'gen_ordered_' THEN replace(generator, 'gen_', 'gen_ordered_') ELSE generator END)
     FROM member, setting WHERE converts AND generated
     UNION ALL
     SELECT 30, format('ALTER TABLE %s ADD CONSTRAINT %I %s USING INDEX %I%s;', indrelid::regclass, conname,

@@ -65,7 +65,7 @@ CREATE TABLE child_10 (account_id uuid REFERENCES account ON DELETE CASCADE, oth
 CREATE INDEX ON child_10 (other, account_id);
 
 -- another key, of a partitioned table
-CREATE TABLE event (id uuid DEFAULT gen_random_uuid(), at integer, PRIMARY KEY (id, at)) PARTITION BY RANGE (at);
+CREATE TABLE event (id uuid DEFAULT gen_ordered_uuid_v7(), at integer, PRIMARY KEY (id, at)) PARTITION BY RANGE (at);
 CREATE TABLE event_1 PARTITION OF event FOR VALUES FROM (MINVALUE) TO (100);
 CREATE TABLE event_2 PARTITION OF event FOR VALUES FROM (100) TO (MAXVALUE);
 CREATE INDEX event_at ON event (at, id);
@@ -184,7 +184,7 @@ $goes_on->('with ulids');
 is(all_steps(table => 'event', to => 'ulid', column => 'id'), 'build exchange validate Nothing', 'event to ulid');
 $goes_on->('with both');
 my $converted = definition('app');
-like(all_steps(table => 'event_note', column => 'event_id', to => 'uuid', default => 'gen_random_uuid()'), qr/^enter (build )?exchange validate Nothing$/, 'event to uuid, called for the referencing table');
+like(all_steps(table => 'event_note', column => 'event_id', to => 'uuid'), qr/^enter (build )?exchange validate Nothing$/, 'event to uuid, called for the referencing table');
 like(all_steps(table => 'account', to => 'uuid', default => 'gen_random_uuid()'), qr/^enter (build )?exchange validate Nothing$/, 'account to uuid');
 $goes_on->('afterwards');
 $load->signal('TERM');
@@ -202,7 +202,7 @@ ALTER TABLE child_4 ALTER account_id TYPE ulid;
 ALTER TABLE "Odd ""schema"."${long}t" ALTER "${long}c" TYPE ulid;
 ALTER TABLE "Odd ""schema".child_8 ALTER "select" TYPE ulid;
 ALTER TABLE child_10 ALTER account_id TYPE ulid, ALTER other TYPE ulid;
-ALTER TABLE event ALTER id TYPE ulid, ALTER id SET DEFAULT gen_ulid();
+ALTER TABLE event ALTER id TYPE ulid, ALTER id SET DEFAULT gen_ordered_ulid();
 ALTER TABLE event_note ALTER event_id TYPE ulid;
 SQL
 is($converted, definition('plain'), 'the schema with ulids is what ALTER TABLE makes of it');
