@@ -35,7 +35,7 @@ stage_rust() {
   fi
   check cargo clippy --quiet --all-targets "${drivers[@]}" -- "${lints[@]}"
   check cargo test "${drivers[@]}"
-  RUSTFLAGS='--cfg loom' check cargo test --quiet --release --target-dir target/loom --package pg_ulid --lib horizon
+  RUSTFLAGS='--cfg loom' check cargo test --quiet --target-dir target/loom --package pg_ulid --lib horizon
   RUSTDOCFLAGS=${lints[*]} check cargo doc --quiet --no-deps "${drivers[@]}"
   check cargo package --quiet --allow-dirty --package pg_ulid  # what is published builds and passes its tests, without drivers
   check cargo test --quiet --manifest-path "target/package/pg_ulid-$(cargo pkgid --package pg_ulid | sed 's/.*[@#]//')/Cargo.toml" \
@@ -73,11 +73,17 @@ stage_sql() {
   count "$(grep -cE '^ok |\.\.\. ok ' "$log")" "$(grep -cE '^not ok |\.\.\. FAILED' "$log")"
 }
 
-# The tests written in Rust that run inside a server.
-stage_pgrx() {
+# Prepare what runs the tests written in Rust that run inside a server.
+prepare_pgrx() {
+  choose_server_user
   # cargo-pgrx starts its server as the user who runs it: in a namespace root is that of the servers, and owns its files
   case $BECOME in setpriv*) echo "needs user namespaces, or another user than root"; exit 77 ;; esac
   prepare_cargo_tool cargo-pgrx "$PGRX" --no-default-features
+}
+
+# These tests.
+stage_pgrx() {
+  prepare_pgrx
   # shellcheck disable=SC2086
   USER=$SERVER_USER check $BECOME cargo pgrx test "pg$major" --pgdata "$SERVERS/pgrx"
 }
@@ -85,7 +91,7 @@ stage_pgrx() {
 # The tests with servers of their own: tests/t, or those that TESTS names (names of files without their numbers). prove runs
 # them as the user of the servers. The logs are kept in target/prove.
 stage_server() {
-  local name log directory=$ROOT flags="--timer --directives --jobs=2"
+  local name log directory=$ROOT flags="--timer --directives --jobs=2 --reverse"  # the longest are the last
   [ -z "${TESTS:-}" ] || flags=--verbose
   make -s -n prove_installcheck PG_CONFIG="$BIN/pg_config" > /dev/null  # the tests that are named exist
   prepare_prove
@@ -283,6 +289,14 @@ mkdir -p target
 prepare_rust
 # a newer compiler has more warnings
 if is_pinned_rust; then lints=(-D warnings); else lints=(--cap-lints warn); fi
+if [ $# = 0 ]; then
+  # what later stages need, while a processor has nothing else to do; the stage waits for it
+  set -m
+  (renice -n 19 "$BASHPID"; prepare_pgrx) < /dev/null > target/cargo-pgrx.log 2>&1 &
+  set +m
+  trap 'kill %1 2> /dev/null || true' EXIT
+  prepare_clients libipc-run-perl shellcheck
+fi
 for stage in "${stages[@]}"; do
   declare -F "stage_$stage" > /dev/null || die "no stage is called $stage"
   case $stage in

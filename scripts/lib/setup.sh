@@ -69,8 +69,9 @@ install_packages() {
     trap 'as_root rm -f "$no_cluster"; as_root rmdir -p --ignore-fail-on-non-empty "${no_cluster%/*}"' EXIT
     as_root mkdir -p "${no_cluster%/*}" &&
       echo 'create_main_cluster = false' | as_root tee "$no_cluster" > /dev/null &&
-      apt_get update 9<&- &&
-      apt_get install -y --no-install-recommends "$@" 9<&-
+      # the lists of packages may be missing or old
+      { apt_get install -y --no-install-recommends "$@" 9<&- 2> /dev/null ||
+        { apt_get update 9<&- && apt_get install -y --no-install-recommends "$@" 9<&-; }; }
   ) || die "could not install packages, $ask"
 }
 
@@ -169,6 +170,7 @@ missing_packages() {
   local programs=/usr/lib/postgresql/$1/bin headers=/usr/include/postgresql/$1/server program
   has_compiler || echo gcc libc6-dev
   command -v make > /dev/null || echo make
+  [ -e /usr/include/unicode/ucol.h ] || echo libicu-dev       # the server's headers include it
   if is_own "$1"; then
     [ -x "$programs/postgres" ] || echo "postgresql-$1"
     if [ ! -x "$programs/pg_config" ] || [ ! -e "$headers/postgres.h" ]; then
@@ -184,7 +186,6 @@ missing_packages() {
   else
     command -v patchelf > /dev/null || echo patchelf
   fi
-  [ -e /usr/include/unicode/ucol.h ] || echo libicu-dev       # the server's headers include it
   scripts/check-libclang.sh 2> /dev/null || echo libclang-dev
 }
 
@@ -355,9 +356,11 @@ install_extension() {
 # are passed to cargo install.
 prepare_cargo_tool() {
   local home=${XDG_CACHE_HOME:-~/.cache}/ulid/$1-$2
+  mkdir -p "$home"
   if [ ! -x "$home/bin/$1" ]; then
     say "install $1 $2 into $home (some minutes, once)"
-    env -u CARGO_BUILD_TARGET cargo install --quiet --locked --debug --root "$home" --version "$2" "$1" "${@:3}"
+    # the lock, of the directory: not while another one of us does this
+    flock "$home" env -u CARGO_BUILD_TARGET cargo install --quiet --locked --debug --root "$home" --version "$2" "$1" "${@:3}"
   fi
   PATH=$home/bin:$PATH
 }
