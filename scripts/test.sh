@@ -73,19 +73,13 @@ stage_sql() {
   count "$(grep -cE '^ok |\.\.\. ok ' "$log")" "$(grep -cE '^not ok |\.\.\. FAILED' "$log")"
 }
 
-# Prepare what runs the tests written in Rust that run inside a server.
-prepare_pgrx() {
-  choose_server_user
-  # cargo-pgrx starts its server as the user who runs it: in a namespace root is that of the servers, and owns its files
-  case $BECOME in setpriv*) echo "needs user namespaces, or another user than root"; exit 77 ;; esac
-  prepare_cargo_tool cargo-pgrx "$PGRX" --no-default-features
-}
-
-# These tests.
+# The tests written in Rust that run inside a server, by the framework of pgrx.
 stage_pgrx() {
-  prepare_pgrx
+  # it starts its server as the user who runs it: in a namespace root is that of the servers, and owns its files
+  case $BECOME in setpriv*) echo "needs user namespaces, or another user than root"; exit 77 ;; esac
+  export PGRX_FEATURES="pg$major pg_test" CARGO_PGRX=$ROOT/scripts/install-pg-tests.sh CARGO_PGRX_TEST_PGDATA=$SERVERS/pgrx
   # shellcheck disable=SC2086
-  USER=$SERVER_USER check $BECOME cargo pgrx test "pg$major" --pgdata "$SERVERS/pgrx"
+  USER=$SERVER_USER check $BECOME cargo test --lib --features "$PGRX_FEATURES"
 }
 
 # The tests with servers of their own: tests/t, or those that TESTS names (names of files without their numbers). prove runs
@@ -290,14 +284,7 @@ mkdir -p target
 prepare_rust
 # a newer compiler has more warnings
 if is_pinned_rust; then lints=(-D warnings); else lints=(--cap-lints warn); fi
-if [ $# = 0 ]; then
-  # what later stages need, while a processor has nothing else to do; the stage waits for it
-  set -m
-  (renice -n 19 "$BASHPID"; prepare_pgrx) < /dev/null > target/cargo-pgrx.log 2>&1 &
-  set +m
-  trap 'kill %1 2> /dev/null || true' EXIT
-  prepare_clients libipc-run-perl shellcheck
-fi
+[ $# != 0 ] || prepare_clients libipc-run-perl shellcheck  # at once, what later stages need
 for stage in "${stages[@]}"; do
   declare -F "stage_$stage" > /dev/null || die "no stage is called $stage"
   case $stage in

@@ -4,9 +4,8 @@ set -euo pipefail
 umask 022
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 ROOT=$PWD
-# What Cargo.toml names: the version of Rust that builds the extension, and that of pgrx.
+# The version of Rust that builds the extension, which Cargo.toml names.
 RUST=$(sed -n 's/^rustc = "\(.*\)"/\1/p' Cargo.toml)
-PGRX=$(sed -n 's/^pgrx = .*"=\([0-9.]*\)".*/\1/p' Cargo.toml)
 MAJORS="19 18 17 16 15"
 
 # The same output everywhere, and no server of the user: those that PG* variables name are not ours.
@@ -356,11 +355,9 @@ install_extension() {
 # are passed to cargo install.
 prepare_cargo_tool() {
   local home=${XDG_CACHE_HOME:-~/.cache}/ulid/$1-$2
-  mkdir -p "$home"
   if [ ! -x "$home/bin/$1" ]; then
     say "install $1 $2 into $home (some minutes, once)"
-    # the lock, of the directory: not while another one of us does this
-    flock "$home" env -u CARGO_BUILD_TARGET cargo install --quiet --locked --debug --root "$home" --version "$2" "$1" "${@:3}"
+    env -u CARGO_BUILD_TARGET cargo install --quiet --locked --debug --root "$home" --version "$2" "$1" "${@:3}"
   fi
   PATH=$home/bin:$PATH
 }
