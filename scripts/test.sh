@@ -284,7 +284,7 @@ mkdir -p target
 prepare_rust
 # a newer compiler has more warnings
 if is_pinned_rust; then lints=(-D warnings); else lints=(--cap-lints warn); fi
-[ $# != 0 ] || prepare_clients libipc-run-perl shellcheck  # at once, what later stages need
+[ $# != 0 ] || prepare_clients libipc-run-perl shellcheck &  # what later stages need, while the first one compiles
 for stage in "${stages[@]}"; do
   declare -F "stage_$stage" > /dev/null || die "no stage is called $stage"
   case $stage in
