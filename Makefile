@@ -153,13 +153,14 @@ test-minimal: ## the library with the oldest crates that core/Cargo.toml permits
 test-crates: ## licences, sources and advisories of the crates, by cargo-deny (CHECKS="licenses bans sources": without network)
 	$(tools); $(call get,deny,0.20.2); cargo deny --locked check $(CHECKS)
 
+# With LD_LIBRARY_PATH, since /etc/ld.so.cache names /usr/lib32, which clang brings: an i686 program hangs with that other glibc.
 test-foreign: ## the library on emulated s390x (big-endian), i686 and aarch64, and compiled for Windows; needs their gcc, qemu-user-static, rustup
 	[ -x target/rust-foreign/bin/cargo ] || scripts/fetch-rust.sh target/rust-foreign '' $(foreach machine,s390x i686 aarch64,$(machine)-unknown-linux-gnu)
 	set -e; PATH="$(CURDIR)/target/rust-foreign/bin:$$PATH"; for names in s390x:s390x i686:i386 aarch64:aarch64; do \
 		machine=$${names%:*} target=$${names%:*}-unknown-linux-gnu; \
 		cargo test --package pg_ulid --target-dir target/foreign --target "$$target" \
 			--config "target.$$target.linker = '$$machine-linux-gnu-gcc'" \
-			--config "target.$$target.runner = ['qemu-$${names#*:}-static', '-L', '/usr/$$machine-linux-gnu']"; \
+			--config "target.$$target.runner = ['qemu-$${names#*:}-static', '-L', '/usr/$$machine-linux-gnu', '-E', 'LD_LIBRARY_PATH=/lib']"; \
 	done
 	set -e; $(tools); RUSTUP_HOME="$$(rustc --print sysroot)/../.." rustup target add x86_64-pc-windows-gnu; \
 		cargo check --package pg_ulid --target-dir target/foreign --target x86_64-pc-windows-gnu
