@@ -1,5 +1,5 @@
-//! The functions that SQL calls and that only compute: text, time, windows, prefixes, TypeIDs and ids of other kinds.
-//! The library defines them; here they get SQL's types and errors.
+//! The functions that SQL calls and that only compute: text, time, windows, prefixes, TypeIDs and
+//! ids of other kinds. The library defines them; here they get SQL's types and errors.
 
 use std::ffi::CStr;
 use std::time::Duration;
@@ -7,7 +7,8 @@ use std::time::Duration;
 use pg_ulid::{ErrorKind, TypeId, Ulid, Window};
 
 use super::server::datum::{
-    Bytea, ByteaArg, Cstring, POSTGRES_EPOCH_MS, ShortText, TextArg, TextString, Timestamp, TimestampTz, Uuid,
+    Bytea, ByteaArg, Cstring, POSTGRES_EPOCH_MS, ShortText, TextArg, TextString, Timestamp,
+    TimestampTz, Uuid,
 };
 use super::server::range::{TstzRange, UlidWindow};
 use super::server::report::{Error, Fault};
@@ -34,7 +35,8 @@ pub(super) fn is_valid(text: TextArg<'_>) -> bool {
     Ulid::parse(text.0).is_ok()
 }
 
-// The transition functions of `min` and `max`, which core does not have for uuid. All other comparison is core's.
+// The transition functions of `min` and `max`, which core does not have for uuid. All other
+// comparison is core's.
 
 pub(super) fn smaller<'call>(a: &'call [u8; 16], b: &'call [u8; 16]) -> &'call [u8; 16] {
     a.min(b)
@@ -47,7 +49,9 @@ pub(super) fn larger<'call>(a: &'call [u8; 16], b: &'call [u8; 16]) -> &'call [u
 // Casts that are neither binary-coercible nor through text.
 
 pub(super) fn from_bytea(bytes: ByteaArg<'_>) -> Result<Ulid, Error<'_>> {
-    Ok(Ulid::try_from(bytes.0).map_err(|_| Fault::Length { found: bytes.0.len() })?)
+    Ok(Ulid::try_from(bytes.0).map_err(|_| Fault::Length {
+        found: bytes.0.len(),
+    })?)
 }
 
 pub(super) fn from_timestamp<'call>(timestamp: Timestamp) -> Result<Ulid, Error<'call>> {
@@ -63,7 +67,10 @@ pub(super) fn to_timestamp(ulid: Ulid) -> Timestamp {
 /// The millisecond since the Unix epoch that contains the moment: rounded down.
 pub(super) fn unix_ms<'call>(timestamp: TimestampTz) -> Result<u64, Error<'call>> {
     let unix_ms = finite_ms(timestamp).ok_or(Fault::Timestamp)?;
-    Ok(u64::try_from(unix_ms).ok().filter(|&ms| ms <= Ulid::MAX_UNIX_MS).ok_or(Fault::Timestamp)?)
+    Ok(u64::try_from(unix_ms)
+        .ok()
+        .filter(|&ms| ms <= Ulid::MAX_UNIX_MS)
+        .ok_or(Fault::Timestamp)?)
 }
 
 /// The moment, counted from the Unix epoch.
@@ -81,7 +88,8 @@ pub(super) fn epoch_ms<'call>(epoch: TimestampTz) -> Result<i64, Error<'call>> {
 
 /// Milliseconds since the Unix epoch, rounded down; `None` for the infinities.
 fn finite_ms(timestamp: TimestampTz) -> Option<i64> {
-    (!matches!(timestamp.0, i64::MIN | i64::MAX)).then(|| timestamp.0.div_euclid(1000) + POSTGRES_EPOCH_MS)
+    (!matches!(timestamp.0, i64::MIN | i64::MAX))
+        .then(|| timestamp.0.div_euclid(1000) + POSTGRES_EPOCH_MS)
 }
 
 pub(super) fn extract_timestamp(ulid: Ulid) -> TimestampTz {
@@ -124,7 +132,12 @@ pub(super) fn range_contains(window: UlidWindow, ulid: Ulid) -> bool {
 // Search by the first characters of the text.
 
 fn window_of(prefix: TextArg<'_>) -> Result<Window, Error<'_>> {
-    Ok(Window::starting_with(prefix.0).map_err(|error| Fault::Prefix { text: prefix.0, error })?)
+    Ok(
+        Window::starting_with(prefix.0).map_err(|error| Fault::Prefix {
+            text: prefix.0,
+            error,
+        })?,
+    )
 }
 
 pub(super) fn prefix_lower(prefix: TextArg<'_>) -> Result<Ulid, Error<'_>> {
@@ -142,11 +155,20 @@ pub(super) fn starts_with<'call>(ulid: Ulid, prefix: TextArg<'call>) -> Result<b
 // TypeIDs, as text in the server's encoding.
 
 fn parse_typeid(text: TextArg<'_>) -> Result<TypeId<'_>, Error<'_>> {
-    Ok(TypeId::parse(text.0).map_err(|error| Fault::TypeId { text: text.0, error })?)
+    Ok(TypeId::parse(text.0).map_err(|error| Fault::TypeId {
+        text: text.0,
+        error,
+    })?)
 }
 
-pub(super) fn to_typeid<'call>(prefix: TextArg<'call>, ulid: Ulid) -> Result<ShortText, Error<'call>> {
-    let bad_prefix = |error| Fault::TypeIdPrefix { prefix: prefix.0, error };
+pub(super) fn to_typeid<'call>(
+    prefix: TextArg<'call>,
+    ulid: Ulid,
+) -> Result<ShortText, Error<'call>> {
+    let bad_prefix = |error| Fault::TypeIdPrefix {
+        prefix: prefix.0,
+        error,
+    };
     let (text, len) = TypeId::new(prefix.0, ulid).map_err(bad_prefix)?.to_text();
     Ok(ShortText::new(&text[..len]))
 }
@@ -163,7 +185,11 @@ pub(super) fn from_typeid_of<'call>(
     let typeid = parse_typeid(typeid)?;
     let (found, expected) = (typeid.prefix().as_bytes(), prefix.0);
     if found != expected {
-        Err(Fault::OtherPrefix { typeid: text, prefix: found, expected })?;
+        Err(Fault::OtherPrefix {
+            typeid: text,
+            prefix: found,
+            expected,
+        })?;
     }
     Ok(typeid.ulid())
 }
@@ -231,6 +257,8 @@ pub(super) fn from_bytes<'call>(
     bytes: ByteaArg<'call>,
 ) -> Result<Ulid, Error<'call>> {
     let unix_ms = unix_ms(created_at)?;
-    let randomness = bytes.0.try_into().map_err(|_| Fault::RandomnessLength { found: bytes.0.len() })?;
+    let randomness = bytes.0.try_into().map_err(|_| Fault::RandomnessLength {
+        found: bytes.0.len(),
+    })?;
     Ok(Ulid::from_parts_bytes(unix_ms, randomness).map_err(|_| Fault::Timestamp)?)
 }

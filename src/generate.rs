@@ -1,5 +1,6 @@
-//! Generating: the functions that SQL calls, the generator of a backend, which is seeded at its first use, and the
-//! time that all sessions' ordered ids have reached, for whoever operates the server.
+//! Generating: the functions that SQL calls, the generator of a backend, which is seeded at its
+//! first use, and the time that all sessions' ordered ids have reached, for whoever operates the
+//! server.
 #![allow(unsafe_code)]
 
 use std::cell::Cell;
@@ -31,34 +32,49 @@ pub(super) fn random_at<'call>(timestamp: TimestampTz) -> Result<Ulid, Error<'ca
 
 pub(super) fn monotonic<'call>() -> Result<Ulid, Error<'call>> {
     let unix_ms = unix_ms().map_err(clock)?;
-    Ok(generator(|generator| generator.monotonic(unix_ms))?.map_err(|error| match error.kind() {
-        ErrorKind::Exhausted => Fault::Exhausted,
-        _ => Fault::Clock,
-    })?)
+    Ok(
+        generator(|generator| generator.monotonic(unix_ms))?.map_err(|error| {
+            match error.kind() {
+                ErrorKind::Exhausted => Fault::Exhausted,
+                _ => Fault::Clock,
+            }
+        })?,
+    )
 }
 
 pub(super) fn ordered<'call>(last_time: &AtomicU64) -> Result<Ordered<Ulid>, Error<'call>> {
     let now = since_epoch().and_then(ordered::clock).map_err(clock)?;
-    let id = generator(|generator| generator.ordered(now, last_time))?.map_err(|_| Fault::OrderedTime)?;
-    Ok(Ordered { id, ahead: ordered::time_of(id) - now })
+    let id = generator(|generator| generator.ordered(now, last_time))?
+        .map_err(|_| Fault::OrderedTime)?;
+    Ok(Ordered {
+        id,
+        ahead: ordered::time_of(id) - now,
+    })
 }
 
 pub(super) fn ordered_uuid_v7<'call>(last_time: &AtomicU64) -> Result<Ordered<Uuid>, Error<'call>> {
     let now = since_epoch().and_then(ordered::clock).map_err(clock)?;
-    let id =
-        generator(|generator| generator.ordered_uuid_v7(now, last_time))?.map_err(|_| Fault::OrderedTime)?;
+    let id = generator(|generator| generator.ordered_uuid_v7(now, last_time))?
+        .map_err(|_| Fault::OrderedTime)?;
     // Such an id shows its millisecond only, whose end is never before the clock.
-    Ok(Ordered { id: Uuid(id), ahead: (ordered::time_of(id.into()) | 0xffff) - now })
+    Ok(Ordered {
+        id: Uuid(id),
+        ahead: (ordered::time_of(id.into()) | 0xffff) - now,
+    })
 }
 
 pub(super) fn uuid_v7<'call>() -> Result<Uuid, Error<'call>> {
     let now = since_epoch().map_err(clock)?;
-    Ok(Uuid(generator(|generator| generator.uuid_v7(now))?.map_err(clock)?))
+    Ok(Uuid(
+        generator(|generator| generator.uuid_v7(now))?.map_err(clock)?,
+    ))
 }
 
 pub(super) fn uuid_v7_at<'call>(timestamp: TimestampTz) -> Result<Uuid, Error<'call>> {
     let since_epoch = functions::since_epoch(timestamp)?;
-    Ok(Uuid(generator(|generator| generator.uuid_v7_at(since_epoch))?.map_err(|_| Fault::Timestamp)?))
+    Ok(Uuid(
+        generator(|generator| generator.uuid_v7_at(since_epoch))?.map_err(|_| Fault::Timestamp)?,
+    ))
 }
 
 const DAY: u64 = 24 * 60 * ordered::MINUTE;
@@ -98,8 +114,8 @@ pub(super) fn ordered_time(last_time: &AtomicU64) -> Option<TimestampTz> {
     }
 }
 
-/// Lets ordered ids continue after this one, if they have not come so far, and returns the time that they continue
-/// after.
+/// Lets ordered ids continue after this one, if they have not come so far, and returns the time
+/// that they continue after.
 pub(super) fn advance_ordered_time<'call>(
     ulid: Ulid,
     force: bool,
@@ -137,9 +153,9 @@ unsafe impl Sync for BackendLocal {}
 
 static SEEDED: BackendLocal = BackendLocal(Cell::new(None));
 
-/// Calls a function with the generator of this process, which nobody else has meanwhile. One that was inherited
-/// through a fork would generate the same values as that of the other process, so it is replaced: the postmaster runs
-/// no SQL, but another library may fork a backend.
+/// Calls a function with the generator of this process, which nobody else has meanwhile. One that
+/// was inherited through a fork would generate the same values as that of the other process, so it
+/// is replaced: the postmaster runs no SQL, but another library may fork a backend.
 fn generator<'call, T>(generate: impl FnOnce(&mut Generator) -> T) -> Result<T, Fault<'call>> {
     // SAFETY: it is set before any SQL runs.
     let pid = unsafe { pgrx::pg_sys::MyProcPid };

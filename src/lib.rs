@@ -1,7 +1,7 @@
 //! The extension: the functions that SQL calls, built on the library in core/.
 //!
-//! [`server`] is all that touches the server, besides the hooks of the [`planner`] and the state of a process in
-//! [`generate`]. The other functions are safe Rust.
+//! [`server`] is all that touches the server, besides the hooks of the [`planner`] and the state of
+//! a process in [`generate`]. The other functions are safe Rust.
 
 mod functions;
 mod generate;
@@ -17,7 +17,8 @@ use generate::Ordered;
 use pg_ulid::Ulid;
 use pgrx::pg_sys::{Oid, TransactionId};
 use server::datum::{
-    Bytea, ByteaArg, Cstring, Internal, ShortText, TextArg, TextString, Timestamp, TimestampTz, Uuid,
+    Bytea, ByteaArg, Cstring, Internal, ShortText, TextArg, TextString, Timestamp, TimestampTz,
+    Uuid,
 };
 use server::range::{TstzRange, UlidWindow};
 use server::{brin, frame, horizon, shared};
@@ -26,8 +27,8 @@ pgrx::pg_module_magic!(name, version);
 
 pgrx::extension_sql_file!("../sql/ulid.sql", name = "ulid", bootstrap);
 
-// Every C function of the install script, by the symbol that it names. A symbol that a released script names stays here
-// for ever. All of them are STRICT.
+// Every C function of the install script, by the symbol that it names. A symbol that a released
+// script names stays here for ever. All of them are STRICT.
 frame::export! {
     functions {
         ulid_in(text: &CStr) -> Ulid = functions::input;

@@ -1,4 +1,5 @@
-//! What only Rust inside a backend can test. Everything else is tested as SQL in `tests/pg_regress`.
+//! What only Rust inside a backend can test. Everything else is tested as SQL in
+//! `tests/pg_regress`.
 
 /// The settings of the test server: none.
 #[cfg(test)]
@@ -11,7 +12,10 @@ pub fn postgresql_conf_options() -> Vec<&'static str> {
 pub fn setup(_options: Vec<&str>) {}
 
 #[pgrx::pg_schema]
-#[allow(clippy::unwrap_used, reason = "tests that are compiled into the library")]
+#[allow(
+    clippy::unwrap_used,
+    reason = "tests that are compiled into the library"
+)]
 mod tests {
     use std::sync::atomic::Ordering;
 
@@ -53,7 +57,8 @@ mod tests {
         assert_eq!(declared.lines().collect::<Vec<_>>(), exported);
     }
 
-    /// What a function keeps is wherever PostgreSQL has memory; a debug build fails where Rust expects it elsewhere.
+    /// What a function keeps is wherever PostgreSQL has memory; a debug build fails where Rust
+    /// expects it elsewhere.
     #[pg_test]
     fn windows_are_kept_in_memory_of_any_alignment() {
         let windows = "ulid_lower_bound(now()) <@ r AND r @> ulid_lower_bound(now())";
@@ -142,14 +147,23 @@ mod tests {
     /// A panic while an error is reported would not be caught.
     #[pg_test]
     fn a_report_does_not_panic() {
-        assert_eq!(error_of("ulid_test_position"), "22P02 invalid input syntax for type ulid: \"01\"");
+        assert_eq!(
+            error_of("ulid_test_position"),
+            "22P02 invalid input syntax for type ulid: \"01\""
+        );
     }
 
     /// SQL can neither set the clock before 1970 nor take away the operating system's randomness.
     #[pg_test]
     fn what_only_the_system_can_cause_is_an_error_of_its_own() {
-        assert_eq!(error_of("ulid_test_clock"), "22008 system clock out of range for type ulid");
-        assert_eq!(error_of("ulid_test_seed"), "XX000 could not generate random values");
+        assert_eq!(
+            error_of("ulid_test_clock"),
+            "22008 system clock out of range for type ulid"
+        );
+        assert_eq!(
+            error_of("ulid_test_seed"),
+            "XX000 could not generate random values"
+        );
     }
 
     /// A sequence inherited through a fork would continue identically in each child.
@@ -221,10 +235,14 @@ mod tests {
         assert!(!std::ptr::eq(attached(), shared::test_support::last_time()));
     }
 
-    /// A library of another release may have begun the order: ids can be generated, and their horizon is not known.
+    /// A library of another release may have begun the order: ids can be generated, and their
+    /// horizon is not known.
     #[pg_test]
     fn beside_another_layout_ids_are_generated_and_have_no_horizon() {
-        for statement in ["SELECT ulid_reset_ordered_time()::text", "SELECT gen_ordered_ulid()::text"] {
+        for statement in [
+            "SELECT ulid_reset_ordered_time()::text",
+            "SELECT gen_ordered_ulid()::text",
+        ] {
             assert!(shared::test_support::beside_another_layout(|| {
                 text(statement);
                 assert_eq!(
@@ -244,7 +262,8 @@ mod tests {
             shared::test_support::attached(name);
         }
         shared::test_support::exhaust();
-        let error = "53200 not enough shared memory for data structure \"ulid_test\" (64 bytes requested)";
+        let error =
+            "53200 not enough shared memory for data structure \"ulid_test\" (64 bytes requested)";
         assert_eq!(error_of("ulid_test_attach"), error);
         assert_eq!(error_of_call("ulid_test_attach"), error);
         // No lock is left behind.
@@ -256,10 +275,12 @@ mod tests {
     #[allow(unsafe_code)]
     fn an_expression_of_no_query_stays_what_it_is() {
         Spi::run("CREATE TABLE checked (id ulid, CHECK (id <@ '[2025-01-01Z,)'))").unwrap();
-        let check = text("SELECT conbin::text FROM pg_constraint WHERE conrelid = 'checked'::regclass");
+        let check =
+            text("SELECT conbin::text FROM pg_constraint WHERE conrelid = 'checked'::regclass");
         let check = std::ffi::CString::new(check).unwrap();
         let (mut relations, mut dependencies) = (std::ptr::null_mut(), std::ptr::null_mut());
-        // SAFETY: the text is that of a node, and what is made of it lives in the memory of this transaction.
+        // SAFETY: the text is that of a node, and what is made of it lives in the memory of this
+        // transaction.
         let planned = unsafe {
             let node = pg_sys::stringToNode(check.as_ptr()).cast();
             (*pg_sys::expression_planner_with_deps(node, &mut relations, &mut dependencies)).type_

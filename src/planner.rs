@@ -1,32 +1,39 @@
-//! What the planner learns about windows of time, `ulid <@ tstzrange`, and about `ulid_starts_with`: bounds for an
-//! index ([`index_condition`]), plain comparisons if they allow a partitioned table to be pruned ([`simplify`]), and an
-//! estimate of the rows ([`selectivity`]).
+//! What the planner learns about windows of time, `ulid <@ tstzrange`, and about
+//! `ulid_starts_with`: bounds for an index ([`index_condition`]), plain comparisons if they allow a
+//! partitioned table to be pruned ([`simplify`]), and an estimate of the rows ([`selectivity`]).
 //!
-//! The index and the partitions may also be those of a uuid column, of which the planner sees a relabelling as ulid:
-//! both types have the same bytes in the same order. [`comparison`] does the same for `=`, `<`, `<=`, `>=` and `>`
-//! between a uuid column and a ulid, and makes the cast of a uuid an explicit one, which postgres_fdw sends.
+//! The index and the partitions may also be those of a uuid column, of which the planner sees a
+//! relabelling as ulid: both types have the same bytes in the same order. [`comparison`] does the
+//! same for `=`, `<`, `<=`, `>=` and `>` between a uuid column and a ulid, and makes the cast of a
+//! uuid an explicit one, which postgres_fdw sends.
 //!
 //! This runs inside other people's queries. Every part of it follows these rules:
-//! - A node appears in only one place of a tree, because the planner changes trees in place. What is used again is
-//!   copied.
-//! - What is evaluated twice is stable and contains no sub-select; what is evaluated for each row is cheap as well. A
-//!   list of what is allowed decides, in one walk.
-//! - Where an index, statistics, a partition key or a grouping set calls the predicate, it stays as it is: these are
-//!   found by equality. Those of the partitions are not looked at, as that would lock them all.
-//! - The type of an argument is checked before its value is read: any operator can name an estimator.
+//! - A node appears in only one place of a tree, because the planner changes trees in place. What
+//!   is used again is copied.
+//! - What is evaluated twice is stable and contains no sub-select; what is evaluated for each row
+//!   is cheap as well. A list of what is allowed decides, in one walk.
+//! - Where an index, statistics, a partition key or a grouping set calls the predicate, it stays as
+//!   it is: these are found by equality. Those of the partitions are not looked at, as that would
+//!   lock them all.
+//! - The type of an argument is checked before its value is read: any operator can name an
+//!   estimator.
 //! - An operator of another family is used only if it is ours or core's.
-//! - Nothing is planned that can raise an error for what the planner knows: estimators evaluate what is stable.
-//! - What a query calls in place of what was written, its role may call, as well as what was written; if not everybody
-//!   may, its plan is for that role alone. It is made again when one of these functions changes, unless it is core's.
-//! - Every function of the server is called without a wrapper ([`super::server`]), by who has a [`Plain`], which each
-//!   [`Expr`] and [`Root`] has: nothing here has anything to drop or catches anything.
+//! - Nothing is planned that can raise an error for what the planner knows: estimators evaluate
+//!   what is stable.
+//! - What a query calls in place of what was written, its role may call, as well as what was
+//!   written; if not everybody may, its plan is for that role alone. It is made again when one of
+//!   these functions changes, unless it is core's.
+//! - Every function of the server is called without a wrapper ([`super::server`]), by who has a
+//!   [`Plain`], which each [`Expr`] and [`Root`] has: nothing here has anything to drop or catches
+//!   anything.
 //!
 //! # The contract of this module
-//! PostgreSQL calls a hook with nodes that it holds, and waits for the answer. Until then, those nodes and what they
-//! lead to stay where they are; what is made meanwhile lives in the planner's memory context. The types of [`node`] are
-//! made of nothing else: by the hooks below, from their arguments, and by each other. Only what makes them from a plain
-//! pointer is unsafe. A hook runs within a transaction, so each type, operator and function that a node names can be
-//! looked up; one that is dropped meanwhile is an ERROR, or not found.
+//! PostgreSQL calls a hook with nodes that it holds, and waits for the answer. Until then, those
+//! nodes and what they lead to stay where they are; what is made meanwhile lives in the planner's
+//! memory context. The types of [`node`] are made of nothing else: by the hooks below, from their
+//! arguments, and by each other. Only what makes them from a plain pointer is unsafe. A hook runs
+//! within a transaction, so each type, operator and function that a node names can be looked up;
+//! one that is dropped meanwhile is an ERROR, or not found.
 
 mod catalog;
 mod comparison;
@@ -55,7 +62,8 @@ pub(super) fn starts_with_support(request: Internal, plain: Plain) -> Internal {
     support(request, Some(&STARTS_WITH), plain)
 }
 
-/// The planner support function of `ulid_eq`, `ulid_ne`, `ulid_lt`, `ulid_le`, `ulid_ge` and `ulid_gt`.
+/// The planner support function of `ulid_eq`, `ulid_ne`, `ulid_lt`, `ulid_le`, `ulid_ge` and
+/// `ulid_gt`.
 pub(super) fn comparison_support(request: Internal, plain: Plain) -> Internal {
     support(request, None, plain)
 }
@@ -66,14 +74,18 @@ type Answer = Option<*mut c_void>;
 /// Answers a request about a predicate, or, without one, about a comparison.
 #[allow(unsafe_code)]
 fn support(request: Internal, predicate: Option<&'static Predicate>, plain: Plain) -> Internal {
-    use NodeTag::{T_SupportRequestIndexCondition, T_SupportRequestSelectivity, T_SupportRequestSimplify};
+    use NodeTag::{
+        T_SupportRequestIndexCondition, T_SupportRequestSelectivity, T_SupportRequestSimplify,
+    };
 
     let request = request.0;
-    // SAFETY: PostgreSQL calls a support function with a node whose tag says which request it is, and which nobody else
-    // uses meanwhile.
+    // SAFETY: PostgreSQL calls a support function with a node whose tag says which request it is,
+    // and which nobody else uses meanwhile.
     let answer = unsafe {
         match ((*request.cast::<pg_sys::Node>()).type_, predicate) {
-            (T_SupportRequestIndexCondition, None) => comparison::answer(&mut *request.cast(), plain),
+            (T_SupportRequestIndexCondition, None) => {
+                comparison::answer(&mut *request.cast(), plain)
+            }
             (T_SupportRequestIndexCondition, Some(predicate)) => {
                 index_condition::answer(&mut *request.cast(), predicate, plain)
             }
@@ -90,7 +102,8 @@ fn support(request: Internal, predicate: Option<&'static Predicate>, plain: Plai
     Internal(answer.unwrap_or(std::ptr::null_mut()))
 }
 
-/// The estimator of `ulid <@ tstzrange` and its commutator: the fraction of the rows, 0 to 1, that is in the window.
+/// The estimator of `ulid <@ tstzrange` and its commutator: the fraction of the rows, 0 to 1, that
+/// is in the window.
 #[allow(unsafe_code)]
 pub(super) fn window_selectivity(
     root: Internal,
@@ -101,7 +114,8 @@ pub(super) fn window_selectivity(
 ) -> f64 {
     let (root, arguments) = (root.0.cast(), arguments.0.cast());
     let function = catalog::function_of(operator, plain);
-    // SAFETY: PostgreSQL calls an estimator with the query's root and the arguments of the operator.
+    // SAFETY: PostgreSQL calls an estimator with the query's root and the arguments of the
+    // operator.
     unsafe { selectivity::of_restriction(root, function, arguments, relation, &WINDOW, plain) }
 }
 
@@ -109,14 +123,14 @@ pub(super) fn window_selectivity(
 struct Predicate {
     /// The type of the argument that determines the bounds.
     argument: Oid,
-    /// The functions that compute the bounds from such an argument: their names, which are those of their C symbols
-    /// too, in the schema of the predicate.
+    /// The functions that compute the bounds from such an argument: their names, which are those of
+    /// their C symbols too, in the schema of the predicate.
     lower: &'static CStr,
     upper: &'static CStr,
     /// Whether the predicate, and what computes the bounds, can raise an error.
     can_fail: bool,
-    /// The bounds for a value of that type that is not null. `None` if the predicate raises an error for it; that is
-    /// left to whoever evaluates the predicate.
+    /// The bounds for a value of that type that is not null. `None` if the predicate raises an
+    /// error for it; that is left to whoever evaluates the predicate.
     bounds: unsafe fn(Datum, Plain) -> Option<Window>,
 }
 
@@ -139,7 +153,9 @@ static STARTS_WITH: Predicate = Predicate {
     upper: c"ulid_prefix_upper",
     can_fail: true,
     // SAFETY: called with a text.
-    bounds: |datum, plain| Window::starting_with(unsafe { TextArg::from_datum(datum, plain) }.0).ok(),
+    bounds: |datum, plain| {
+        Window::starting_with(unsafe { TextArg::from_datum(datum, plain) }.0).ok()
+    },
 };
 
 impl Predicate {
@@ -148,14 +164,16 @@ impl Predicate {
         expression.base_type() == self.argument
     }
 
-    /// The bounds for an argument that is a constant of the right type and not null. `Ok(None)` if it is none, and
-    /// `Err` if the predicate raises an error for it.
+    /// The bounds for an argument that is a constant of the right type and not null. `Ok(None)` if
+    /// it is none, and `Err` if the predicate raises an error for it.
     #[allow(unsafe_code)]
     fn window(&self, argument: Expr) -> Result<Option<Window>, Raises> {
         match argument.cast::<Const>() {
             Some(constant) if self.takes(argument) && !constant.constisnull => {
                 // SAFETY: the type of the constant was checked.
-                unsafe { (self.bounds)(constant.constvalue, argument.plain) }.map(Some).ok_or(Raises)
+                unsafe { (self.bounds)(constant.constvalue, argument.plain) }
+                    .map(Some)
+                    .ok_or(Raises)
             }
             _ => Ok(None),
         }
@@ -175,7 +193,11 @@ struct Call {
 
 impl Call {
     /// The call with these arguments; `None` if they are not of the predicate's types.
-    fn of(predicate: &'static Predicate, function: Oid, [first, second]: [Expr; 2]) -> Option<Self> {
+    fn of(
+        predicate: &'static Predicate,
+        function: Oid,
+        [first, second]: [Expr; 2],
+    ) -> Option<Self> {
         let (ulid, argument) = match (predicate.takes(first), predicate.takes(second)) {
             (false, true) => (first, second),
             (true, false) => (second, first),
@@ -185,13 +207,21 @@ impl Call {
             return None;
         }
         // A range is relabelled as the domain that the operators take.
-        let inner = argument.relabelled().filter(|inner| predicate.takes(*inner));
-        Some(Self { predicate, function, ulid, argument: inner.unwrap_or(argument) })
+        let inner = argument
+            .relabelled()
+            .filter(|inner| predicate.takes(*inner));
+        Some(Self {
+            predicate,
+            function,
+            ulid,
+            argument: inner.unwrap_or(argument),
+        })
     }
 
-    /// `ulid >= lower` and `ulid <= upper`, all of whose nodes are new, by the operators of a family: those of ulid, or
-    /// core's of uuid. `None` if the family has neither, if the user may not execute what the comparisons call, or if
-    /// computing them while the query is planned could raise an error.
+    /// `ulid >= lower` and `ulid <= upper`, all of whose nodes are new, by the operators of a
+    /// family: those of ulid, or core's of uuid. `None` if the family has neither, if the user may
+    /// not execute what the comparisons call, or if computing them while the query is planned could
+    /// raise an error.
     fn comparisons(&self, root: Root, family: Oid) -> Option<[Expr; 2]> {
         let plain = root.plain;
         let order = Order::of(self.ulid.typid(), family, plain)
@@ -201,7 +231,9 @@ impl Call {
                 Expr::constant(order.typid, window.lower(), plain),
                 Expr::constant(order.typid, window.upper(), plain),
             ),
-            None if self.predicate.can_fail && self.argument.contains_mutable_functions() => return None,
+            None if self.predicate.can_fail && self.argument.contains_mutable_functions() => {
+                return None;
+            }
             None => (
                 self.bound_call(root, self.predicate.lower, order.typid)?,
                 self.bound_call(root, self.predicate.upper, order.typid)?,
@@ -212,7 +244,10 @@ impl Call {
             catalog::function_of(order.greater_equal, plain),
             catalog::function_of(order.less_equal, plain),
         ];
-        if !called.into_iter().all(|function| root.may_execute(function)) {
+        if !called
+            .into_iter()
+            .all(|function| root.may_execute(function))
+        {
             return None;
         }
         let ulid = || self.ulid.copy().relabel(order.typid);
@@ -222,12 +257,19 @@ impl Call {
         ])
     }
 
-    /// A call of the function that computes a bound from the argument, as this type. `None` if there is something else
-    /// under its name, or the user may not execute it.
+    /// A call of the function that computes a bound from the argument, as this type. `None` if
+    /// there is something else under its name, or the user may not execute it.
     fn bound_call(&self, root: Root, name: &CStr, typid: Oid) -> Option<Expr> {
         let result = self.ulid.typid();
-        let function = catalog::sibling(self.function, name, self.predicate.argument, result, root.plain)?;
-        root.may_execute(function).then(|| Expr::call(function, result, self.argument.copy()).relabel(typid))
+        let function = catalog::sibling(
+            self.function,
+            name,
+            self.predicate.argument,
+            result,
+            root.plain,
+        )?;
+        root.may_execute(function)
+            .then(|| Expr::call(function, result, self.argument.copy()).relabel(typid))
     }
 }
 
@@ -241,8 +283,8 @@ struct Order {
 impl Order {
     /// The order of a type, if its operators belong to a family.
     ///
-    /// They are those of the type's own btree class. What a family that somebody else made has as its strategies says
-    /// nothing.
+    /// They are those of the type's own btree class. What a family that somebody else made has as
+    /// its strategies says nothing.
     fn of(typid: Oid, family: Oid, plain: Plain) -> Option<Self> {
         let operator = |strategy: u32| catalog::operator(typid, strategy, family, plain);
         Some(Self {

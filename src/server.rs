@@ -1,11 +1,12 @@
-//! What touches the server: its own functions, declared here without wrappers; the calling convention ([`frame`]); the
-//! SQL types ([`datum`], [`range`]); the classes of BRIN ([`brin`]); error reports ([`report`]); the memory that its
-//! processes share ([`shared`]); and what a snapshot sees of the transactions ([`horizon`]).
+//! What touches the server: its own functions, declared here without wrappers; the calling
+//! convention ([`frame`]); the SQL types ([`datum`], [`range`]); the classes of BRIN ([`brin`]);
+//! error reports ([`report`]); the memory that its processes share ([`shared`]); and what a
+//! snapshot sees of the transactions ([`horizon`]).
 //!
-//! pgrx's bindings wrap each function in a `sigsetjmp`, turn an ERROR into a Rust panic and raise it again. SQLSTATE,
-//! context and constraint are lost on the way, and bytes that are not UTF-8 are replaced. So every function that can
-//! report an error is declared here, and its error passes as PostgreSQL's `longjmp`. The rule for callers: they have a
-//! [`Plain`](frame::Plain).
+//! pgrx's bindings wrap each function in a `sigsetjmp`, turn an ERROR into a Rust panic and raise
+//! it again. SQLSTATE, context and constraint are lost on the way, and bytes that are not UTF-8 are
+//! replaced. So every function that can report an error is declared here, and its error passes as
+//! PostgreSQL's `longjmp`. The rule for callers: they have a [`Plain`](frame::Plain).
 #![allow(unsafe_code)]
 
 pub(super) mod brin;
@@ -21,14 +22,16 @@ use std::ffi::{c_char, c_int, c_void};
 
 use pgrx::pg_sys::{
     AttStatsSlot, BoolExprType, CoercionForm, Const, Datum, Expr, FullTransactionId, FuncExpr,
-    FunctionCallInfo, HeapTuple, IndexOptInfo, List, ListCell, MemoryContext, Node, Oid, OpExpr, PGFunction,
-    PlannerInfo, QualCost, RangeBound, RangeType, Relation, Snapshot, TransactionId, TypeCacheEntry,
-    VariableStatData, XactCallback, check_function_callback, dsm_segment, oidvector, text, varlena,
+    FunctionCallInfo, HeapTuple, IndexOptInfo, List, ListCell, MemoryContext, Node, Oid, OpExpr,
+    PGFunction, PlannerInfo, QualCost, RangeBound, RangeType, Relation, Snapshot, TransactionId,
+    TypeCacheEntry, VariableStatData, XactCallback, check_function_callback, dsm_segment,
+    oidvector, text, varlena,
 };
 #[cfg(any(feature = "pg15", feature = "pg16"))]
 use pgrx::pg_sys::{LWLock, LWLockMode};
 
-// What pgrx has no binding for: functions with a variable number of arguments, and what bindgen leaves out.
+// What pgrx has no binding for: functions with a variable number of arguments, and what bindgen
+// leaves out.
 unsafe extern "C-unwind" {
     pub(super) fn errstart(level: c_int, domain: *const c_char) -> bool;
     pub(super) fn errfinish(file: *const c_char, line: c_int, function: *const c_char);
@@ -37,14 +40,19 @@ unsafe extern "C-unwind" {
     pub(super) fn errdetail(format: *const c_char, ...) -> c_int;
     pub(super) fn errhint(format: *const c_char, ...) -> c_int;
     #[cfg(feature = "pg15")]
-    pub(super) fn expression_tree_walker(node: *mut Node, walker: Walker, context: *mut c_void) -> bool;
+    pub(super) fn expression_tree_walker(
+        node: *mut Node,
+        walker: Walker,
+        context: *mut c_void,
+    ) -> bool;
 }
 
 type Walker = Option<unsafe extern "C-unwind" fn(node: *mut Node, context: *mut c_void) -> bool>;
 #[cfg(not(feature = "pg15"))]
 pub(super) use expression_tree_walker_impl as expression_tree_walker;
 
-/// Declares functions, and lets the compiler compare each with pgrx's binding, which is made from the header.
+/// Declares functions, and lets the compiler compare each with pgrx's binding, which is made from
+/// the header.
 macro_rules! declare {
     ($($(#[$attribute:meta])* fn $name:ident($($argument:ident: $type:ty),* $(,)?) $(-> $result:ty)?;)*) => {
         unsafe extern "C-unwind" {

@@ -20,7 +20,9 @@ fn read(file: &str) -> String {
 /// The value of a setting in a control file, if it is there.
 fn setting(control: &str, name: &str) -> Option<String> {
     let control = read(control);
-    let value = control.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(" = "))?;
+    let value = control
+        .lines()
+        .find_map(|line| line.strip_prefix(name)?.strip_prefix(" = "))?;
     Some(value.trim_matches('\'').to_owned())
 }
 
@@ -28,7 +30,10 @@ fn setting(control: &str, name: &str) -> Option<String> {
 fn packages_of_clients_have_the_version_of_their_changelogs() {
     for (package, manifest) in [("node", "package.json"), ("python", "pyproject.toml")] {
         let changelog = read(&format!("clients/{package}/CHANGELOG.md"));
-        let (version, _) = changelog.strip_prefix("- ").and_then(|line| line.split_once(": ")).unwrap();
+        let (version, _) = changelog
+            .strip_prefix("- ")
+            .and_then(|line| line.split_once(": "))
+            .unwrap();
         assert!(
             read(&format!("clients/{package}/{manifest}")).contains(&format!("\"{version}\"")),
             "{package}"
@@ -36,34 +41,69 @@ fn packages_of_clients_have_the_version_of_their_changelogs() {
     }
 }
 
-// META.json says what PGXN demands (its own tool checks the syntax), and what other registries ask for.
+// META.json says what PGXN demands (its own tool checks the syntax), and what other registries ask
+// for.
 #[test]
 fn meta_json_agrees_with_the_other_files() {
     let meta: Value = serde_json::from_str(&read("META.json")).unwrap();
     assert_eq!(meta["version"], VERSION);
     assert_eq!(setting("ulid.control", "default_version").unwrap(), VERSION);
     let changelog = read("CHANGELOG.md");
-    let newest = changelog.lines().find_map(|line| line.strip_prefix("## ")).unwrap();
-    let date = newest.strip_prefix(VERSION).and_then(|rest| rest.strip_prefix(" - ")).unwrap();
+    let newest = changelog
+        .lines()
+        .find_map(|line| line.strip_prefix("## "))
+        .unwrap();
+    let date = newest
+        .strip_prefix(VERSION)
+        .and_then(|rest| rest.strip_prefix(" - "))
+        .unwrap();
     // PGXN recommends stable releases, so nothing is called that before it is dated.
-    assert_eq!(meta["release_status"], if date == "unreleased" { "testing" } else { "stable" });
+    assert_eq!(
+        meta["release_status"],
+        if date == "unreleased" {
+            "testing"
+        } else {
+            "stable"
+        }
+    );
     let manifest = read("Cargo.toml");
     for major in meta["x_registry"]["postgresql"].as_array().unwrap() {
         assert!(manifest.contains(&format!("\npg{major} = ")), "{major}");
     }
     let provides = meta["provides"].as_object().unwrap();
-    assert_eq!(provides.keys().collect::<Vec<_>>(), ["ulid", "ulid_gist", "ulid_sql"]);
+    assert_eq!(
+        provides.keys().collect::<Vec<_>>(),
+        ["ulid", "ulid_gist", "ulid_sql"]
+    );
     for (name, provided) in provides {
-        let control = if name == "ulid" { "ulid.control".to_owned() } else { format!("sql/{name}.control") };
-        assert_eq!(provided["version"], setting(&control, "default_version").unwrap(), "{name}");
+        let control = if name == "ulid" {
+            "ulid.control".to_owned()
+        } else {
+            format!("sql/{name}.control")
+        };
+        assert_eq!(
+            provided["version"],
+            setting(&control, "default_version").unwrap(),
+            "{name}"
+        );
         assert_eq!(provided["file"], format!("sql/{name}.sql"));
-        assert!(!read(provided["docfile"].as_str().unwrap()).is_empty(), "{name}");
+        assert!(
+            !read(provided["docfile"].as_str().unwrap()).is_empty(),
+            "{name}"
+        );
         let said = &meta["x_registry"]["extensions"][name];
         for label in ["trusted", "relocatable"] {
-            assert_eq!(said[label], setting(&control, label).is_some_and(|value| value == "true"), "{name}");
+            assert_eq!(
+                said[label],
+                setting(&control, label).is_some_and(|value| value == "true"),
+                "{name}"
+            );
         }
         let requires = setting(&control, "requires").unwrap_or_default();
-        let requires: Vec<_> = requires.split(", ").filter(|name| !name.is_empty()).collect();
+        let requires: Vec<_> = requires
+            .split(", ")
+            .filter(|name| !name.is_empty())
+            .collect();
         assert_eq!(said["requires"], Value::from(requires), "{name}");
     }
 }
@@ -71,12 +111,15 @@ fn meta_json_agrees_with_the_other_files() {
 /// The messages that the server reports, with 0 in place of values.
 fn reported() -> impl Iterator<Item = String> {
     let formats = messages::ALL.iter().map(|format| format.to_str().unwrap());
-    let of_library = [ErrorKind::Exhausted, ErrorKind::Seed].map(|kind| Error::from(kind).to_string());
-    formats.map(|format| format.replace("%.*s", "0").replace("%s", "0")).chain(of_library)
+    let of_library =
+        [ErrorKind::Exhausted, ErrorKind::Seed].map(|kind| Error::from(kind).to_string());
+    formats
+        .map(|format| format.replace("%.*s", "0").replace("%s", "0"))
+        .chain(of_library)
 }
 
-// What `docs/errors.md` says of messages: each one of ours that the server reports or a test raises is there, with anything in
-// place of its values.
+// What `docs/errors.md` says of messages: each one of ours that the server reports or a test raises
+// is there, with anything in place of its values.
 #[test]
 fn every_message_is_explained() {
     let page = read("docs/errors.md");
@@ -84,12 +127,22 @@ fn every_message_is_explained() {
     let expected = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/pg_regress/expected");
     for file in fs::read_dir(expected).unwrap() {
         for line in fs::read_to_string(file.unwrap().path()).unwrap().lines() {
-            let Some(message) = line.strip_prefix("ERROR:  ").or_else(|| line.strip_prefix("WARNING:  "))
+            let Some(message) = line
+                .strip_prefix("ERROR:  ")
+                .or_else(|| line.strip_prefix("WARNING:  "))
             else {
                 continue;
             };
-            let of_core = ["could not identify", "column ", "function ", "operator ", "permission denied"];
-            if ["ulid", "TypeID", "epoch"].iter().any(|word| message.contains(word))
+            let of_core = [
+                "could not identify",
+                "column ",
+                "function ",
+                "operator ",
+                "permission denied",
+            ];
+            if ["ulid", "TypeID", "epoch"]
+                .iter()
+                .any(|word| message.contains(word))
                 && !of_core.iter().any(|words| message.starts_with(words))
             {
                 let kind = ["a snowflake", "a bigint key", "a uuid of version"]
@@ -102,11 +155,21 @@ fn every_message_is_explained() {
     assert!(messages.len() > 60, "{messages:?}");
     messages.retain(|message| {
         // The text between the values, which are in quotes or numbers, in this order.
-        let words = message.split('"').step_by(2).flat_map(|text| text.split(|c: char| c.is_ascii_digit()));
+        let words = message
+            .split('"')
+            .step_by(2)
+            .flat_map(|text| text.split(|c: char| c.is_ascii_digit()));
         let words: Vec<_> = words.filter(|text| !text.trim().is_empty()).collect();
-        let shows =
-            |line| words.iter().try_fold(line, |rest: &str, text| Some(rest.split_once(text)?.1)).is_some();
+        let shows = |line| {
+            words
+                .iter()
+                .try_fold(line, |rest: &str, text| Some(rest.split_once(text)?.1))
+                .is_some()
+        };
         !page.lines().any(shows)
     });
-    assert!(messages.is_empty(), "docs/errors.md does not have: {messages:?}");
+    assert!(
+        messages.is_empty(),
+        "docs/errors.md does not have: {messages:?}"
+    );
 }

@@ -1,4 +1,5 @@
-//! The library against the crates `ulid`, `uuid` and `ferroid`, and against the clock that all of them read.
+//! The library against the crates `ulid`, `uuid` and `ferroid`, and against the clock that all of
+//! them read.
 //!
 //! ```text
 //! cargo bench -p pg_ulid --bench core                 # everything
@@ -6,10 +7,11 @@
 //! cargo bench -p pg_ulid --bench core -- decode/ours --count 1000000
 //! ```
 //!
-//! Each round times every contender once, each time starting with a different one, so a machine that slows down for a
-//! while slows all of them. The output is medians over the rounds: the time of one call, and its ratio to ours within
-//! the same round. With `--count` each contender only runs that many calls, untimed, for a tool that counts
-//! instructions: the difference between two such runs is free of the start.
+//! Each round times every contender once, each time starting with a different one, so a machine
+//! that slows down for a while slows all of them. The output is medians over the rounds: the time
+//! of one call, and its ratio to ours within the same round. With `--count` each contender only
+//! runs that many calls, untimed, for a tool that counts instructions: the difference between two
+//! such runs is free of the start.
 
 use std::hint::black_box;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
@@ -26,7 +28,8 @@ use uuid::{NoContext, Timestamp, Uuid};
 /// How often each contender is timed.
 const ROUNDS: usize = 3001;
 
-/// Calls in one timing: 20 to 500 µs, long against the timer, short against what else the machine does.
+/// Calls in one timing: 20 to 500 µs, long against the timer, short against what else the machine
+/// does.
 const CALLS: usize = 4096;
 
 /// Different ids in turn, so that no branch is predicted from the previous one. A power of two.
@@ -47,11 +50,16 @@ impl Contender {
     ) -> Self {
         let repeat = Box::new(move |calls| {
             for i in 0..calls {
-                // By reference: moving a result from where it was written costs more than some of the calls.
+                // By reference: moving a result from where it was written costs more than some of
+                // the calls.
                 black_box(&call(i % IDS));
             }
         });
-        Self { operation, name, repeat }
+        Self {
+            operation,
+            name,
+            repeat,
+        }
     }
 
     /// Nanoseconds for one call.
@@ -67,7 +75,10 @@ struct SystemClock;
 
 impl TimeSource<u128> for SystemClock {
     fn current_millis(&self) -> u128 {
-        SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis()
+        SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or_default()
+            .as_millis()
     }
 }
 
@@ -83,26 +94,40 @@ fn contenders() -> Result<Vec<Contender>, Box<dyn std::error::Error>> {
     let (mut random, mut monotonic) = (Generator::from_os()?, Generator::from_os()?);
     let mut ulid_rng = StdRng::try_from_rng(&mut SysRng)?;
     let mut ulid_monotonic = ulid::Generator::new();
-    let ferroid_monotonic = BasicMonoUlidGenerator::<ferroid::id::ULID, _, _>::new(SystemClock, ThreadRandom);
+    let ferroid_monotonic =
+        BasicMonoUlidGenerator::<ferroid::id::ULID, _, _>::new(SystemClock, ThreadRandom);
 
     let (ulids, ulid_crate) = (ids.map(Ulid::from), ids.map(ulid::Ulid));
-    let (uuids, ferroids) = (ids.map(Uuid::from_u128), ids.map(ferroid::id::ULID::from_raw));
+    let (uuids, ferroids) = (
+        ids.map(Uuid::from_u128),
+        ids.map(ferroid::id::ULID::from_raw),
+    );
     let (mut text, mut uuid_text) = ([0; TEXT_LEN], [0; 36]);
 
     Ok(vec![
         Contender::new("clock", "SystemTime", |_| SystemTime::now()),
         Contender::new("clock", "unix_ms", |_| unix_ms()),
-        Contender::new("generate", "ours", move |_| random.random(unix_ms().unwrap_or(0))),
+        Contender::new("generate", "ours", move |_| {
+            random.random(unix_ms().unwrap_or(0))
+        }),
         Contender::new("generate", "ulid", |_| ulid::Ulid::generate()),
-        Contender::new("generate", "ulid+StdRng", move |_| ulid::Ulid::with_source(&mut ulid_rng)),
-        Contender::new("generate", "uuid v7", |_| Uuid::new_v7(Timestamp::now(NoContext))),
+        Contender::new("generate", "ulid+StdRng", move |_| {
+            ulid::Ulid::with_source(&mut ulid_rng)
+        }),
+        Contender::new("generate", "uuid v7", |_| {
+            Uuid::new_v7(Timestamp::now(NoContext))
+        }),
         Contender::new("generate", "ferroid", |_| ferroid::id::ULID::now()),
-        Contender::new("monotonic", "ours", move |_| monotonic.monotonic(unix_ms().unwrap_or(0))),
+        Contender::new("monotonic", "ours", move |_| {
+            monotonic.monotonic(unix_ms().unwrap_or(0))
+        }),
         Contender::new("monotonic", "ulid", move |_| ulid_monotonic.generate().ok()),
         Contender::new("monotonic", "uuid v7", |_| Uuid::now_v7()),
-        Contender::new("monotonic", "ferroid", move |_| match ferroid_monotonic.poll_id() {
-            Poll::Ready { id } => Some(id),
-            Poll::Pending { .. } => None,
+        Contender::new("monotonic", "ferroid", move |_| {
+            match ferroid_monotonic.poll_id() {
+                Poll::Ready { id } => Some(id),
+                Poll::Pending { .. } => None,
+            }
         }),
         Contender::new("encode", "ours", move |i| {
             black_box(&ulids[i].to_text());
@@ -118,17 +143,23 @@ fn contenders() -> Result<Vec<Contender>, Box<dyn std::error::Error>> {
             black_box(ferroids[i].encode_to_buf(&mut text));
         }),
         Contender::new("decode", "ours", move |i| Ulid::parse(&texts[i])),
-        Contender::new("decode", "ulid", move |i| ulid::Ulid::from_string(&strings[i])),
+        Contender::new("decode", "ulid", move |i| {
+            ulid::Ulid::from_string(&strings[i])
+        }),
         Contender::new("decode", "uuid", {
             let texts = uuid_texts.clone();
             move |i| Uuid::try_parse(&texts[i])
         }),
-        Contender::new("decode", "ferroid", move |i| ferroid::id::ULID::decode(texts[i].as_slice())),
+        Contender::new("decode", "ferroid", move |i| {
+            ferroid::id::ULID::decode(texts[i].as_slice())
+        }),
         Contender::new("decode uuid", "ours", {
             let texts = uuid_texts.clone();
             move |i| Ulid::parse(texts[i].as_bytes())
         }),
-        Contender::new("decode uuid", "uuid", move |i| Uuid::try_parse(&uuid_texts[i])),
+        Contender::new("decode uuid", "uuid", move |i| {
+            Uuid::try_parse(&uuid_texts[i])
+        }),
     ])
 }
 
@@ -154,9 +185,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
 
     let mut contenders = contenders()?;
-    contenders.retain(|Contender { operation, name, .. }| {
-        filter.is_empty() || filter == *operation || filter == format!("{operation}/{name}")
-    });
+    contenders.retain(
+        |Contender {
+             operation, name, ..
+         }| {
+            filter.is_empty() || filter == *operation || filter == format!("{operation}/{name}")
+        },
+    );
     if let Some(count) = count {
         for contender in &mut contenders {
             (contender.repeat)(count);
@@ -178,9 +213,20 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         if contenders[ours].operation != contender.operation {
             ours = i;
         }
-        let ratios = times[i].iter().zip(&times[ours]).map(|(time, ours)| time / ours).collect();
-        let (operation, name, time) = (contender.operation, contender.name, median(times[i].clone()));
-        println!("{operation:<12} {name:<12} {time:>8.2} {:>8.2}", median(ratios));
+        let ratios = times[i]
+            .iter()
+            .zip(&times[ours])
+            .map(|(time, ours)| time / ours)
+            .collect();
+        let (operation, name, time) = (
+            contender.operation,
+            contender.name,
+            median(times[i].clone()),
+        );
+        println!(
+            "{operation:<12} {name:<12} {time:>8.2} {:>8.2}",
+            median(ratios)
+        );
     }
     Ok(())
 }

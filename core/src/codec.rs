@@ -1,4 +1,5 @@
-//! Encodes 128 bits, whatever they mean, as 26 characters of Crockford's Base32, and decodes them. Nothing allocates.
+//! Encodes 128 bits, whatever they mean, as 26 characters of Crockford's Base32, and decodes them.
+//! Nothing allocates.
 
 use crate::error::{Error, ErrorKind, Expected};
 
@@ -48,7 +49,8 @@ const HEX_VALUES: [u8; 256] = {
     values
 };
 
-/// The two characters for every ten bits. This takes half as many look-ups and stores as one character at a time.
+/// The two characters for every ten bits. This takes half as many look-ups and stores as one
+/// character at a time.
 static PAIRS: [[u8; 2]; 1024] = {
     let mut pairs = [[0; 2]; 1024];
     let mut value = 0;
@@ -59,9 +61,10 @@ static PAIRS: [[u8; 2]; 1024] = {
     pairs
 };
 
-/// What each byte contributes to a number of four digits as the first, second, third or last of them: its value,
-/// shifted to its place when the table is built, not when a text is read. Negative if it is not a digit. What a
-/// negative number is or-ed into stays negative, so a single test at the end detects any of them.
+/// What each byte contributes to a number of four digits as the first, second, third or last of
+/// them: its value, shifted to its place when the table is built, not when a text is read. Negative
+/// if it is not a digit. What a negative number is or-ed into stays negative, so a single test at
+/// the end detects any of them.
 type Places = [[i32; 256]; 4];
 
 static BASE32: Places = places(&VALUES, 5);
@@ -102,7 +105,8 @@ pub(crate) fn encode(value: u128) -> [u8; TEXT_LEN] {
     text
 }
 
-/// Decodes the 26 characters of a ULID, in either case and with Crockford's aliases, or the 36 of a hyphenated UUID.
+/// Decodes the 26 characters of a ULID, in either case and with Crockford's aliases, or the 36 of a
+/// hyphenated UUID.
 ///
 /// # Errors
 /// [`Error`] names the first fault from the left.
@@ -162,7 +166,9 @@ fn join(high: i64, low: i64) -> u128 {
 
 /// Names the first fault from the left. If the first character is too large, that is the fault.
 fn base32_error(text: &[u8; TEXT_LEN]) -> Error {
-    let fault = text.iter().position(|&byte| VALUES[usize::from(byte)] == INVALID);
+    let fault = text
+        .iter()
+        .position(|&byte| VALUES[usize::from(byte)] == INVALID);
     match fault {
         Some(index) if index == 0 || VALUES[usize::from(text[0])] <= 7 => {
             Error::character(text[index], index, Expected::Base32)
@@ -173,19 +179,31 @@ fn base32_error(text: &[u8; TEXT_LEN]) -> Error {
 
 /// Names the first fault from the left.
 fn uuid_error(text: &[u8; UUID_TEXT_LEN]) -> Error {
-    let expected = |index| if HYPHENS.contains(&index) { Expected::Hyphen } else { Expected::HexDigit };
+    let expected = |index| {
+        if HYPHENS.contains(&index) {
+            Expected::Hyphen
+        } else {
+            Expected::HexDigit
+        }
+    };
     let fits = |index: usize| match expected(index) {
         Expected::Hyphen => text[index] == b'-',
         _ => text[index].is_ascii_hexdigit(),
     };
-    let index = (0..UUID_TEXT_LEN).find(|&index| !fits(index)).unwrap_or_default();
+    let index = (0..UUID_TEXT_LEN)
+        .find(|&index| !fits(index))
+        .unwrap_or_default();
     Error::character(text[index], index, expected(index))
 }
 
-/// A character outside ASCII is the fault whatever the length is, so lengths always count characters.
+/// A character outside ASCII is the fault whatever the length is, so lengths always count
+/// characters.
 fn length_error(text: &[u8]) -> Error {
     match text.iter().position(|byte| !byte.is_ascii()) {
         Some(index) => Error::character(text[index], index, Expected::Base32),
-        None => Error(ErrorKind::Length { expected: Expected::Text, found: text.len() }),
+        None => Error(ErrorKind::Length {
+            expected: Expected::Text,
+            found: text.len(),
+        }),
     }
 }

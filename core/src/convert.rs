@@ -21,11 +21,13 @@ const UUID_PADDING_BITS: u32 = 4;
 /// Where the 100 ns within the millisecond begin: the tail and the padding come after them.
 const REMAINDER_SHIFT: u32 = 66;
 
-/// UUIDs of version 1 and 6, which contain the time in 100 ns, a clock sequence and a node, in different order.
+/// UUIDs of version 1 and 6, which contain the time in 100 ns, a clock sequence and a node, in
+/// different order.
 ///
-/// The fields of their ULID are in time order: the milliseconds, the 100 ns within the millisecond (14 bits, 0 to
-/// 9999), the clock sequence (14), the node (48), 4 zero bits. A version 1 UUID and the version 6 UUID of the same
-/// fields have the same ULID. Any other UUID is a ULID without conversion.
+/// The fields of their ULID are in time order: the milliseconds, the 100 ns within the millisecond
+/// (14 bits, 0 to 9999), the clock sequence (14), the node (48), 4 zero bits. A version 1 UUID and
+/// the version 6 UUID of the same fields have the same ULID. Any other UUID is a ULID without
+/// conversion.
 ///
 /// A UUID is a number here, that of `Uuid::as_u128` and `Uuid::from_u128` in the crate `uuid`.
 ///
@@ -49,7 +51,10 @@ impl Ulid {
     pub fn from_uuid_v1(uuid: u128) -> Result<Self, Error> {
         let (high, low) = halves(uuid, 1)?;
         // The low 32 bits of the time, its middle 16, the version, its high 12.
-        from_ticks((high & 0xfff) << 48 | (high >> 16 & 0xffff) << 32 | high >> 32, low)
+        from_ticks(
+            (high & 0xfff) << 48 | (high >> 16 & 0xffff) << 32 | high >> 32,
+            low,
+        )
     }
 
     /// The ULID for a version 6 UUID.
@@ -70,7 +75,11 @@ impl Ulid {
     /// - [`ErrorKind::Time`] if the time does not fit 60 bits: after `5236-03-31 21:21:00.684Z`.
     pub fn to_uuid_v1(self) -> Result<u128, Error> {
         let (ticks, tail) = to_ticks(self, ForeignId::UuidV1)?;
-        Ok(rfc_9562(1, ticks << 32 | (ticks >> 32 & 0xffff) << 16 | ticks >> 48, tail))
+        Ok(rfc_9562(
+            1,
+            ticks << 32 | (ticks >> 32 & 0xffff) << 16 | ticks >> 48,
+            tail,
+        ))
     }
 
     /// The version 6 UUID that this ULID came from: the inverse of [`Self::from_uuid_v6`].
@@ -85,10 +94,10 @@ impl Ulid {
 
     /// A valid version 7 UUID of the same millisecond, for programs that check version and variant.
     ///
-    /// This loses 6 of the 80 bits of randomness, the 1st to 4th and the 17th and 18th, which version and variant
-    /// replace. So up to 64 ULIDs have the same UUID, and the order within a millisecond is lost. A ULID that came from
-    /// a version 7 UUID gives that UUID. If no program checks the version, use the unchanged bytes as a UUID; that
-    /// loses nothing.
+    /// This loses 6 of the 80 bits of randomness, the 1st to 4th and the 17th and 18th, which
+    /// version and variant replace. So up to 64 ULIDs have the same UUID, and the order within a
+    /// millisecond is lost. A ULID that came from a version 7 UUID gives that UUID. If no program
+    /// checks the version, use the unchanged bytes as a UUID; that loses nothing.
     ///
     /// ```
     /// use pg_ulid::Ulid;
@@ -104,8 +113,9 @@ impl Ulid {
 
 /// Rows that have a creation time, and a number or bytes that identify them.
 impl Ulid {
-    /// The ULID for a row created at this time, in milliseconds since the Unix epoch, with a key that counts up from
-    /// zero, such as a `bigserial`. The key is the randomness, so ULIDs sort by time, then by key.
+    /// The ULID for a row created at this time, in milliseconds since the Unix epoch, with a key
+    /// that counts up from zero, such as a `bigserial`. The key is the randomness, so ULIDs sort by
+    /// time, then by key.
     ///
     /// ```
     /// use pg_ulid::Ulid;
@@ -119,11 +129,13 @@ impl Ulid {
     /// - [`ErrorKind::Negative`] if the key is negative.
     /// - [`ErrorKind::Range`] if the time is above [`Self::MAX_UNIX_MS`].
     pub fn from_key(unix_ms: u64, key: i64) -> Result<Self, Error> {
-        let randomness = u128::try_from(key).map_err(|_| Error(ErrorKind::Negative { found: key }))?;
+        let randomness =
+            u128::try_from(key).map_err(|_| Error(ErrorKind::Negative { found: key }))?;
         Self::from_parts(unix_ms, randomness)
     }
 
-    /// The key that this ULID came from: the inverse of [`Self::from_key`]. The time is [`Self::unix_ms`].
+    /// The key that this ULID came from: the inverse of [`Self::from_key`]. The time is
+    /// [`Self::unix_ms`].
     ///
     /// # Errors
     /// [`ErrorKind::Randomness`] if no key gives this ULID: the randomness is above [`i64::MAX`].
@@ -132,8 +144,8 @@ impl Ulid {
         i64::try_from(self.randomness()).map_err(|_| Error(ErrorKind::Randomness { target }))
     }
 
-    /// Creates a ULID from milliseconds since the Unix epoch and the bytes of the randomness, the most significant
-    /// first.
+    /// Creates a ULID from milliseconds since the Unix epoch and the bytes of the randomness, the
+    /// most significant first.
     ///
     /// # Errors
     /// [`ErrorKind::Range`] if the time is above [`Self::MAX_UNIX_MS`].
@@ -163,7 +175,11 @@ fn halves(uuid: u128, expected: u8) -> Result<(u64, u64), Error> {
     if version == expected && variant == 0b10 {
         Ok((high, low))
     } else {
-        Err(Error(ErrorKind::Version { expected, version, variant }))
+        Err(Error(ErrorKind::Version {
+            expected,
+            version,
+            variant,
+        }))
     }
 }
 
@@ -176,10 +192,15 @@ pub(crate) const fn rfc_9562(version: u8, high: u64, low: u64) -> u128 {
 
 /// The ULID for a time in 100 ns since 1582-10-15 and the tail in the low bits of `low`.
 fn from_ticks(ticks: u64, low: u64) -> Result<Ulid, Error> {
-    let ticks = ticks.checked_sub(UNIX_EPOCH_TICKS).ok_or(Error(ErrorKind::Range))?;
+    let ticks = ticks
+        .checked_sub(UNIX_EPOCH_TICKS)
+        .ok_or(Error(ErrorKind::Range))?;
     let remainder = u128::from(ticks % TICKS_PER_MS);
     let tail = u128::from(low & TAIL);
-    Ulid::from_parts(ticks / TICKS_PER_MS, remainder << REMAINDER_SHIFT | tail << UUID_PADDING_BITS)
+    Ulid::from_parts(
+        ticks / TICKS_PER_MS,
+        remainder << REMAINDER_SHIFT | tail << UUID_PADDING_BITS,
+    )
 }
 
 /// The time in 100 ns since 1582-10-15, 60 bits, and the tail of the UUID that this ULID came from.

@@ -14,7 +14,8 @@ pub enum ErrorKind {
     Character {
         /// The character, or its first byte if the text is not ASCII.
         byte: u8,
-        /// Its position, from 1. Everything before it is ASCII, so the position counts bytes and characters alike.
+        /// Its position, from 1. Everything before it is ASCII, so the position counts bytes and
+        /// characters alike.
         position: usize,
         /// What would have been allowed there.
         expected: Expected,
@@ -32,9 +33,11 @@ pub enum ErrorKind {
     PrefixUnderscore,
     /// A TypeID has an underscore before the suffix, but no prefix.
     Separator,
-    /// A time or a randomness does not fit into a ULID: more than 48 or 80 bits, or a time before 1970.
+    /// A time or a randomness does not fit into a ULID: more than 48 or 80 bits, or a time before
+    /// 1970.
     Range,
-    /// The randomness of the last monotonic ULID cannot be incremented. The next millisecond works again.
+    /// The randomness of the last monotonic ULID cannot be incremented. The next millisecond works
+    /// again.
     Exhausted,
     /// A UUID of another version or variant than the requested one.
     Version {
@@ -42,7 +45,8 @@ pub enum ErrorKind {
         expected: u8,
         /// The version found, 0 to 15. It is meaningful only if the variant is `0b10`.
         version: u8,
-        /// The variant found, by its bits: `0b0`, `0b10`, `0b110` or `0b111`, as `java.util.UUID` numbers them.
+        /// The variant found, by its bits: `0b0`, `0b10`, `0b110` or `0b111`, as `java.util.UUID`
+        /// numbers them.
         variant: u8,
     },
     /// A negative number, which is not a valid id of its kind.
@@ -120,11 +124,15 @@ impl Error {
 
     /// A wrong character, at this index from 0.
     pub(crate) const fn character(byte: u8, index: usize, expected: Expected) -> Self {
-        Self(ErrorKind::Character { byte, position: index + 1, expected })
+        Self(ErrorKind::Character {
+            byte,
+            position: index + 1,
+            expected,
+        })
     }
 
-    /// The message with a name of the id that could not be converted, such as `ulid "…"`. Without a name, it is "the
-    /// ulid" or "the uuid".
+    /// The message with a name of the id that could not be converted, such as `ulid "…"`. Without a
+    /// name, it is "the ulid" or "the uuid".
     pub fn about(self, id: impl fmt::Display) -> impl fmt::Display {
         About(self, id)
     }
@@ -156,7 +164,11 @@ impl std::error::Error for Error {}
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
-            ErrorKind::Character { byte, position, expected } => {
+            ErrorKind::Character {
+                byte,
+                position,
+                expected,
+            } => {
                 if byte.is_ascii_graphic() {
                     write!(f, "character \"{}\"", char::from(byte))?;
                 } else {
@@ -167,17 +179,27 @@ impl fmt::Display for Error {
             ErrorKind::Length { expected, found } => {
                 write!(f, "{expected}")?;
                 // A prefix may be too long in characters outside ASCII, which are not counted.
-                if expected == Expected::TextPrefix { Ok(()) } else { write!(f, ", not {found}") }
+                if expected == Expected::TextPrefix {
+                    Ok(())
+                } else {
+                    write!(f, ", not {found}")
+                }
             }
             ErrorKind::Overflow => f.write_str("the first character of a ULID is at most 7"),
-            ErrorKind::PrefixUnderscore => f.write_str("the prefix must not start or end with an underscore"),
-            ErrorKind::Separator => f.write_str("without a prefix there is no underscore before the suffix"),
+            ErrorKind::PrefixUnderscore => {
+                f.write_str("the prefix must not start or end with an underscore")
+            }
+            ErrorKind::Separator => {
+                f.write_str("without a prefix there is no underscore before the suffix")
+            }
             ErrorKind::Range => f.write_str("out of range for type ulid"),
             ErrorKind::Exhausted => f.write_str(
                 "could not generate a monotonic ulid: randomness of this millisecond is exhausted",
             ),
             ErrorKind::Version { .. } => self.about("the uuid").fmt(f),
-            ErrorKind::Negative { found } => write!(f, "value \"{found}\" is out of range for type ulid"),
+            ErrorKind::Negative { found } => {
+                write!(f, "value \"{found}\" is out of range for type ulid")
+            }
             ErrorKind::Time { .. } | ErrorKind::Randomness { .. } => self.about("the ulid").fmt(f),
             ErrorKind::Seed => f.write_str("could not generate random values"),
         }
@@ -218,26 +240,62 @@ mod tests {
 
     #[test]
     fn each_error_says_what_is_wrong() {
-        let character = |byte, position, expected| ErrorKind::Character { byte, position, expected };
+        let character = |byte, position, expected| ErrorKind::Character {
+            byte,
+            position,
+            expected,
+        };
         let length = |expected, found| ErrorKind::Length { expected, found };
         for (kind, message) in [
             (
                 character(b'U', 13, Expected::Base32),
                 "character \"U\" at position 13 is not in Crockford's Base32 alphabet",
             ),
-            (character(b' ', 1, Expected::HexDigit), "byte 0x20 at position 1 is not a hexadecimal digit"),
-            (character(0xc3, 24, Expected::Hyphen), "byte 0xc3 at position 24 is not a hyphen"),
-            (length(Expected::Text, 25), "a ULID has 26 characters, or 36 in the form of a UUID, not 25"),
-            (length(Expected::TextPrefix, 27), "a ULID has 26 characters"),
-            (length(Expected::TypeIdSuffix, 0), "the suffix has 26 characters, not 0"),
-            (length(Expected::Bytes, 15), "a ULID is exactly 16 bytes long, not 15"),
-            (ErrorKind::Version { expected: 6, version: 15, variant: 0b111 }, "the uuid is not of version 6"),
-            (ErrorKind::Negative { found: -5 }, "value \"-5\" is out of range for type ulid"),
             (
-                ErrorKind::Time { target: ForeignId::UuidV1 },
+                character(b' ', 1, Expected::HexDigit),
+                "byte 0x20 at position 1 is not a hexadecimal digit",
+            ),
+            (
+                character(0xc3, 24, Expected::Hyphen),
+                "byte 0xc3 at position 24 is not a hyphen",
+            ),
+            (
+                length(Expected::Text, 25),
+                "a ULID has 26 characters, or 36 in the form of a UUID, not 25",
+            ),
+            (length(Expected::TextPrefix, 27), "a ULID has 26 characters"),
+            (
+                length(Expected::TypeIdSuffix, 0),
+                "the suffix has 26 characters, not 0",
+            ),
+            (
+                length(Expected::Bytes, 15),
+                "a ULID is exactly 16 bytes long, not 15",
+            ),
+            (
+                ErrorKind::Version {
+                    expected: 6,
+                    version: 15,
+                    variant: 0b111,
+                },
+                "the uuid is not of version 6",
+            ),
+            (
+                ErrorKind::Negative { found: -5 },
+                "value \"-5\" is out of range for type ulid",
+            ),
+            (
+                ErrorKind::Time {
+                    target: ForeignId::UuidV1,
+                },
                 "time of the ulid is out of range for a uuid of version 1",
             ),
-            (ErrorKind::Randomness { target: ForeignId::Key }, "the ulid was not made from a bigint key"),
+            (
+                ErrorKind::Randomness {
+                    target: ForeignId::Key,
+                },
+                "the ulid was not made from a bigint key",
+            ),
             (ErrorKind::Seed, "could not generate random values"),
         ] {
             let error = Error::from(kind);
@@ -245,6 +303,9 @@ mod tests {
             let is_character = matches!(kind, ErrorKind::Character { .. });
             assert_eq!(error.position().is_some(), is_character);
         }
-        assert_eq!(Error(character(b'U', 13, Expected::Base32)).position(), Some(13));
+        assert_eq!(
+            Error(character(b'U', 13, Expected::Base32)).position(),
+            Some(13)
+        );
     }
 }

@@ -27,8 +27,8 @@ pub fn unix_ms() -> Result<u64, Error> {
 /// # Errors
 /// [`ErrorKind::Range`] if the clock is before 1970.
 pub fn since_epoch() -> Result<Duration, Error> {
-    // Where there is this clock, the standard library's subtraction of 1970 would take another sixth of the time that
-    // reading it takes. The nanoseconds are less than a billion.
+    // Where there is this clock, the standard library's subtraction of 1970 would take another
+    // sixth of the time that reading it takes. The nanoseconds are less than a billion.
     #[cfg(unix)]
     let now = {
         let now = rustix::time::clock_gettime(rustix::time::ClockId::Realtime);
@@ -41,7 +41,8 @@ pub fn since_epoch() -> Result<Duration, Error> {
 
 /// Generates ULIDs from a cryptographic random number generator and the given time.
 ///
-/// A copy of its memory, as after `fork`, would give the same values again: make a new one in the child.
+/// A copy of its memory, as after `fork`, would give the same values again: make a new one in the
+/// child.
 ///
 /// ```
 /// use pg_ulid::{Generator, unix_ms};
@@ -64,17 +65,24 @@ impl Generator {
     /// # Errors
     /// [`ErrorKind::Seed`] if the operating system provides no randomness.
     pub fn from_os() -> Result<Self, Error> {
-        StdRng::try_from_rng(&mut SysRng).map(Self::new).map_err(|_| Error(ErrorKind::Seed))
+        StdRng::try_from_rng(&mut SysRng)
+            .map(Self::new)
+            .map_err(|_| Error(ErrorKind::Seed))
     }
 }
 
 impl<R: CryptoRng> Generator<R> {
     /// A generator that uses this source of randomness and has not returned a value yet.
     pub const fn new(rng: R) -> Self {
-        Self { rng, last: Ulid::NIL, last_uuid_v7: 0 }
+        Self {
+            rng,
+            last: Ulid::NIL,
+            last_uuid_v7: 0,
+        }
     }
 
-    /// A ULID for this time, in milliseconds since the Unix epoch, with 80 fresh bits of randomness.
+    /// A ULID for this time, in milliseconds since the Unix epoch, with 80 fresh bits of
+    /// randomness.
     ///
     /// # Errors
     /// [`ErrorKind::Range`] above [`Ulid::MAX_UNIX_MS`].
@@ -82,8 +90,8 @@ impl<R: CryptoRng> Generator<R> {
         Ulid::from_parts(unix_ms, randomness(&mut self.rng))
     }
 
-    /// A ULID greater than all that this method of this generator returned before, by the rule of [`monotonic::next`]
-    /// for a clock that reads `unix_ms`. An error does not change the sequence.
+    /// A ULID greater than all that this method of this generator returned before, by the rule of
+    /// [`monotonic::next`] for a clock that reads `unix_ms`. An error does not change the sequence.
     ///
     /// # Errors
     /// Those of [`monotonic::next`].
@@ -92,8 +100,9 @@ impl<R: CryptoRng> Generator<R> {
         Ok(self.last)
     }
 
-    /// A version 7 UUID greater than all that this method of this generator returned before, by the rule of
-    /// [`uuid_v7::next`] for a clock that reads `since_epoch`. An error does not change the sequence.
+    /// A version 7 UUID greater than all that this method of this generator returned before, by the
+    /// rule of [`uuid_v7::next`] for a clock that reads `since_epoch`. An error does not change the
+    /// sequence.
     ///
     /// # Errors
     /// Those of [`uuid_v7::next`].
@@ -102,8 +111,8 @@ impl<R: CryptoRng> Generator<R> {
         Ok(self.last_uuid_v7)
     }
 
-    /// The version 7 UUID for a moment by [`uuid_v7::at`], with 62 fresh bits of randomness. It does not affect the
-    /// sequence.
+    /// The version 7 UUID for a moment by [`uuid_v7::at`], with 62 fresh bits of randomness. It
+    /// does not affect the sequence.
     ///
     /// # Errors
     /// Those of [`uuid_v7::at`].
@@ -111,18 +120,21 @@ impl<R: CryptoRng> Generator<R> {
         uuid_v7::at(since_epoch, self.rng.next_u64())
     }
 
-    /// A ULID greater than all that this method of any generator returned before with the same `last_time`, by the rule
-    /// of [`ordered::advance`] for a clock that reads `clock` ([`ordered::clock`]), with 64 fresh bits of randomness.
+    /// A ULID greater than all that this method of any generator returned before with the same
+    /// `last_time`, by the rule of [`ordered::advance`] for a clock that reads `clock`
+    /// ([`ordered::clock`]), with 64 fresh bits of randomness.
     ///
     /// # Errors
     /// Those of [`ordered::advance`].
     pub fn ordered(&mut self, clock: u64, last_time: &AtomicU64) -> Result<Ulid, Error> {
         let time = ordered::advance(last_time, clock)?;
-        Ok(Ulid(u128::from(time) << 64 | u128::from(self.rng.next_u64())))
+        Ok(Ulid(
+            u128::from(time) << 64 | u128::from(self.rng.next_u64()),
+        ))
     }
 
-    /// A version 7 UUID in the order of [`Self::ordered`] with the same `last_time`, by [`ordered::uuid_v7`], with 58
-    /// fresh bits of randomness.
+    /// A version 7 UUID in the order of [`Self::ordered`] with the same `last_time`, by
+    /// [`ordered::uuid_v7`], with 58 fresh bits of randomness.
     ///
     /// # Errors
     /// Those of [`ordered::advance`].
@@ -131,7 +143,8 @@ impl<R: CryptoRng> Generator<R> {
         Ok(ordered::uuid_v7(time, self.rng.next_u64()))
     }
 
-    /// Lets the monotonic sequence continue after this ULID, such as the last one of an earlier generator.
+    /// Lets the monotonic sequence continue after this ULID, such as the last one of an earlier
+    /// generator.
     pub fn set_last(&mut self, last: Ulid) {
         self.last = last;
     }
@@ -181,15 +194,29 @@ mod tests {
     #[test]
     fn the_clock_is_read_to_the_millisecond() {
         let standard = || SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
-        let (before, fine, ms, after) = (standard(), since_epoch().unwrap(), unix_ms().unwrap(), standard());
-        assert!((before..=after).contains(&fine), "{before:?} {fine:?} {after:?}");
-        assert!((fine.as_millis()..=after.as_millis()).contains(&ms.into()), "{fine:?} {ms} {after:?}");
+        let (before, fine, ms, after) = (
+            standard(),
+            since_epoch().unwrap(),
+            unix_ms().unwrap(),
+            standard(),
+        );
+        assert!(
+            (before..=after).contains(&fine),
+            "{before:?} {fine:?} {after:?}"
+        );
+        assert!(
+            (fine.as_millis()..=after.as_millis()).contains(&ms.into()),
+            "{fine:?} {ms} {after:?}"
+        );
     }
 
     #[test]
     fn generators_seeded_by_the_system_differ() {
         let id = |mut generator: Generator| generator.random(MS).unwrap();
-        assert_ne!(id(Generator::from_os().unwrap()), id(Generator::from_os().unwrap()));
+        assert_ne!(
+            id(Generator::from_os().unwrap()),
+            id(Generator::from_os().unwrap())
+        );
     }
 
     /// Whatever else is generated, and whatever fails in between.
@@ -199,12 +226,23 @@ mod tests {
         generator.set_last(Ulid::from_parts(MS, 41).unwrap());
         let first = generator.uuid_v7(MOMENT).unwrap();
         generator.random(MS + 1000).unwrap();
-        generator.uuid_v7_at(Duration::from_millis(MS + 1000)).unwrap();
+        generator
+            .uuid_v7_at(Duration::from_millis(MS + 1000))
+            .unwrap();
         assert_eq!(generator.random(u64::MAX), Err(Error(ErrorKind::Range)));
         assert_eq!(generator.monotonic(u64::MAX), Err(Error(ErrorKind::Range)));
-        assert_eq!(generator.uuid_v7(Duration::MAX), Err(Error(ErrorKind::Range)));
-        assert_eq!(generator.uuid_v7_at(Duration::MAX), Err(Error(ErrorKind::Range)));
-        assert_eq!(generator.monotonic(MS), Ok(Ulid::from_parts(MS, 42).unwrap()));
+        assert_eq!(
+            generator.uuid_v7(Duration::MAX),
+            Err(Error(ErrorKind::Range))
+        );
+        assert_eq!(
+            generator.uuid_v7_at(Duration::MAX),
+            Err(Error(ErrorKind::Range))
+        );
+        assert_eq!(
+            generator.monotonic(MS),
+            Ok(Ulid::from_parts(MS, 42).unwrap())
+        );
         assert_eq!(generator.uuid_v7(MOMENT).unwrap() >> 64, (first >> 64) + 1);
         // Generators with one last time have one order, ULIDs and UUIDs alike.
         let id = generator.ordered(MS, &last_time).unwrap();
@@ -212,8 +250,14 @@ mod tests {
         let uuid = seeded().ordered_uuid_v7(MS, &last_time).unwrap();
         assert_eq!(uuid, ordered::uuid_v7(MS + 2, uuid as u64));
         last_time.store(u64::MAX, Ordering::Relaxed);
-        assert_eq!(generator.ordered(MS, &last_time), Err(Error(ErrorKind::Range)));
-        assert_eq!(generator.ordered_uuid_v7(MS, &last_time), Err(Error(ErrorKind::Range)));
+        assert_eq!(
+            generator.ordered(MS, &last_time),
+            Err(Error(ErrorKind::Range))
+        );
+        assert_eq!(
+            generator.ordered_uuid_v7(MS, &last_time),
+            Err(Error(ErrorKind::Range))
+        );
         assert_eq!(last_time.into_inner(), u64::MAX);
     }
 }

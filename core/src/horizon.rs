@@ -1,17 +1,19 @@
-//! The horizon of ordered ids, for whoever follows a growing table: each row whose id is less is visible to a snapshot
-//! of the server, and so to every later one, or never will be.
+//! The horizon of ordered ids, for whoever follows a growing table: each row whose id is less is
+//! visible to a snapshot of the server, and so to every later one, or never will be.
 //!
-//! An id is older than the moment when its row becomes visible, and transactions do not end in the order of their ids.
-//! So a transaction opens an [`Entry`] before its first id, with a time that all its ids are greater than, and closes
-//! it with its number after the server has ended it. The horizon is the least of these times, of the transactions
-//! whose rows the snapshot does not see. A closed entry stays until its process needs the place, since a snapshot may
-//! be older than the end of its transaction; then the process's [`Slot`] remembers the number alone.
+//! An id is older than the moment when its row becomes visible, and transactions do not end in the
+//! order of their ids. So a transaction opens an [`Entry`] before its first id, with a time that
+//! all its ids are greater than, and closes it with its number after the server has ended it. The
+//! horizon is the least of these times, of the transactions whose rows the snapshot does not see. A
+//! closed entry stays until its process needs the place, since a snapshot may be older than the end
+//! of its transaction; then the process's [`Slot`] remembers the number alone.
 
 use crate::Error;
 use crate::ordered::{self, FRACTION_BITS};
 use crate::sync::{AtomicU64, Ordering, fence};
 
-/// Stands for the number of a transaction that has not ended. Zero stands for one of which nothing will be seen.
+/// Stands for the number of a transaction that has not ended. Zero stands for one of which nothing
+/// will be seen.
 const OPEN: u64 = u64::MAX;
 
 /// A transaction, in memory that all processes share. All zeros are an empty entry.
@@ -24,8 +26,8 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// The server has ended the transaction, which has this number: zero if its rows will never be visible, or if it
-    /// was prepared and has an entry as such.
+    /// The server has ended the transaction, which has this number: zero if its rows will never be
+    /// visible, or if it was prepared and has an entry as such.
     #[inline]
     pub fn close(&self, transaction: u64) {
         self.transaction.store(transaction, Ordering::Release);
@@ -33,13 +35,13 @@ impl Entry {
 
     /// Opens the entry. The clock may read anything.
     fn open(&self, last_time: &AtomicU64, clock: u64) {
-        // The order moves on to the clock, so that the horizon does not fall back to its last id, however old that is.
-        // At the end of time there is no next id.
+        // The order moves on to the clock, so that the horizon does not fall back to its last id,
+        // however old that is. At the end of time there is no next id.
         let since = ordered::advance(last_time, clock).unwrap_or(u64::MAX);
         self.since.store(since, Ordering::Release);
         self.transaction.store(OPEN, Ordering::Release);
-        // Whoever advances the order after an id of this transaction sees the entry. So does who resets it, or else
-        // this does not see the order that was before.
+        // Whoever advances the order after an id of this transaction sees the entry. So does who
+        // resets it, or else this does not see the order that was before.
         fence(Ordering::SeqCst);
         if last_time.load(Ordering::Relaxed) < since {
             self.since.store(0, Ordering::Release);
@@ -49,11 +51,13 @@ impl Entry {
     }
 }
 
-/// The last `N` transactions of a process, one after the other, or a prepared transaction. All zeros are an empty slot.
+/// The last `N` transactions of a process, one after the other, or a prepared transaction. All
+/// zeros are an empty slot.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Slot<const N: usize> {
-    /// The last transaction whose entry has been overwritten, which ended after all of those before.
+    /// The last transaction whose entry has been overwritten, which ended after all of those
+    /// before.
     forgotten: AtomicU64,
     /// The process that has the slot, which alone uses what follows.
     pid: AtomicU64,
@@ -64,12 +68,18 @@ pub struct Slot<const N: usize> {
 impl<const N: usize> Default for Slot<N> {
     fn default() -> Self {
         let [forgotten, pid, next] = Default::default();
-        Self { forgotten, pid, next, entries: [(); N].map(|()| Entry::default()) }
+        Self {
+            forgotten,
+            pid,
+            next,
+            entries: [(); N].map(|()| Entry::default()),
+        }
     }
 }
 
 impl<const N: usize> Slot<N> {
-    /// Opens an entry for the present transaction of a process, before it makes an id with `last_time`.
+    /// Opens an entry for the present transaction of a process, before it makes an id with
+    /// `last_time`.
     pub fn open(&self, pid: u64, last_time: &AtomicU64, clock: u64) -> &Entry {
         let next = self.next.load(Ordering::Relaxed);
         self.next.store(next + 1, Ordering::Relaxed);
@@ -101,7 +111,10 @@ impl<const N: usize> Slot<N> {
             let transaction = entry.transaction.load(Ordering::Acquire);
             transaction == OPEN || transaction != 0 && is_running(transaction)
         });
-        running.map(|entry| entry.since.load(Ordering::Acquire)).min().unwrap_or(u64::MAX)
+        running
+            .map(|entry| entry.since.load(Ordering::Acquire))
+            .min()
+            .unwrap_or(u64::MAX)
     }
 
     /// Whether there were others that are running.
@@ -112,17 +125,22 @@ impl<const N: usize> Slot<N> {
 }
 
 impl Slot<1> {
-    /// Takes the slot for a transaction that is about to be prepared and still has the entry of its process, unless the
-    /// transaction that last had the slot is running.
+    /// Takes the slot for a transaction that is about to be prepared and still has the entry of its
+    /// process, unless the transaction that last had the slot is running.
     fn prepare(&self, transaction: u64, process: &Entry, is_running: impl Fn(u64) -> bool) -> bool {
         let [entry] = &self.entries;
         let last = entry.transaction.load(Ordering::Acquire);
         let is_taken = last != OPEN
             && (last == 0 || !is_running(last))
-            && entry.transaction.compare_exchange(last, OPEN, Ordering::AcqRel, Ordering::Relaxed).is_ok();
+            && entry
+                .transaction
+                .compare_exchange(last, OPEN, Ordering::AcqRel, Ordering::Relaxed)
+                .is_ok();
         if is_taken {
             self.forget(last);
-            entry.since.store(process.since.load(Ordering::Acquire), Ordering::Release);
+            entry
+                .since
+                .store(process.since.load(Ordering::Acquire), Ordering::Release);
             // A reset changes the times of processes first.
             fence(Ordering::SeqCst);
             if process.since.load(Ordering::Acquire) == 0 {
@@ -160,46 +178,73 @@ pub struct Order<'memory, const N: usize> {
 }
 
 impl<const N: usize> Order<'_, N> {
-    /// Gives a slot to a transaction that is going to be prepared and has this entry of its process. A slot that was
-    /// given back is not the next one to be given, so that what it forgets is old.
+    /// Gives a slot to a transaction that is going to be prepared and has this entry of its
+    /// process. A slot that was given back is not the next one to be given, so that what it forgets
+    /// is old.
     pub fn prepare(self, transaction: u64, process: &Entry, is_running: impl Fn(u64) -> bool) {
-        let next = || self.state.next.fetch_add(1, Ordering::Relaxed) as usize % self.prepared.len();
+        let next =
+            || self.state.next.fetch_add(1, Ordering::Relaxed) as usize % self.prepared.len();
         while !self.prepared[next()].prepare(transaction, process, &is_running) {}
     }
 
-    /// The horizon, as a time like the last one: advances that to the clock, and returns a time that each id made from
-    /// now on is greater than, and also each id of a transaction that is running, as the snapshot sees it.
+    /// The horizon, as a time like the last one: advances that to the clock, and returns a time
+    /// that each id made from now on is greater than, and also each id of a transaction that is
+    /// running, as the snapshot sees it.
     ///
     /// # Errors
     /// Those of [`ordered::next`].
     pub fn horizon(self, clock: u64, is_running: impl Fn(u64) -> bool) -> Result<u64, Error> {
-        // Who makes an id before this has its entry already; whose entry is not seen here makes greater ones.
+        // Who makes an id before this has its entry already; whose entry is not seen here makes
+        // greater ones.
         let drawn = self.draw(clock)?;
         fence(Ordering::SeqCst);
-        // Transactions that make ids less than what their entries say, until a reset has reached these.
+        // Transactions that make ids less than what their entries say, until a reset has reached
+        // these.
         if self.state.resetting.load(Ordering::Acquire) != 0 {
             return Ok(0);
         }
         // A transaction that is prepared meanwhile is found in the later slots.
-        let processes = self.processes.iter().map(|slot| slot.horizon(&is_running)).fold(drawn, u64::min);
-        Ok(self.prepared.iter().map(|slot| slot.horizon(&is_running)).fold(processes, u64::min))
+        let processes = self
+            .processes
+            .iter()
+            .map(|slot| slot.horizon(&is_running))
+            .fold(drawn, u64::min);
+        Ok(self
+            .prepared
+            .iter()
+            .map(|slot| slot.horizon(&is_running))
+            .fold(processes, u64::min))
     }
 
-    /// Advances the last time to the clock. If it is ahead of that, the horizon, which is a whole millisecond, would
-    /// stand still: it takes the next millisecond, but for only half of the time that passes, so the clock catches up.
+    /// Advances the last time to the clock. If it is ahead of that, the horizon, which is a whole
+    /// millisecond, would stand still: it takes the next millisecond, but for only half of the time
+    /// that passes, so the clock catches up.
     fn draw(self, clock: u64) -> Result<u64, Error> {
-        let (next_ms, now_ms) =
-            ((self.last_time.load(Ordering::Relaxed) >> FRACTION_BITS) + 1, clock >> FRACTION_BITS);
+        let (next_ms, now_ms) = (
+            (self.last_time.load(Ordering::Relaxed) >> FRACTION_BITS) + 1,
+            clock >> FRACTION_BITS,
+        );
         let stepped = &self.state.stepped;
         let may_step = |&last: &u64| next_ms > now_ms + 1 && now_ms.abs_diff(last) >= 2;
-        let steps = Some(stepped.load(Ordering::Relaxed)).filter(may_step).is_some_and(|last| {
-            stepped.compare_exchange(last, now_ms, Ordering::Relaxed, Ordering::Relaxed).is_ok()
-        });
-        ordered::advance(self.last_time, if steps { next_ms << FRACTION_BITS } else { clock })
+        let steps = Some(stepped.load(Ordering::Relaxed))
+            .filter(may_step)
+            .is_some_and(|last| {
+                stepped
+                    .compare_exchange(last, now_ms, Ordering::Relaxed, Ordering::Relaxed)
+                    .is_ok()
+            });
+        ordered::advance(
+            self.last_time,
+            if steps {
+                next_ms << FRACTION_BITS
+            } else {
+                clock
+            },
+        )
     }
 
-    /// Lets the order begin again with the clock. The transactions that are running may make ids after it that are
-    /// less than what their entries say, so until they end, the horizon is zero.
+    /// Lets the order begin again with the clock. The transactions that are running may make ids
+    /// after it that are less than what their entries say, so until they end, the horizon is zero.
     pub fn reset(self) {
         self.state.resetting.fetch_add(1, Ordering::Relaxed);
         self.start_again();
@@ -219,19 +264,29 @@ impl<const N: usize> Order<'_, N> {
         forget_times(self.prepared);
     }
 
-    /// The time from which the running transaction of a process holds the horizon; none if it does not.
+    /// The time from which the running transaction of a process holds the horizon; none if it does
+    /// not.
     pub fn since_of_process(self, pid: u64) -> Option<u64> {
-        let slots = self.processes.iter().filter(|slot| slot.pid.load(Ordering::Relaxed) == pid);
+        let slots = self
+            .processes
+            .iter()
+            .filter(|slot| slot.pid.load(Ordering::Relaxed) == pid);
         since(slots.flat_map(|slot| &slot.entries), OPEN)
     }
 
     /// The time from which a prepared transaction holds the horizon; none if it has no slot.
     pub fn since_of_prepared(self, transaction: u64) -> Option<u64> {
-        since(self.prepared.iter().flat_map(|slot| &slot.entries), transaction)
+        since(
+            self.prepared.iter().flat_map(|slot| &slot.entries),
+            transaction,
+        )
     }
 }
 
-fn since<'memory>(mut entries: impl Iterator<Item = &'memory Entry>, transaction: u64) -> Option<u64> {
+fn since<'memory>(
+    mut entries: impl Iterator<Item = &'memory Entry>,
+    transaction: u64,
+) -> Option<u64> {
     entries
         .find(|entry| entry.transaction.load(Ordering::Acquire) == transaction)
         .map(|entry| entry.since.load(Ordering::Relaxed))
@@ -258,8 +313,18 @@ mod tests {
 
     impl Memory {
         fn order(&self) -> Order<'_, 2> {
-            let Self { last_time, state, processes, prepared } = self;
-            Order { last_time, state, processes, prepared }
+            let Self {
+                last_time,
+                state,
+                processes,
+                prepared,
+            } = self;
+            Order {
+                last_time,
+                state,
+                processes,
+                prepared,
+            }
         }
 
         fn open(&self, process: usize, clock: u64) -> &Entry {
@@ -268,7 +333,9 @@ mod tests {
 
         /// The horizon of a snapshot that sees none of these transactions.
         fn horizon(&self, running: &[u64]) -> u64 {
-            self.order().horizon(CLOCK + 20, |transaction| running.contains(&transaction)).unwrap()
+            self.order()
+                .horizon(CLOCK + 20, |transaction| running.contains(&transaction))
+                .unwrap()
         }
     }
 
@@ -280,7 +347,10 @@ mod tests {
         assert_eq!(memory.horizon(&[]), CLOCK);
         a.close(7);
         assert_eq!(memory.order().since_of_process(10), None);
-        assert_eq!([memory.horizon(&[7]), memory.horizon(&[])], [CLOCK, CLOCK + 10]);
+        assert_eq!(
+            [memory.horizon(&[7]), memory.horizon(&[])],
+            [CLOCK, CLOCK + 10]
+        );
         b.close(0);
         // It goes on with the clock, and no id comes after it that is less.
         assert_eq!(memory.horizon(&[]), CLOCK + 23);
@@ -294,9 +364,13 @@ mod tests {
         let memory = Memory::default();
         let run = |transaction| memory.open(0, CLOCK + transaction).close(transaction);
         [5, 6].into_iter().for_each(run);
-        assert_eq!([memory.horizon(&[5, 6]), memory.horizon(&[6])], [CLOCK + 5, CLOCK + 6]);
+        assert_eq!(
+            [memory.horizon(&[5, 6]), memory.horizon(&[6])],
+            [CLOCK + 5, CLOCK + 6]
+        );
         [7, 0, 0].into_iter().for_each(run);
-        // Two of which nothing can be seen have the entries; the last that they have replaced is the seventh.
+        // Two of which nothing can be seen have the entries; the last that they have replaced is
+        // the seventh.
         assert_eq!([memory.horizon(&[7]), memory.horizon(&[])], [0, CLOCK + 26]);
     }
 
@@ -305,23 +379,37 @@ mod tests {
         let memory = Memory::default();
         let prepare = |transaction, clock, running: &[u64]| {
             let entry = memory.open(0, clock);
-            memory.order().prepare(transaction, entry, |last| running.contains(&last));
+            memory
+                .order()
+                .prepare(transaction, entry, |last| running.contains(&last));
             entry.close(0);
         };
         prepare(100, CLOCK, &[]);
         prepare(101, CLOCK + 5, &[100]);
-        assert_eq!([memory.horizon(&[100, 101]), memory.horizon(&[101])], [CLOCK, CLOCK + 5]);
+        assert_eq!(
+            [memory.horizon(&[100, 101]), memory.horizon(&[101])],
+            [CLOCK, CLOCK + 5]
+        );
         assert_eq!(memory.order().since_of_prepared(101), Some(CLOCK + 5));
         prepare(102, CLOCK + 30, &[100]);
-        assert_eq!([memory.horizon(&[100, 102]), memory.horizon(&[102])], [CLOCK, CLOCK + 30]);
+        assert_eq!(
+            [memory.horizon(&[100, 102]), memory.horizon(&[102])],
+            [CLOCK, CLOCK + 30]
+        );
         prepare(103, CLOCK + 40, &[102]);
         // In the slots of the second and of the first.
-        assert_eq!([memory.horizon(&[101]), memory.horizon(&[103])], [0, CLOCK + 40]);
+        assert_eq!(
+            [memory.horizon(&[101]), memory.horizon(&[103])],
+            [0, CLOCK + 40]
+        );
     }
 
     #[test]
     fn after_a_reset_there_is_no_horizon_until_the_transactions_have_ended() {
-        let memory = Memory { last_time: AtomicU64::new(CLOCK * 2), ..Default::default() };
+        let memory = Memory {
+            last_time: AtomicU64::new(CLOCK * 2),
+            ..Default::default()
+        };
         let entries = [memory.open(0, CLOCK), memory.open(1, CLOCK)];
         memory.order().prepare(100, entries[1], |_| true);
         entries[1].close(0);
@@ -336,8 +424,12 @@ mod tests {
     #[test]
     fn while_the_order_is_ahead_of_the_clock_the_horizon_takes_every_other_millisecond() {
         const MS: u64 = 1 << FRACTION_BITS;
-        let memory = Memory { last_time: AtomicU64::new(CLOCK + 3_600_000 * MS + 5), ..Default::default() };
-        let at = |clock| (memory.order().horizon(clock, |_| false).unwrap() - CLOCK) as f64 / MS as f64;
+        let memory = Memory {
+            last_time: AtomicU64::new(CLOCK + 3_600_000 * MS + 5),
+            ..Default::default()
+        };
+        let at =
+            |clock| (memory.order().horizon(clock, |_| false).unwrap() - CLOCK) as f64 / MS as f64;
         assert_eq!(at(CLOCK), 3_600_001.0);
         assert!(at(CLOCK + MS) < 3_600_001.1);
         assert_eq!(

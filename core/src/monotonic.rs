@@ -1,4 +1,5 @@
-//! The rule that computes the next ULID of one sequence. It involves neither a clock nor a generator.
+//! The rule that computes the next ULID of one sequence. It involves neither a clock nor a
+//! generator.
 
 use crate::error::{Error, ErrorKind};
 use crate::value::Ulid;
@@ -8,12 +9,13 @@ use crate::value::Ulid;
 /// - A later millisecond than that of `last`: that millisecond, with fresh `randomness` (80 bits).
 /// - The same millisecond, or a clock behind it: `last + 1`, whose time is that of `last`.
 ///
-/// So the result is always greater than `last`. [`Ulid::NIL`] stands for "none yet". `randomness` is called only if it
-/// is used.
+/// So the result is always greater than `last`. [`Ulid::NIL`] stands for "none yet". `randomness`
+/// is called only if it is used.
 ///
 /// # Errors
 /// - [`ErrorKind::Exhausted`] if the randomness of `last` is all ones, as the
-///   [specification](https://github.com/ulid/spec#monotonicity) demands; a later millisecond works again.
+///   [specification](https://github.com/ulid/spec#monotonicity) demands; a later millisecond works
+///   again.
 /// - [`ErrorKind::Range`] if the time or the randomness does not fit.
 ///
 /// ```

@@ -1,9 +1,11 @@
-//! The rule that computes the next ULID in an order that several generators share, without a clock or a generator.
+//! The rule that computes the next ULID in an order that several generators share, without a clock
+//! or a generator.
 //!
-//! The generators share the time of the last ULID, a number of 64 bits: milliseconds since the Unix epoch (48 bits) and
-//! their fraction in 65536ths (16 bits). It is the first half of the ULID; the second half is 64 bits of randomness,
-//! fresh for each. So no two of these ULIDs have the same first half, and a neighbour cannot be guessed. The same times
-//! make version 7 UUIDs ([`uuid_v7`]) with 58 bits of randomness.
+//! The generators share the time of the last ULID, a number of 64 bits: milliseconds since the Unix
+//! epoch (48 bits) and their fraction in 65536ths (16 bits). It is the first half of the ULID; the
+//! second half is 64 bits of randomness, fresh for each. So no two of these ULIDs have the same
+//! first half, and a neighbour cannot be guessed. The same times make version 7 UUIDs ([`uuid_v7`])
+//! with 58 bits of randomness.
 //!
 //! ```
 //! use std::sync::atomic::AtomicU64;
@@ -33,7 +35,8 @@ pub(crate) const FRACTION_BITS: u32 = 16;
 
 const NS_PER_MS: u64 = 1_000_000;
 
-/// The bits of the fraction that a version 7 UUID has after the variant, as it has 12 of them before it.
+/// The bits of the fraction that a version 7 UUID has after the variant, as it has 12 of them
+/// before it.
 const LATE_FRACTION_BITS: u32 = FRACTION_BITS - 12;
 
 /// The bits of a version 7 UUID that are random: those after the fraction.
@@ -42,13 +45,14 @@ const RANDOM_BITS_OF_UUID_V7: u32 = 62 - LATE_FRACTION_BITS;
 /// A minute in 65536ths of a millisecond.
 pub const MINUTE: u64 = 60_000 << FRACTION_BITS;
 
-/// The time that follows `last` when the clock reads `clock`, both in 65536ths of a millisecond since the Unix epoch.
+/// The time that follows `last` when the clock reads `clock`, both in 65536ths of a millisecond
+/// since the Unix epoch.
 ///
 /// - A clock later than `last`: the time of the clock.
 /// - The same time, or a clock behind it: `last + 1`.
 ///
-/// So the result is always greater than `last`. Zero stands for "none yet". The rule gives 65,536 times per millisecond
-/// before it runs ahead of the clock.
+/// So the result is always greater than `last`. Zero stands for "none yet". The rule gives 65,536
+/// times per millisecond before it runs ahead of the clock.
 ///
 /// # Errors
 /// [`ErrorKind::Range`] after the last time.
@@ -100,14 +104,14 @@ pub const fn unix_us(time: u64) -> u64 {
     (time >> FRACTION_BITS) * 1000 + ((fraction * 1000) >> FRACTION_BITS)
 }
 
-/// Advances the last time that the generators of one order share by the rule of [`next`], and returns its new value:
-/// the time of the next ULID. An error leaves it unchanged.
+/// Advances the last time that the generators of one order share by the rule of [`next`], and
+/// returns its new value: the time of the next ULID. An error leaves it unchanged.
 ///
 /// # Errors
 /// Those of [`next`].
 pub fn advance(last_time: &AtomicU64, clock: u64) -> Result<u64, Error> {
-    // All changes of one atomic have one order, and it agrees with any other way in which one thread learns of another.
-    // What else is shared is ordered with it by the fences of `horizon`.
+    // All changes of one atomic have one order, and it agrees with any other way in which one
+    // thread learns of another. What else is shared is ordered with it by the fences of `horizon`.
     let mut last = last_time.load(Ordering::Relaxed);
     loop {
         let time = next(last, clock)?;
@@ -118,12 +122,12 @@ pub fn advance(last_time: &AtomicU64, clock: u64) -> Result<u64, Error> {
     }
 }
 
-/// The version 7 UUID of a time in 65536ths of a millisecond since the Unix epoch, with the low 58 bits of
-/// `randomness`, which must be fresh for each call.
+/// The version 7 UUID of a time in 65536ths of a millisecond since the Unix epoch, with the low 58
+/// bits of `randomness`, which must be fresh for each call.
 ///
-/// By [RFC 9562](https://www.rfc-editor.org/rfc/rfc9562.html#section-6.2), method 3, with as much of the fraction as
-/// it has: the milliseconds (48 bits), the version, 12 bits of the fraction, the variant, the other 4 bits of the
-/// fraction. So UUIDs of different times are in their order.
+/// By [RFC 9562](https://www.rfc-editor.org/rfc/rfc9562.html#section-6.2), method 3, with as much
+/// of the fraction as it has: the milliseconds (48 bits), the version, 12 bits of the fraction, the
+/// variant, the other 4 bits of the fraction. So UUIDs of different times are in their order.
 ///
 /// ```
 /// use pg_ulid::ordered;
@@ -139,22 +143,24 @@ pub const fn uuid_v7(time: u64, randomness: u64) -> u128 {
     rfc_9562(7, high, low)
 }
 
-/// Advances the last time so that the next id is greater than this one, and returns its new value. It never goes back.
+/// Advances the last time so that the next id is greater than this one, and returns its new value.
+/// It never goes back.
 ///
-/// The id may be a ULID or a version 7 UUID, which has the version where a ULID has the fraction of the
-/// millisecond. So the last time advances to the end of the millisecond.
+/// The id may be a ULID or a version 7 UUID, which has the version where a ULID has the fraction of
+/// the millisecond. So the last time advances to the end of the millisecond.
 pub fn advance_to(last_time: &AtomicU64, id: Ulid) -> u64 {
     let time = time_of(id) | ((1 << FRACTION_BITS) - 1);
     last_time.fetch_max(time, Ordering::Relaxed).max(time)
 }
 
-/// The smallest ULID of the millisecond of a time in 65536ths of a millisecond since the Unix epoch.
+/// The smallest ULID of the millisecond of a time in 65536ths of a millisecond since the Unix
+/// epoch.
 pub fn lower_bound(time: u64) -> Ulid {
     Ulid(u128::from(time >> FRACTION_BITS) << 80)
 }
 
-/// The time of a ULID in 65536ths of a millisecond since the Unix epoch: its first half. Of a version 7 UUID, it is a
-/// time in the same millisecond.
+/// The time of a ULID in 65536ths of a millisecond since the Unix epoch: its first half. Of a
+/// version 7 UUID, it is a time in the same millisecond.
 pub fn time_of(id: Ulid) -> u64 {
     (id.0 >> 64) as u64
 }
@@ -169,11 +175,19 @@ mod tests {
     fn a_clock_beyond_the_last_time_is_an_error() {
         assert_eq!(clock(Duration::from_millis(Ulid::MAX_UNIX_MS)), Ok(!0xffff));
         assert_eq!(clock(Duration::from_secs(60)), Ok(MINUTE));
-        // Shifted or multiplied without a check, the last of these and that below would start at zero again.
+        // Shifted or multiplied without a check, the last of these and that below would start at
+        // zero again.
         for ms in [Ulid::MAX_UNIX_MS + 1, u64::MAX, 1 << 52] {
-            assert_eq!(clock(Duration::from_millis(ms)), Err(Error(ErrorKind::Range)), "{ms}");
+            assert_eq!(
+                clock(Duration::from_millis(ms)),
+                Err(Error(ErrorKind::Range)),
+                "{ms}"
+            );
         }
-        assert_eq!(clock(Duration::from_secs(1 << 61)), Err(Error(ErrorKind::Range)));
+        assert_eq!(
+            clock(Duration::from_secs(1 << 61)),
+            Err(Error(ErrorKind::Range))
+        );
     }
 
     #[test]
@@ -191,7 +205,11 @@ mod tests {
         const EACH: u64 = if cfg!(miri) { 50 } else { 10_000 };
         let last_time = AtomicU64::new(0);
         // A clock that stands still makes them collide at every step.
-        let times = || -> Vec<u64> { (0..EACH).map(|_| advance(&last_time, MS).unwrap()).collect() };
+        let times = || -> Vec<u64> {
+            (0..EACH)
+                .map(|_| advance(&last_time, MS).unwrap())
+                .collect()
+        };
         let mut all = std::thread::scope(|scope| {
             let threads = [(); 4].map(|()| scope.spawn(times));
             let each = threads.map(|thread| thread.join().unwrap());

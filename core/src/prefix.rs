@@ -12,8 +12,9 @@ const CHARACTER_BITS: usize = 5;
 const SPARE_BITS: usize = TEXT_LEN * CHARACTER_BITS - 128;
 
 impl Window {
-    /// The ULIDs whose text starts with these 0 to 26 characters, read as [`Ulid::parse`] does: in either case and with
-    /// Crockford's aliases (`I`, `L` for `1`, `O` for `0`). Without characters it contains all ULIDs.
+    /// The ULIDs whose text starts with these 0 to 26 characters, read as [`Ulid::parse`] does: in
+    /// either case and with Crockford's aliases (`I`, `L` for `1`, `O` for `0`). Without characters
+    /// it contains all ULIDs.
     ///
     /// # Errors
     /// [`Error`] names the first fault from the left.
@@ -42,7 +43,9 @@ impl Window {
                 Some(digit) if index == 0 && digit >> (CHARACTER_BITS - SPARE_BITS) > 0 => {
                     return Err(Error(ErrorKind::Overflow));
                 }
-                Some(digit) => lower |= u128::from(digit) << (CHARACTER_BITS * (TEXT_LEN - 1 - index)),
+                Some(digit) => {
+                    lower |= u128::from(digit) << (CHARACTER_BITS * (TEXT_LEN - 1 - index))
+                }
                 None => return Err(Error::character(byte, index, Expected::Base32)),
             }
         }

@@ -11,10 +11,10 @@ const SEPARATOR: u8 = b'_';
 
 /// A TypeID: a prefix of at most 63 characters, `[a-z]([a-z_]*[a-z])?` or none, and 128 bits.
 ///
-/// Its text is the prefix, `_`, and the 26 characters of the ULID in lower case; without a prefix, the 26 characters
-/// alone. It is parsed strictly, as version 0.3.0 of the
-/// [specification](https://github.com/jetify-com/typeid/tree/main/spec) demands: lower case only, and none of the
-/// aliases that a ULID accepts. TypeIDs sort like their texts.
+/// Its text is the prefix, `_`, and the 26 characters of the ULID in lower case; without a prefix,
+/// the 26 characters alone. It is parsed strictly, as version 0.3.0 of the
+/// [specification](https://github.com/jetify-com/typeid/tree/main/spec) demands: lower case only,
+/// and none of the aliases that a ULID accepts. TypeIDs sort like their texts.
 ///
 /// The specification asks for version 7 UUIDs in new TypeIDs, such as those of
 /// [`Generator::uuid_v7`](crate::Generator::uuid_v7), and allows any 128 bits.
@@ -48,7 +48,10 @@ impl<'a> TypeId<'a> {
     /// # Errors
     /// Those of [`Error`] that concern the prefix; the first fault from the left is named.
     pub fn new(prefix: &'a [u8], ulid: Ulid) -> Result<Self, Error> {
-        Ok(Self { prefix: read_prefix(prefix)?, ulid })
+        Ok(Self {
+            prefix: read_prefix(prefix)?,
+            ulid,
+        })
     }
 
     /// Parses a TypeID from bytes that need not be UTF-8.
@@ -62,7 +65,10 @@ impl<'a> TypeId<'a> {
             None => (&text[..0], text),
         };
         let typeid = Self::new(prefix, Ulid::NIL)?;
-        Ok(Self { ulid: read_suffix(suffix, text.len() - suffix.len())?, ..typeid })
+        Ok(Self {
+            ulid: read_suffix(suffix, text.len() - suffix.len())?,
+            ..typeid
+        })
     }
 
     /// The name of the type; empty if there is none.
@@ -78,7 +84,11 @@ impl<'a> TypeId<'a> {
     /// The text, and its length. [`ToString`] returns it as a `String`.
     pub fn to_text(self) -> ([u8; TypeId::MAX_LEN], usize) {
         let suffix = self.ulid.to_text().map(|byte| byte.to_ascii_lowercase());
-        let separator = if self.prefix.is_empty() { [].as_slice() } else { &[SEPARATOR] };
+        let separator = if self.prefix.is_empty() {
+            [].as_slice()
+        } else {
+            &[SEPARATOR]
+        };
         let mut text = [0; TypeId::MAX_LEN];
         let mut end = 0;
         for part in [self.prefix.as_bytes(), separator, &suffix] {
@@ -92,10 +102,17 @@ impl<'a> TypeId<'a> {
 fn read_prefix(prefix: &[u8]) -> Result<&str, Error> {
     let fits = |byte: &u8| byte.is_ascii_lowercase() || *byte == SEPARATOR;
     if let Some(index) = prefix.iter().position(|byte| !fits(byte)) {
-        return Err(Error::character(prefix[index], index, Expected::LowerCaseLetter));
+        return Err(Error::character(
+            prefix[index],
+            index,
+            Expected::LowerCaseLetter,
+        ));
     }
     if prefix.len() > TypeId::MAX_PREFIX_LEN {
-        return Err(Error(ErrorKind::Length { expected: Expected::TypeIdPrefix, found: prefix.len() }));
+        return Err(Error(ErrorKind::Length {
+            expected: Expected::TypeIdPrefix,
+            found: prefix.len(),
+        }));
     }
     if [prefix.first(), prefix.last()].contains(&Some(&SEPARATOR)) {
         return Err(Error(ErrorKind::PrefixUnderscore));
@@ -106,12 +123,20 @@ fn read_prefix(prefix: &[u8]) -> Result<&str, Error> {
 
 /// The suffix, which starts this far from the beginning of the text.
 fn read_suffix(suffix: &[u8], at: usize) -> Result<Ulid, Error> {
-    let fits = |byte: &u8| !byte.is_ascii_uppercase() && codec::is_canonical(byte.to_ascii_uppercase());
+    let fits =
+        |byte: &u8| !byte.is_ascii_uppercase() && codec::is_canonical(byte.to_ascii_uppercase());
     if let Some(index) = suffix.iter().position(|byte| !fits(byte)) {
-        return Err(Error::character(suffix[index], at + index, Expected::LowerCaseBase32));
+        return Err(Error::character(
+            suffix[index],
+            at + index,
+            Expected::LowerCaseBase32,
+        ));
     }
     if suffix.len() != TEXT_LEN {
-        return Err(Error(ErrorKind::Length { expected: Expected::TypeIdSuffix, found: suffix.len() }));
+        return Err(Error(ErrorKind::Length {
+            expected: Expected::TypeIdSuffix,
+            found: suffix.len(),
+        }));
     }
     // The only faults left.
     Ulid::parse(suffix).map_err(|_| Error(ErrorKind::Overflow))

@@ -21,7 +21,10 @@ use crate::error::{Error, ErrorKind, Expected};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[cfg_attr(feature = "diesel", derive(diesel::expression::AsExpression, diesel::deserialize::FromSqlRow))]
+#[cfg_attr(
+    feature = "diesel",
+    derive(diesel::expression::AsExpression, diesel::deserialize::FromSqlRow)
+)]
 #[cfg_attr(feature = "diesel", diesel(sql_type = crate::diesel::Ulid))]
 pub struct Ulid(pub(crate) u128);
 
@@ -53,7 +56,8 @@ impl Ulid {
     /// Creates a ULID from milliseconds since the Unix epoch and 80 bits of randomness.
     ///
     /// # Errors
-    /// [`ErrorKind::Range`] if one of them is above [`Self::MAX_UNIX_MS`] or [`Self::MAX_RANDOMNESS`].
+    /// [`ErrorKind::Range`] if one of them is above [`Self::MAX_UNIX_MS`] or
+    /// [`Self::MAX_RANDOMNESS`].
     pub const fn from_parts(unix_ms: u64, randomness: u128) -> Result<Self, Error> {
         if unix_ms > Self::MAX_UNIX_MS || randomness > Self::MAX_RANDOMNESS {
             return Err(Error(ErrorKind::Range));
@@ -87,13 +91,15 @@ impl Ulid {
         self.0 & Self::MAX_RANDOMNESS
     }
 
-    /// The canonical text as ASCII bytes, without allocating. [`ToString`] returns it as a `String`.
+    /// The canonical text as ASCII bytes, without allocating. [`ToString`] returns it as a
+    /// `String`.
     pub fn to_text(self) -> [u8; TEXT_LEN] {
         codec::encode(self.0)
     }
 
-    /// Parses a ULID from bytes that need not be UTF-8: 26 characters in either case, with Crockford's aliases (`I`,
-    /// `L` for `1`, `O` for `0`), or the 36 characters of a hyphenated UUID. Nothing else is accepted, no blanks.
+    /// Parses a ULID from bytes that need not be UTF-8: 26 characters in either case, with
+    /// Crockford's aliases (`I`, `L` for `1`, `O` for `0`), or the 36 characters of a hyphenated
+    /// UUID. Nothing else is accepted, no blanks.
     ///
     /// # Errors
     /// [`Error`] names the first fault from the left.
@@ -140,10 +146,12 @@ impl TryFrom<&[u8]> for Ulid {
     type Error = Error;
 
     fn try_from(bytes: &[u8]) -> Result<Self, Error> {
-        bytes
-            .try_into()
-            .map(Self::from_bytes)
-            .map_err(|_| Error(ErrorKind::Length { expected: Expected::Bytes, found: bytes.len() }))
+        bytes.try_into().map(Self::from_bytes).map_err(|_| {
+            Error(ErrorKind::Length {
+                expected: Expected::Bytes,
+                found: bytes.len(),
+            })
+        })
     }
 }
 
@@ -153,7 +161,13 @@ mod tests {
 
     #[test]
     fn text_is_padded_as_a_string_is() {
-        assert_eq!(format!("{:>30}", Ulid::NIL), format!("    {}", "0".repeat(26)));
-        assert_eq!(format!("{:?}", Ulid::MAX), "Ulid(7ZZZZZZZZZZZZZZZZZZZZZZZZZ)");
+        assert_eq!(
+            format!("{:>30}", Ulid::NIL),
+            format!("    {}", "0".repeat(26))
+        );
+        assert_eq!(
+            format!("{:?}", Ulid::MAX),
+            "Ulid(7ZZZZZZZZZZZZZZZZZZZZZZZZZ)"
+        );
     }
 }

@@ -1,14 +1,16 @@
-//! Windows: which ULIDs were created between two moments or lie between two others, and which part of a table that is.
+//! Windows: which ULIDs were created between two moments or lie between two others, and which part
+//! of a table that is.
 
 use std::ops::Bound::{self, Excluded, Included, Unbounded};
 
 use crate::error::{Error, ErrorKind};
 use crate::value::Ulid;
 
-/// The ULIDs created between two moments, or whose texts start with the same characters ([`Self::starting_with`]), as
-/// the smallest and the greatest of them.
+/// The ULIDs created between two moments, or whose texts start with the same characters
+/// ([`Self::starting_with`]), as the smallest and the greatest of them.
 ///
-/// In an empty window the lower bound is above the upper one, so comparing with both is always sufficient.
+/// In an empty window the lower bound is above the upper one, so comparing with both is always
+/// sufficient.
 ///
 /// ```
 /// use std::ops::Bound::{Excluded, Included, Unbounded};
@@ -29,13 +31,19 @@ pub struct Window {
 
 impl Window {
     /// The window that contains no ULID.
-    pub const EMPTY: Self = Self { lower: Ulid::MAX, upper: Ulid::NIL };
+    pub const EMPTY: Self = Self {
+        lower: Ulid::MAX,
+        upper: Ulid::NIL,
+    };
 
-    /// The ULIDs whose millisecond, as a moment, is within these bounds, in microseconds since the Unix epoch.
+    /// The ULIDs whose millisecond, as a moment, is within these bounds, in microseconds since the
+    /// Unix epoch.
     ///
-    /// A window may begin before the first time of a ULID and end after the last one. It contains no ULID there.
+    /// A window may begin before the first time of a ULID and end after the last one. It contains
+    /// no ULID there.
     pub fn new(lower: Bound<i128>, upper: Bound<i128>) -> Self {
-        // Far outside the times of ULIDs all moments are equivalent, and 64 bits are divided faster than 128.
+        // Far outside the times of ULIDs all moments are equivalent, and 64 bits are divided faster
+        // than 128.
         let near = |us: i128| us.clamp(-(1 << 62), 1 << 62) as i64;
         // The milliseconds from `first` to, but not including, `end`.
         let first = match lower {
@@ -82,11 +90,13 @@ impl Window {
         self.lower <= ulid && ulid <= self.upper
     }
 
-    /// The fraction, 0 to 1, of a population that is in the window, where `histogram` divides the population into
-    /// buckets of equal size, and the values are evenly distributed within a bucket.
+    /// The fraction, 0 to 1, of a population that is in the window, where `histogram` divides the
+    /// population into buckets of equal size, and the values are evenly distributed within a
+    /// bucket.
     ///
-    /// The bounds of the histogram are whatever `read` converts to a ULID, in ascending order; in any other order, the
-    /// fraction is any number from 0 to 1. `None` if there are fewer than two bounds.
+    /// The bounds of the histogram are whatever `read` converts to a ULID, in ascending order; in
+    /// any other order, the fraction is any number from 0 to 1. `None` if there are fewer than two
+    /// bounds.
     #[doc(hidden)]
     pub fn fraction<T>(self, histogram: &[T], read: impl Fn(&T) -> Ulid) -> Option<f64> {
         if histogram.len() < 2 {
@@ -106,9 +116,11 @@ fn position<T>(histogram: &[T], read: impl Fn(&T) -> Ulid, value: Ulid) -> f64 {
         0 => 0.0,
         n if n == histogram.len() => 1.0,
         n => {
-            let [low, high, value] = [read(&histogram[n - 1]), read(&histogram[n]), value].map(|ulid| ulid.0);
-            // A binary search ends between a bound that is not above the value and one that is, in whatever order they
-            // are. 128 bits are more than a float holds, so only the differences are converted.
+            let [low, high, value] =
+                [read(&histogram[n - 1]), read(&histogram[n]), value].map(|ulid| ulid.0);
+            // A binary search ends between a bound that is not above the value and one that is, in
+            // whatever order they are. 128 bits are more than a float holds, so only the
+            // differences are converted.
             let within = (value - low) as f64 / (high - low) as f64;
             ((n - 1) as f64 + within) / parts
         }
@@ -125,7 +137,9 @@ mod tests {
     #[test]
     fn a_fraction_is_interpolated_within_the_histogram() {
         // Ten buckets of a second each.
-        let histogram: Vec<_> = (0..=10).map(|i| Ulid::lower_bound(MS + i * 1000).unwrap()).collect();
+        let histogram: Vec<_> = (0..=10)
+            .map(|i| Ulid::lower_bound(MS + i * 1000).unwrap())
+            .collect();
         let fraction = |from: i128, to: i128| {
             let window = Window::new(Included(US + from * 1000), Excluded(US + to * 1000));
             window.fraction(&histogram, |bound| *bound).unwrap()
@@ -140,14 +154,26 @@ mod tests {
             (-5000, -1000, 0.0),
             (20_000, 30_000, 0.0),
         ] {
-            assert!((fraction(from, to) - expected).abs() < 1e-6, "{from} {to} {}", fraction(from, to));
+            assert!(
+                (fraction(from, to) - expected).abs() < 1e-6,
+                "{from} {to} {}",
+                fraction(from, to)
+            );
         }
-        assert_eq!(Window::EMPTY.fraction(&histogram, |bound| *bound), Some(0.0));
+        assert_eq!(
+            Window::EMPTY.fraction(&histogram, |bound| *bound),
+            Some(0.0)
+        );
         let all = Window::new(Unbounded, Unbounded);
-        assert_eq!([0, 1, 2].map(|n| all.fraction(&histogram[..n], |bound| *bound)), [None, None, Some(1.0)]);
+        assert_eq!(
+            [0, 1, 2].map(|n| all.fraction(&histogram[..n], |bound| *bound)),
+            [None, None, Some(1.0)]
+        );
         // In any order.
         let histogram: Vec<_> = (0..11).map(|i| histogram[i * 7 % 11]).collect();
-        for window in (-1..11).map(|i| Window::new(Included(US + i * 900_000), Excluded(US + 5_000_000))) {
+        for window in
+            (-1..11).map(|i| Window::new(Included(US + i * 900_000), Excluded(US + 5_000_000)))
+        {
             let fraction = window.fraction(&histogram, |bound| *bound).unwrap();
             assert!((0.0..=1.0).contains(&fraction), "{window:?} {fraction}");
         }

@@ -14,7 +14,10 @@ fn every_rule_holds() {
 #[test]
 fn every_byte_is_read_in_every_place_and_with_another_fault() {
     for (check, valid) in [
-        (rules::parse::check as fn(&[u8]) -> bool, "01ARYZ6S41TSV4RRFFQ69G5FAV"),
+        (
+            rules::parse::check as fn(&[u8]) -> bool,
+            "01ARYZ6S41TSV4RRFFQ69G5FAV",
+        ),
         (rules::parse::check, "7zzzzzzzzzzzzzzzzzzzzzzzzz"),
         (rules::parse::check, "01563df3-6481-d676-4c61-efb99302bd5b"),
         (rules::parse::check, "FFFFFFFF-FFFF-FFFF-FFFF-FFFFFFFFFFFF"),

@@ -11,10 +11,18 @@ fn json_holds_the_text() {
     let json = serde_json::to_string(&ulid).unwrap();
     assert_eq!(json, format!("\"{TEXT}\""));
     assert_eq!(serde_json::from_str::<Ulid>(&json).unwrap(), ulid);
-    assert_eq!(serde_json::from_str::<Ulid>("\"01563df3-6481-d676-4c61-efb99302bd5b\"").unwrap(), ulid);
+    assert_eq!(
+        serde_json::from_str::<Ulid>("\"01563df3-6481-d676-4c61-efb99302bd5b\"").unwrap(),
+        ulid
+    );
     let error = serde_json::from_str::<Ulid>("5").unwrap_err().to_string();
-    assert!(error.contains("expected a ulid as text, or as 16 bytes"), "{error}");
-    let error = serde_json::from_str::<Ulid>("\"01ARYZ6S41TSV4RRFFQ69G5FAU\"").unwrap_err().to_string();
+    assert!(
+        error.contains("expected a ulid as text, or as 16 bytes"),
+        "{error}"
+    );
+    let error = serde_json::from_str::<Ulid>("\"01ARYZ6S41TSV4RRFFQ69G5FAU\"")
+        .unwrap_err()
+        .to_string();
     assert!(
         error.starts_with("character \"U\" at position 26 is not in Crockford's Base32 alphabet"),
         "{error}"

@@ -15,13 +15,18 @@ fn rows(file: &str) -> Vec<Vec<String>> {
 
 /// An input is read as it stands: `\t`, `\n` and `\u00e9` stand for the characters themselves.
 fn unescape(field: &str) -> String {
-    field.replace("\\t", "\t").replace("\\n", "\n").replace("\\u00e9", "é")
+    field
+        .replace("\\t", "\t")
+        .replace("\\n", "\n")
+        .replace("\\u00e9", "é")
 }
 
 #[test]
 fn valid() {
     for row in rows(include_str!("data/valid.tsv")) {
-        let [text, uuid, unix_ms] = row.as_slice() else { panic!("three columns: {row:?}") };
+        let [text, uuid, unix_ms] = row.as_slice() else {
+            panic!("three columns: {row:?}")
+        };
         let ulid: Ulid = text.parse().unwrap();
         assert_eq!(ulid.to_string(), *text);
         assert_eq!(ulid.unix_ms().to_string(), *unix_ms);
@@ -36,7 +41,9 @@ fn valid() {
 #[test]
 fn lenient() {
     for row in rows(include_str!("data/lenient.tsv")) {
-        let [text, canonical] = row.as_slice() else { panic!("two columns: {row:?}") };
+        let [text, canonical] = row.as_slice() else {
+            panic!("two columns: {row:?}")
+        };
         assert_eq!(text.parse::<Ulid>().unwrap().to_string(), *canonical);
     }
 }
@@ -44,9 +51,14 @@ fn lenient() {
 #[test]
 fn invalid() {
     for row in rows(include_str!("data/invalid.tsv")) {
-        let [text, fault, at] = row.as_slice() else { panic!("three columns: {row:?}") };
+        let [text, fault, at] = row.as_slice() else {
+            panic!("three columns: {row:?}")
+        };
         let found = match text.parse::<Ulid>().unwrap_err().kind() {
-            ErrorKind::Length { expected: Expected::Text, found } => {
+            ErrorKind::Length {
+                expected: Expected::Text,
+                found,
+            } => {
                 assert_eq!(found, text.chars().count());
                 ("length", String::new())
             }
@@ -79,7 +91,10 @@ fn uuid_v1_v6() {
         // The independent implementation agrees with the columns.
         for uuid in [v1, v6] {
             let (ticks, counter) = uuid.get_timestamp().unwrap().to_gregorian();
-            assert_eq!((ticks.to_string(), counter.to_string()), (timestamp.clone(), clock_seq.clone()));
+            assert_eq!(
+                (ticks.to_string(), counter.to_string()),
+                (timestamp.clone(), clock_seq.clone())
+            );
             let octets = uuid.get_node_id().unwrap();
             assert_eq!(octets.map(|octet| format!("{octet:02x}")).concat(), *node);
         }
@@ -89,12 +104,17 @@ fn uuid_v1_v6() {
 #[test]
 fn uuid_v7() {
     for row in rows(include_str!("data/uuid_v7.tsv")) {
-        let [text, uuid] = row.as_slice() else { panic!("two columns: {row:?}") };
+        let [text, uuid] = row.as_slice() else {
+            panic!("two columns: {row:?}")
+        };
         let ulid: Ulid = text.parse().unwrap();
         let uuid: uuid::Uuid = uuid.parse().unwrap();
         assert_eq!(ulid.to_uuid_v7(), uuid.as_u128());
         assert_eq!(Ulid::from(uuid.as_u128()).to_uuid_v7(), uuid.as_u128());
-        assert_eq!((uuid.get_version_num(), uuid.get_variant()), (7, uuid::Variant::RFC4122));
+        assert_eq!(
+            (uuid.get_version_num(), uuid.get_variant()),
+            (7, uuid::Variant::RFC4122)
+        );
     }
 }
 
@@ -111,17 +131,26 @@ fn snowflake() {
         // In its own time as the epoch, it is nothing but the parts after the time.
         let [unix_ms, datacenter, worker, sequence] =
             [unix_ms, datacenter, worker, sequence].map(|number| number.parse::<i64>().unwrap());
-        assert_eq!(ulid.to_snowflake(unix_ms), Ok(datacenter << 17 | worker << 12 | sequence), "{id}");
+        assert_eq!(
+            ulid.to_snowflake(unix_ms),
+            Ok(datacenter << 17 | worker << 12 | sequence),
+            "{id}"
+        );
     }
 }
 
 #[test]
 fn typeid() {
     for row in rows(include_str!("data/typeid.tsv")) {
-        let [text, prefix, uuid] = row.as_slice() else { panic!("three columns: {row:?}") };
+        let [text, prefix, uuid] = row.as_slice() else {
+            panic!("three columns: {row:?}")
+        };
         let typeid = TypeId::parse(text.as_bytes()).unwrap();
         assert_eq!(typeid.prefix(), prefix);
-        assert_eq!(uuid::Uuid::from_bytes(typeid.ulid().to_bytes()).to_string(), *uuid);
+        assert_eq!(
+            uuid::Uuid::from_bytes(typeid.ulid().to_bytes()).to_string(),
+            *uuid
+        );
         assert_eq!(typeid.to_string(), *text);
         assert_eq!(TypeId::new(prefix.as_bytes(), typeid.ulid()), Ok(typeid));
     }
@@ -130,21 +159,36 @@ fn typeid() {
 #[test]
 fn typeid_invalid() {
     for row in rows(include_str!("data/typeid_invalid.tsv")) {
-        let [text, fault] = row.as_slice() else { panic!("two columns: {row:?}") };
+        let [text, fault] = row.as_slice() else {
+            panic!("two columns: {row:?}")
+        };
         let found = match TypeId::parse(text.as_bytes()).unwrap_err().kind() {
-            ErrorKind::Character { byte, position, expected: Expected::LowerCaseLetter } => {
+            ErrorKind::Character {
+                byte,
+                position,
+                expected: Expected::LowerCaseLetter,
+            } => {
                 assert_eq!(byte, text.as_bytes()[position - 1]);
                 "prefix"
             }
-            ErrorKind::Length { expected: Expected::TypeIdPrefix, .. } | ErrorKind::PrefixUnderscore => {
-                "prefix"
+            ErrorKind::Length {
+                expected: Expected::TypeIdPrefix,
+                ..
             }
+            | ErrorKind::PrefixUnderscore => "prefix",
             ErrorKind::Separator => "separator",
-            ErrorKind::Character { byte, position, expected: Expected::LowerCaseBase32 } => {
+            ErrorKind::Character {
+                byte,
+                position,
+                expected: Expected::LowerCaseBase32,
+            } => {
                 assert_eq!(byte, text.as_bytes()[position - 1]);
                 "suffix"
             }
-            ErrorKind::Length { expected: Expected::TypeIdSuffix, .. } => "length",
+            ErrorKind::Length {
+                expected: Expected::TypeIdSuffix,
+                ..
+            } => "length",
             ErrorKind::Overflow => "overflow",
             other => panic!("{other:?}"),
         };

@@ -1,5 +1,6 @@
-//! What the planner's hooks look up about types, operators and functions. All of this needs a transaction, which every
-//! hook runs within; a type or a class that does not exist is an ERROR, and other things are not found.
+//! What the planner's hooks look up about types, operators and functions. All of this needs a
+//! transaction, which every hook runs within; a type or a class that does not exist is an ERROR,
+//! and other things are not found.
 #![allow(unsafe_code)]
 
 use std::ffi::{CStr, c_int};
@@ -28,17 +29,23 @@ pub(super) fn has_sixteen_bytes(typid: Oid, _: Plain) -> bool {
 /// The btree operator family that defines the order of a type.
 pub(super) fn default_family(typid: Oid, _: Plain) -> Option<Oid> {
     // SAFETY: a type that does not exist is an ERROR; an entry of this cache is never freed.
-    let family =
-        unsafe { (*server::lookup_type_cache(typid, pg_sys::TYPECACHE_BTREE_OPFAMILY as c_int)).btree_opf };
+    let family = unsafe {
+        (*server::lookup_type_cache(typid, pg_sys::TYPECACHE_BTREE_OPFAMILY as c_int)).btree_opf
+    };
     (family != Oid::INVALID).then_some(family)
 }
 
-/// The operator that is a strategy of a type's own btree family, if it belongs to another family, too.
+/// The operator that is a strategy of a type's own btree family, if it belongs to another family,
+/// too.
 pub(super) fn operator(typid: Oid, strategy: u32, family: Oid, plain: Plain) -> Option<Oid> {
     // SAFETY: what does not exist is not found.
     unsafe {
-        let operator =
-            server::get_opfamily_member(default_family(typid, plain)?, typid, typid, strategy as i16);
+        let operator = server::get_opfamily_member(
+            default_family(typid, plain)?,
+            typid,
+            typid,
+            strategy as i16,
+        );
         (operator != Oid::INVALID && server::op_in_opfamily(operator, family)).then_some(operator)
     }
 }
@@ -46,11 +53,15 @@ pub(super) fn operator(typid: Oid, strategy: u32, family: Oid, plain: Plain) -> 
 /// The strategy of an operator in a type's own btree family, 1 to 5 for `<` to `>`.
 pub(super) fn strategy(operator: Oid, typid: Oid, plain: Plain) -> Option<u32> {
     // SAFETY: what does not exist is not found.
-    let strategy = unsafe { server::get_op_opfamily_strategy(operator, default_family(typid, plain)?) };
-    u32::try_from(strategy).ok().filter(|&strategy| strategy != 0)
+    let strategy =
+        unsafe { server::get_op_opfamily_strategy(operator, default_family(typid, plain)?) };
+    u32::try_from(strategy)
+        .ok()
+        .filter(|&strategy| strategy != 0)
 }
 
-/// The comparison of two values of a type by a function: a strategy of the type's own btree family, or its negator.
+/// The comparison of two values of a type by a function: a strategy of the type's own btree family,
+/// or its negator.
 pub(super) fn comparison(function: Oid, typid: Oid, plain: Plain) -> Option<Oid> {
     let family = default_family(typid, plain)?;
     (1..=pg_sys::BTMaxStrategyNumber)
@@ -66,15 +77,16 @@ pub(super) fn function_of(operator: Oid, _: Plain) -> Oid {
     unsafe { server::get_opcode(operator) }
 }
 
-/// Whether a function is written in SQL, so that the planner may put its body in place of a call. Core's are not, as
-/// none of them calls ours.
+/// Whether a function is written in SQL, so that the planner may put its body in place of a call.
+/// Core's are not, as none of them calls ours.
 pub(super) fn is_sql(function: Oid, _: Plain) -> bool {
     if function.to_u32() < pg_sys::FirstUnpinnedObjectId {
         return false;
     }
     // SAFETY: the cache is that of pg_proc, whose structure this is.
     unsafe {
-        let tuple = server::SearchSysCache1(SysCacheIdentifier::PROCOID as c_int, Datum::from(function));
+        let tuple =
+            server::SearchSysCache1(SysCacheIdentifier::PROCOID as c_int, Datum::from(function));
         if tuple.is_null() {
             return false;
         }
@@ -84,17 +96,25 @@ pub(super) fn is_sql(function: Oid, _: Plain) -> bool {
     }
 }
 
-/// The function of this name, argument and result in the schema of another one, if a call of it runs the C symbol of
-/// that name in the library of the other one, and nothing before or after it.
-pub(super) fn sibling(function: Oid, name: &CStr, argument: Oid, result: Oid, plain: Plain) -> Option<Oid> {
+/// The function of this name, argument and result in the schema of another one, if a call of it
+/// runs the C symbol of that name in the library of the other one, and nothing before or after it.
+pub(super) fn sibling(
+    function: Oid,
+    name: &CStr,
+    argument: Oid,
+    result: Oid,
+    plain: Plain,
+) -> Option<Oid> {
     let by_signature = SysCacheIdentifier::PROCNAMEARGSNSP as c_int;
     let by_oid = SysCacheIdentifier::PROCOID as c_int;
-    // SAFETY: the keys are of the types of these caches, which are of pg_proc, and the attributes read as texts are
-    // texts. The query calls the function, but nothing prevents another session from dropping it.
+    // SAFETY: the keys are of the types of these caches, which are of pg_proc, and the attributes
+    // read as texts are texts. The query calls the function, but nothing prevents another session
+    // from dropping it.
     unsafe {
         let types = Datum::from(server::buildoidvector(&argument, 1));
         let schema = Datum::from(server::get_func_namespace(function));
-        let tuple = server::SearchSysCache3(by_signature, Datum::from(name.as_ptr()), types, schema);
+        let tuple =
+            server::SearchSysCache3(by_signature, Datum::from(name.as_ptr()), types, schema);
         if tuple.is_null() {
             return None;
         }
@@ -124,7 +144,12 @@ pub(super) fn sibling(function: Oid, name: &CStr, argument: Oid, result: Oid, pl
 ///
 /// # Safety
 /// The tuple is of this cache, and the number is one of the `Anum_` constants of its catalog.
-pub(super) unsafe fn attribute(cache: c_int, tuple: HeapTuple, number: u32, _: Plain) -> Option<Datum> {
+pub(super) unsafe fn attribute(
+    cache: c_int,
+    tuple: HeapTuple,
+    number: u32,
+    _: Plain,
+) -> Option<Datum> {
     let mut is_null = false;
     // SAFETY: the cache knows the attributes of its catalog.
     let datum = unsafe { server::SysCacheGetAttr(cache, tuple, number as i16, &mut is_null) };

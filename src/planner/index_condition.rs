@@ -8,13 +8,18 @@ use crate::server;
 
 /// The bounds for an index on the ulid, which are exact.
 ///
-/// The argument is evaluated twice in each scan, where a filter would evaluate it for each row, so it may be expensive.
-/// But it must not be volatile, and a sub-select must have become a parameter: its rows can differ from one execution
-/// to the next, whatever its functions are labelled.
+/// The argument is evaluated twice in each scan, where a filter would evaluate it for each row, so
+/// it may be expensive. But it must not be volatile, and a sub-select must have become a parameter:
+/// its rows can differ from one execution to the next, whatever its functions are labelled.
 #[allow(unsafe_code)]
 pub(super) fn answer(request: &mut Request, predicate: &'static Predicate, plain: Plain) -> Answer {
     // SAFETY: the request is the planner's.
-    let (root, clause) = unsafe { (Root::of(request.root, plain)?, Expr::of(request.node, plain)?) };
+    let (root, clause) = unsafe {
+        (
+            Root::of(request.root, plain)?,
+            Expr::of(request.node, plain)?,
+        )
+    };
     let call = Call::of(predicate, request.funcid, clause.arguments()?)?;
     let argument = call.argument.as_ptr();
     // SAFETY: request and index are the planner's.

@@ -1,13 +1,13 @@
-//! Expressions of the query that is being planned, and those made for it. The contract of [`super`] is what makes the
-//! pointers in these types valid.
+//! Expressions of the query that is being planned, and those made for it. The contract of [`super`]
+//! is what makes the pointers in these types valid.
 #![allow(unsafe_code)]
 
 use std::ffi::c_int;
 use std::ptr::{NonNull, null_mut};
 
 use pgrx::pg_sys::{
-    self, BOOLOID, CoercionForm, Const, FuncExpr, List, Node, NodeTag, Oid, OpExpr, PlannerInfo, Query,
-    RangeTblEntry, RelabelType, Var,
+    self, BOOLOID, CoercionForm, Const, FuncExpr, List, Node, NodeTag, Oid, OpExpr, PlannerInfo,
+    Query, RangeTblEntry, RelabelType, Var,
 };
 
 use super::catalog;
@@ -41,9 +41,9 @@ impl Root {
         unsafe { self.root.as_ref().parse.as_ref() }
     }
 
-    /// Whether the current user may execute a function. If not everybody may, a plan that is made with this answer,
-    /// whichever it is, is for this user alone. When the function changes, such as its privileges, the plan is made
-    /// again; core's are taken not to change, as core does.
+    /// Whether the current user may execute a function. If not everybody may, a plan that is made
+    /// with this answer, whichever it is, is for this user alone. When the function changes, such
+    /// as its privileges, the plan is made again; core's are taken not to change, as core does.
     pub(super) fn may_execute(self, function: Oid) -> bool {
         let may = |role| {
             // SAFETY: a function that does not exist is an ERROR.
@@ -61,7 +61,8 @@ impl Root {
             };
             result == pg_sys::AclResult::ACLCHECK_OK
         };
-        // SAFETY: every root has the state that all queries of a statement share, and nobody else changes it meanwhile.
+        // SAFETY: every root has the state that all queries of a statement share, and nobody else
+        // changes it meanwhile.
         unsafe {
             server::record_plan_function_dependency(self.as_ptr(), function);
             // What everybody may do is what the role zero may, in has_function_privilege() too.
@@ -111,7 +112,10 @@ impl Expr {
     /// The pointer is to an expression.
     unsafe fn made<T>(node: *mut T, plain: Plain) -> Self {
         // SAFETY: it is not null.
-        Self { node: unsafe { NonNull::new_unchecked(node.cast()) }, plain }
+        Self {
+            node: unsafe { NonNull::new_unchecked(node.cast()) },
+            plain,
+        }
     }
 
     pub(super) fn as_ptr<T>(self) -> *mut T {
@@ -137,8 +141,10 @@ impl Expr {
 
     /// The two arguments of a call, written as a function or as an operator.
     pub(super) fn arguments(self) -> Option<[Self; 2]> {
-        let list =
-            self.cast::<OpExpr>().map(|call| call.args).or(self.cast::<FuncExpr>().map(|call| call.args))?;
+        let list = self
+            .cast::<OpExpr>()
+            .map(|call| call.args)
+            .or(self.cast::<FuncExpr>().map(|call| call.args))?;
         // SAFETY: the list is that of a call that the planner holds.
         unsafe { pair(list, self.plain) }
     }
@@ -149,18 +155,22 @@ impl Expr {
         unsafe { Self::made(server::copyObjectImpl(self.as_ptr()), self.plain) }
     }
 
-    /// Itself, which must be new, as another type with the same bytes: changed in place, or a relabelling of it.
+    /// Itself, which must be new, as another type with the same bytes: changed in place, or a
+    /// relabelling of it.
     ///
-    /// A ulid becomes a uuid by an explicit cast, which postgres_fdw sends to another server: there is no implicit one.
+    /// A ulid becomes a uuid by an explicit cast, which postgres_fdw sends to another server: there
+    /// is no implicit one.
     pub(super) fn relabel(self, typid: Oid) -> Self {
         let form = if self.base_type() == typid {
             CoercionForm::COERCE_IMPLICIT_CAST
         } else {
             CoercionForm::COERCE_EXPLICIT_CAST
         };
-        // SAFETY: the node is new, so it may change; the types have the same bytes, as the callers have checked.
+        // SAFETY: the node is new, so it may change; the types have the same bytes, as the callers
+        // have checked.
         unsafe {
-            let relabelled = server::applyRelabelType(self.as_ptr(), typid, -1, Oid::INVALID, form, -1, true);
+            let relabelled =
+                server::applyRelabelType(self.as_ptr(), typid, -1, Oid::INVALID, form, -1, true);
             Self::made(relabelled, self.plain)
         }
     }
@@ -175,7 +185,9 @@ impl Expr {
     pub(super) fn is_implicit_cast(self) -> bool {
         self.cast::<RelabelType>()
             .is_some_and(|cast| cast.relabelformat == CoercionForm::COERCE_IMPLICIT_CAST)
-            && self.relabelled().is_some_and(|inner| inner.base_type() != self.typid())
+            && self
+                .relabelled()
+                .is_some_and(|inner| inner.base_type() != self.typid())
     }
 
     /// A constant of a type of 16 bytes that is passed by reference.
@@ -184,7 +196,10 @@ impl Expr {
         // SAFETY: the value is one of such a type, in the planner's memory context.
         unsafe {
             let value = value.into_datum(plain);
-            Self::made(server::makeConst(typid, -1, Oid::INVALID, length, value, false, false), plain)
+            Self::made(
+                server::makeConst(typid, -1, Oid::INVALID, length, value, false, false),
+                plain,
+            )
         }
     }
 
@@ -194,7 +209,14 @@ impl Expr {
         // SAFETY: the list is a new one.
         unsafe {
             let arguments = list([argument]);
-            let call = server::makeFuncExpr(function, result, arguments, Oid::INVALID, Oid::INVALID, form);
+            let call = server::makeFuncExpr(
+                function,
+                result,
+                arguments,
+                Oid::INVALID,
+                Oid::INVALID,
+                form,
+            );
             Self::made(call, argument.plain)
         }
     }
@@ -204,8 +226,15 @@ impl Expr {
         let (plain, left, right) = (left.plain, left.as_ptr(), right.as_ptr());
         // SAFETY: what is made is an OpExpr of an operator that exists.
         unsafe {
-            let clause =
-                server::make_opclause(operator, BOOLOID, false, left, right, Oid::INVALID, Oid::INVALID);
+            let clause = server::make_opclause(
+                operator,
+                BOOLOID,
+                false,
+                left,
+                right,
+                Oid::INVALID,
+                Oid::INVALID,
+            );
             server::set_opfuncid(clause.cast());
             Self::made(clause, plain)
         }
@@ -215,10 +244,16 @@ impl Expr {
     pub(super) fn and(self, other: Self) -> Self {
         let and = pg_sys::BoolExprType::AND_EXPR;
         // SAFETY: the list is a new one.
-        unsafe { Self::made(server::makeBoolExpr(and, list([self, other]), -1), self.plain) }
+        unsafe {
+            Self::made(
+                server::makeBoolExpr(and, list([self, other]), -1),
+                self.plain,
+            )
+        }
     }
 
-    /// Whether it calls a function that is not immutable. Estimators evaluate those that are stable.
+    /// Whether it calls a function that is not immutable. Estimators evaluate those that are
+    /// stable.
     pub(super) fn contains_mutable_functions(self) -> bool {
         // SAFETY: the contract of the module.
         unsafe { server::contain_mutable_functions(self.as_ptr()) }
@@ -241,7 +276,11 @@ pub(super) fn table<'query>(query: &'query Query, column: &Var) -> Option<&'quer
 /// A list of expressions, which become parts of it.
 pub(super) fn list<const N: usize>(expressions: [Expr; N]) -> *mut List {
     // SAFETY: the list is new at first, then the one that the function has returned.
-    expressions.into_iter().fold(null_mut(), |list, next| unsafe { server::lappend(list, next.as_ptr()) })
+    expressions
+        .into_iter()
+        .fold(null_mut(), |list, next| unsafe {
+            server::lappend(list, next.as_ptr())
+        })
 }
 
 /// The expressions in a list of two.
@@ -251,7 +290,12 @@ pub(super) fn list<const N: usize>(expressions: [Expr; N]) -> *mut List {
 pub(super) unsafe fn pair(list: *const List, plain: Plain) -> Option<[Expr; 2]> {
     // SAFETY: each element of a list of expressions points to one.
     unsafe {
-        let &[first, second] = server::elements(list) else { return None };
-        Some([Expr::of(first.ptr_value, plain)?, Expr::of(second.ptr_value, plain)?])
+        let &[first, second] = server::elements(list) else {
+            return None;
+        };
+        Some([
+            Expr::of(first.ptr_value, plain)?,
+            Expr::of(second.ptr_value, plain)?,
+        ])
     }
 }

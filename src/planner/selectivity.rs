@@ -1,5 +1,5 @@
-//! The fraction of the rows for which a predicate is true. Within a histogram bucket it interpolates by time, which the
-//! planner cannot do for a type of 16 bytes.
+//! The fraction of the rows for which a predicate is true. Within a histogram bucket it
+//! interpolates by time, which the planner cannot do for a type of 16 bytes.
 #![allow(unsafe_code)]
 
 use std::ffi::c_int;
@@ -30,14 +30,21 @@ pub(super) fn answer(request: &mut Request, predicate: &'static Predicate, plain
         request.selectivity = if request.is_join {
             JOIN
         } else {
-            of_restriction(request.root, request.funcid, request.args, request.varRelid, predicate, plain)
+            of_restriction(
+                request.root,
+                request.funcid,
+                request.args,
+                request.varRelid,
+                predicate,
+                plain,
+            )
         };
     }
     Some(from_mut(request).cast())
 }
 
-/// The estimate for a condition on one table. It uses the statistics if there are any and the user may see what this
-/// function reveals about them.
+/// The estimate for a condition on one table. It uses the statistics if there are any and the user
+/// may see what this function reveals about them.
 ///
 /// # Safety
 /// The arguments are those of a restriction estimator, whatever their types are.
@@ -52,8 +59,8 @@ pub(super) unsafe fn of_restriction(
     let mut variable = VariableStatData::default();
     let mut other = std::ptr::null_mut();
     let mut variable_is_left = false;
-    // SAFETY: what core's function fills in is valid until the statistics are released. It evaluates the other side,
-    // which can raise whatever a user's function raises.
+    // SAFETY: what core's function fills in is valid until the statistics are released. It
+    // evaluates the other side, which can raise whatever a user's function raises.
     unsafe {
         if !server::get_restriction_variable(
             root,
@@ -66,7 +73,8 @@ pub(super) unsafe fn of_restriction(
             return DEFAULT;
         }
         let other = Expr::of(other, plain);
-        let is_null = other.is_some_and(|other| other.cast::<Const>().is_some_and(|value| value.constisnull));
+        let is_null =
+            other.is_some_and(|other| other.cast::<Const>().is_some_and(|value| value.constisnull));
         let window = other.and_then(|other| predicate.window(other).ok().flatten());
         let selectivity = match window {
             _ if is_null => 0.0,
@@ -77,11 +85,16 @@ pub(super) unsafe fn of_restriction(
             release(variable.statsTuple);
         }
         // Statistics can be whatever the owner of a table has loaded.
-        if selectivity.is_nan() { DEFAULT } else { selectivity.clamp(0.0, 1.0) }
+        if selectivity.is_nan() {
+            DEFAULT
+        } else {
+            selectivity.clamp(0.0, 1.0)
+        }
     }
 }
 
-/// The estimate from the column's statistics; `None` if there are none, or the user may not see them.
+/// The estimate from the column's statistics; `None` if there are none, or the user may not see
+/// them.
 ///
 /// # Safety
 /// The variable is one that core filled in.
@@ -94,34 +107,44 @@ unsafe fn of_window(
     if window.is_empty() {
         return Some(0.0);
     }
-    // SAFETY: get_restriction_variable has filled the variable in; its tuple is one of pg_statistic.
+    // SAFETY: get_restriction_variable has filled the variable in; its tuple is one of
+    // pg_statistic.
     unsafe {
         if variable.statsTuple.is_null() {
             return None;
         }
         let nulls = f64::from(
-            (*pg_sys::GETSTRUCT(variable.statsTuple).cast::<pg_sys::FormData_pg_statistic>()).stanullfrac,
+            (*pg_sys::GETSTRUCT(variable.statsTuple).cast::<pg_sys::FormData_pg_statistic>())
+                .stanullfrac,
         );
-        // What the most common values and the histogram reveal is only for users who may read the table, unless the
-        // function is leakproof.
+        // What the most common values and the histogram reveal is only for users who may read the
+        // table, unless the function is leakproof.
         if !server::statistic_proc_security_check(variable, function) {
             return None;
         }
         let numbers = pg_sys::ATTSTATSSLOT_NUMBERS;
         let (mut in_common, mut all_common) = (0.0, 0.0);
-        let common =
-            with_slot(variable.statsTuple, pg_sys::STATISTIC_KIND_MCV, numbers, plain, |values, numbers| {
+        let common = with_slot(
+            variable.statsTuple,
+            pg_sys::STATISTIC_KIND_MCV,
+            numbers,
+            plain,
+            |values, numbers| {
                 for (value, &frequency) in values.iter().zip(numbers) {
                     all_common += f64::from(frequency);
                     if window.contains(read(value)) {
                         in_common += f64::from(frequency);
                     }
                 }
-            });
-        let fraction =
-            with_slot(variable.statsTuple, pg_sys::STATISTIC_KIND_HISTOGRAM, 0, plain, |values, _| {
-                window.fraction(values, |value| read(value))
-            });
+            },
+        );
+        let fraction = with_slot(
+            variable.statsTuple,
+            pg_sys::STATISTIC_KIND_HISTOGRAM,
+            0,
+            plain,
+            |values, _| window.fraction(values, |value| read(value)),
+        );
         let rest = (1.0 - nulls - all_common).max(0.0);
         match (fraction.flatten(), common) {
             (Some(fraction), _) => Some(in_common + fraction * rest),
@@ -132,8 +155,9 @@ unsafe fn of_window(
     }
 }
 
-/// Passes a slot of a column's statistics, its values and numbers; `None` if there is no slot of this kind, or its
-/// values are not of 16 bytes: the column can be of any type, since any operator can name an estimator.
+/// Passes a slot of a column's statistics, its values and numbers; `None` if there is no slot of
+/// this kind, or its values are not of 16 bytes: the column can be of any type, since any operator
+/// can name an estimator.
 ///
 /// # Safety
 /// The tuple is one of pg_statistic. What is shown cannot report an error.
@@ -151,8 +175,12 @@ unsafe fn with_slot<T>(
         if !server::get_attstatsslot(&mut slot, tuple, kind as c_int, Oid::INVALID, flags) {
             return None;
         }
-        let shown = has_sixteen_bytes(slot.valuetype, plain)
-            .then(|| show(slice(slot.values, slot.nvalues), slice(slot.numbers, slot.nnumbers)));
+        let shown = has_sixteen_bytes(slot.valuetype, plain).then(|| {
+            show(
+                slice(slot.values, slot.nvalues),
+                slice(slot.numbers, slot.nnumbers),
+            )
+        });
         server::free_attstatsslot(&mut slot);
         shown
     }

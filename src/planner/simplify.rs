@@ -1,5 +1,5 @@
-//! Plain comparisons in place of a predicate, if a table is partitioned by ranges or lists of the ulid: pruning only
-//! knows operators of the partition key's family.
+//! Plain comparisons in place of a predicate, if a table is partitioned by ranges or lists of the
+//! ulid: pruning only knows operators of the partition key's family.
 #![allow(unsafe_code)]
 
 use std::ffi::{c_char, c_int, c_void};
@@ -19,7 +19,11 @@ use crate::server;
 pub(super) fn answer(request: &Request, predicate: &'static Predicate, plain: Plain) -> Answer {
     // SAFETY: the request is the planner's, and holds a call.
     let (root, function, arguments) = unsafe {
-        (Root::of(request.root, plain)?, (*request.fcall).funcid, pair((*request.fcall).args, plain)?)
+        (
+            Root::of(request.root, plain)?,
+            (*request.fcall).funcid,
+            pair((*request.fcall).args, plain)?,
+        )
     };
     let call = Call::of(predicate, function, arguments)?;
     let query = root.query()?;
@@ -35,20 +39,22 @@ pub(super) fn answer(request: &Request, predicate: &'static Predicate, plain: Pl
     Some(lower.and(upper).as_ptr())
 }
 
-/// Calls a function that may allocate much, whose result does not point to what it has allocated: that is freed. This
-/// may be done for each expression of a query, so it ends here if it was canceled.
+/// Calls a function that may allocate much, whose result does not point to what it has allocated:
+/// that is freed. This may be done for each expression of a query, so it ends here if it was
+/// canceled.
 fn in_temporary_memory<T: Copy>(_: Plain, function: impl FnOnce() -> T + Copy) -> T {
     use pg_sys::CurrentMemoryContext;
 
-    // SAFETY: the process has one thread, which runs SQL. After an ERROR, PostgreSQL sets the current context itself,
-    // and frees the new one with its parent.
+    // SAFETY: the process has one thread, which runs SQL. After an ERROR, PostgreSQL sets the
+    // current context itself, and frees the new one with its parent.
     unsafe {
         if pg_sys::InterruptPending != 0 {
             server::ProcessInterrupts();
         }
         let outer = CurrentMemoryContext;
         // The sizes are core's ALLOCSET_DEFAULT_SIZES.
-        let inner = server::AllocSetContextCreateInternal(outer, c"ulid".as_ptr(), 0, 8 << 10, 8 << 20);
+        let inner =
+            server::AllocSetContextCreateInternal(outer, c"ulid".as_ptr(), 0, 8 << 10, 8 << 20);
         CurrentMemoryContext = inner;
         let result = function();
         CurrentMemoryContext = outer;
@@ -57,21 +63,29 @@ fn in_temporary_memory<T: Copy>(_: Plain, function: impl FnOnce() -> T + Copy) -
     }
 }
 
-/// Whether the query has grouping sets and one of their expressions calls a function, at any depth, or one written in
-/// SQL, which may expand to such a call. A set nulls whatever equals one of its expressions that it leaves out. `AND`
-/// does not stay equal, since it becomes part of an `AND` around it.
+/// Whether the query has grouping sets and one of their expressions calls a function, at any depth,
+/// or one written in SQL, which may expand to such a call. A set nulls whatever equals one of its
+/// expressions that it leaves out. `AND` does not stay equal, since it becomes part of an `AND`
+/// around it.
 ///
-/// Nothing is expanded here to find out: that would also evaluate what a parameter leaves out, which can fail.
+/// Nothing is expanded here to find out: that would also evaluate what a parameter leaves out,
+/// which can fail.
 pub(super) fn is_called_by_grouping_sets(query: &Query, function: Oid, plain: Plain) -> bool {
     if query.groupingSets.is_null() {
         return false;
     }
     let is_called = |expression: *mut Node| {
         // SAFETY: the expression is the query's.
-        unsafe { calls(expression, &|called| called == function || is_sql(called, plain), plain) }
+        unsafe {
+            calls(
+                expression,
+                &|called| called == function || is_sql(called, plain),
+                plain,
+            )
+        }
     };
-    // SAFETY: the list is the query's, and has entries of this kind. Until all expressions are simplified, the target
-    // list refers to the grouping expressions here.
+    // SAFETY: the list is the query's, and has entries of this kind. Until all expressions are
+    // simplified, the target list refers to the grouping expressions here.
     #[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17")))]
     return unsafe {
         server::elements(query.rtable).iter().any(|table| {
@@ -89,8 +103,9 @@ pub(super) fn is_called_by_grouping_sets(query: &Query, function: Oid, plain: Pl
     };
 }
 
-/// Whether an expression can be evaluated twice instead of once, for each row: whether it is the same for all rows, and
-/// costs no more than core allows in `find_simplified_clause` of rangetypes.c.
+/// Whether an expression can be evaluated twice instead of once, for each row: whether it is the
+/// same for all rows, and costs no more than core allows in `find_simplified_clause` of
+/// rangetypes.c.
 fn can_be_repeated(root: Root, expression: Expr) -> bool {
     let mut cost = QualCost::default();
     // SAFETY: the contract of the module; only what is_other allows reaches core's function.
@@ -103,15 +118,16 @@ fn can_be_repeated(root: Root, expression: Expr) -> bool {
     }
 }
 
-/// Whether an expression contains anything but what is known to give the same result each time within a query:
-/// constants, parameters, columns of outer queries, and functions of these that are not volatile.
+/// Whether an expression contains anything but what is known to give the same result each time
+/// within a query: constants, parameters, columns of outer queries, and functions of these that are
+/// not volatile.
 ///
 /// # Safety
 /// The node is a valid one, or null, as core's walker passes it.
 unsafe extern "C-unwind" fn is_other(node: *mut Node, context: *mut c_void) -> bool {
     use NodeTag::{
-        T_CoalesceExpr, T_CoerceViaIO, T_Const, T_FuncExpr, T_List, T_MinMaxExpr, T_OpExpr, T_Param,
-        T_RelabelType, T_SQLValueFunction, T_Var,
+        T_CoalesceExpr, T_CoerceViaIO, T_Const, T_FuncExpr, T_List, T_MinMaxExpr, T_OpExpr,
+        T_Param, T_RelabelType, T_SQLValueFunction, T_Var,
     };
 
     // SAFETY: core's walker passes valid nodes or null; each node says of what kind it is.
@@ -120,8 +136,8 @@ unsafe extern "C-unwind" fn is_other(node: *mut Node, context: *mut c_void) -> b
             return false;
         }
         let is_known = match (*node).type_ {
-            T_Const | T_SQLValueFunction | T_RelabelType | T_CoerceViaIO | T_CoalesceExpr | T_MinMaxExpr
-            | T_List => true,
+            T_Const | T_SQLValueFunction | T_RelabelType | T_CoerceViaIO | T_CoalesceExpr
+            | T_MinMaxExpr | T_List => true,
             T_Param => {
                 let kind = (*node.cast::<pg_sys::Param>()).paramkind;
                 kind == ParamKind::PARAM_EXTERN || kind == ParamKind::PARAM_EXEC
@@ -152,10 +168,12 @@ struct Column {
 }
 
 impl Column {
-    /// The column that an expression is, perhaps relabelled: as ulid, if its type is uuid or a domain.
+    /// The column that an expression is, perhaps relabelled: as ulid, if its type is uuid or a
+    /// domain.
     ///
-    /// This decides whether the comparisons are useful, not whether they are correct: in a sub-select that the planner
-    /// tries to convert from EXISTS to ANY, the root is that of the outer query, and the table is a different one.
+    /// This decides whether the comparisons are useful, not whether they are correct: in a
+    /// sub-select that the planner tries to convert from EXISTS to ANY, the root is that of the
+    /// outer query, and the table is a different one.
     fn of(query: &Query, mut expression: Expr) -> Option<Self> {
         while let Some(inner) = expression.relabelled() {
             expression = inner;
@@ -163,21 +181,30 @@ impl Column {
         let var = expression.cast::<Var>()?;
         let table = node::table(query, var)
             .filter(|table| table.relkind as u8 == pg_sys::RELKIND_PARTITIONED_TABLE)?;
-        Some(Self { table: table.relid, number: var.varattno })
+        Some(Self {
+            table: table.relid,
+            number: var.varattno,
+        })
     }
 
-    /// The operator family of the column in the key of its table. `None` if it is not there, or the key has an
-    /// expression that calls this function, too.
+    /// The operator family of the column in the key of its table. `None` if it is not there, or the
+    /// key has an expression that calls this function, too.
     fn family(&self, function: Oid, plain: Plain) -> Option<Oid> {
         let cache = SysCacheIdentifier::PARTRELID as c_int;
-        // SAFETY: the cache is that of pg_partitioned_table, whose attributes these are. Its classes exist.
+        // SAFETY: the cache is that of pg_partitioned_table, whose attributes these are. Its
+        // classes exist.
         unsafe {
             let tuple = server::SearchSysCache1(cache, Datum::from(self.table));
             if tuple.is_null() {
                 return None;
             }
             let class = self.class(cache, tuple, plain);
-            let expressions = expressions(cache, tuple, pg_sys::Anum_pg_partitioned_table_partexprs, plain);
+            let expressions = expressions(
+                cache,
+                tuple,
+                pg_sys::Anum_pg_partitioned_table_partexprs,
+                plain,
+            );
             server::ReleaseSysCache(tuple);
             if calls(expressions, &|called| called == function, plain) {
                 return None;
@@ -191,22 +218,36 @@ impl Column {
     /// # Safety
     /// The tuple is one of `pg_partitioned_table`, from this cache.
     unsafe fn class(&self, cache: c_int, tuple: HeapTuple, plain: Plain) -> Option<Oid> {
-        // SAFETY: these are attributes of this catalog, which are never null; the vectors have one element for each
-        // column of the key.
+        // SAFETY: these are attributes of this catalog, which are never null; the vectors have one
+        // element for each column of the key.
         unsafe {
-            let columns = attribute(cache, tuple, pg_sys::Anum_pg_partitioned_table_partattrs, plain)?;
+            let columns = attribute(
+                cache,
+                tuple,
+                pg_sys::Anum_pg_partitioned_table_partattrs,
+                plain,
+            )?;
             let columns = &*columns.cast_mut_ptr::<pg_sys::int2vector>();
-            let classes = attribute(cache, tuple, pg_sys::Anum_pg_partitioned_table_partclass, plain)?;
+            let classes = attribute(
+                cache,
+                tuple,
+                pg_sys::Anum_pg_partitioned_table_partclass,
+                plain,
+            )?;
             let classes = &*classes.cast_mut_ptr::<pg_sys::oidvector>();
             let n = columns.dim1 as usize;
-            let last = columns.values.as_slice(n).iter().rposition(|&number| number == self.number)?;
+            let last = columns
+                .values
+                .as_slice(n)
+                .iter()
+                .rposition(|&number| number == self.number)?;
             classes.values.as_slice(n).get(last).copied()
         }
     }
 }
 
-/// Whether an index of the table or its statistics contain a call of a function, at any depth: what is written in the
-/// query finds them by equality.
+/// Whether an index of the table or its statistics contain a call of a function, at any depth: what
+/// is written in the query finds them by equality.
 fn is_called_by_indexes_or_statistics(table: Oid, function: Oid, plain: Plain) -> bool {
     let [no_lock, lock] = [pg_sys::NoLock as c_int, pg_sys::AccessShareLock as c_int];
     let list_calls = |list: *mut List| {
@@ -227,7 +268,8 @@ fn is_called_by_indexes_or_statistics(table: Oid, function: Oid, plain: Plain) -
         for object in server::elements(server::RelationGetStatExtList(relation)) {
             let tuple = server::SearchSysCache1(cache, Datum::from(object.oid_value));
             if !tuple.is_null() {
-                let expressions = expressions(cache, tuple, pg_sys::Anum_pg_statistic_ext_stxexprs, plain);
+                let expressions =
+                    expressions(cache, tuple, pg_sys::Anum_pg_statistic_ext_stxexprs, plain);
                 found |= list_calls(expressions.cast());
                 server::ReleaseSysCache(tuple);
             }
@@ -242,10 +284,12 @@ fn is_called_by_indexes_or_statistics(table: Oid, function: Oid, plain: Plain) -
 /// # Safety
 /// The tuple is of this cache, and the attribute a `pg_node_tree`.
 unsafe fn expressions(cache: c_int, tuple: HeapTuple, number: u32, plain: Plain) -> *mut Node {
-    // SAFETY: what a catalog keeps as pg_node_tree is the text of a node. Without a root, ours do not
-    // simplify.
+    // SAFETY: what a catalog keeps as pg_node_tree is the text of a node. Without a root, ours do
+    // not simplify.
     unsafe {
-        let Some(tree) = attribute(cache, tuple, number, plain) else { return null_mut() };
+        let Some(tree) = attribute(cache, tuple, number, plain) else {
+            return null_mut();
+        };
         let node = server::stringToNode(server::text_to_cstring(tree.cast_mut_ptr()));
         server::eval_const_expressions(null_mut(), node.cast())
     }

@@ -9,8 +9,8 @@ use super::frame::{Argument, Plain, Returned};
 use crate::server;
 use pg_ulid::{TEXT_LEN, TypeId, Ulid};
 
-/// Puts a value into the current memory context. The value is computed after its memory is allocated, so that its
-/// pieces need not be kept in registers during the allocation.
+/// Puts a value into the current memory context. The value is computed after its memory is
+/// allocated, so that its pieces need not be kept in registers during the allocation.
 #[inline(always)]
 fn allocate<T: Copy>(_: Plain, value: impl FnOnce() -> T) -> Datum {
     const { assert!(align_of::<T>() == 1) };
@@ -112,7 +112,8 @@ impl<'call> Argument<'call> for TextString<'call> {
     const SQL: &'static str = "text";
 
     unsafe fn from_datum(datum: Datum, _: Plain) -> Self {
-        // SAFETY: a text is a varlena; the copy is palloc'ed, ends with a zero and lives as long as the call.
+        // SAFETY: a text is a varlena; the copy is palloc'ed, ends with a zero and lives as long as
+        // the call.
         Self(unsafe { CStr::from_ptr(server::text_to_cstring(datum.cast_mut_ptr())) })
     }
 }
@@ -139,7 +140,9 @@ impl<'call> Argument<'call> for ByteaArg<'call> {
     unsafe fn from_datum(datum: Datum, _: Plain) -> Self {
         // SAFETY: a bytea is a varlena; detoasted, it lives as long as the call.
         Self(unsafe {
-            pgrx::varlena::varlena_to_byte_slice(server::pg_detoast_datum_packed(datum.cast_mut_ptr()))
+            pgrx::varlena::varlena_to_byte_slice(server::pg_detoast_datum_packed(
+                datum.cast_mut_ptr(),
+            ))
         })
     }
 }
@@ -148,8 +151,8 @@ impl<'call> Argument<'call> for ByteaArg<'call> {
 #[inline]
 fn varlena(bytes: &[u8], _: Plain) -> Datum {
     let size = pg_sys::VARHDRSZ + bytes.len();
-    // SAFETY: the memory is aligned for the header, and large enough for it and the bytes behind it. palloc does not
-    // return where it has none.
+    // SAFETY: the memory is aligned for the header, and large enough for it and the bytes behind
+    // it. palloc does not return where it has none.
     unsafe {
         let varlena = server::palloc(size);
         pgrx::varlena::set_varsize_4b(varlena.cast(), size as i32);
@@ -183,7 +186,10 @@ impl ShortText {
     pub(crate) fn new(text: &[u8]) -> Self {
         let mut bytes = [0; TypeId::MAX_LEN];
         bytes[..text.len()].copy_from_slice(text);
-        Self { bytes, len: text.len() }
+        Self {
+            bytes,
+            len: text.len(),
+        }
     }
 }
 
@@ -202,7 +208,8 @@ pub(crate) const POSTGRES_EPOCH_MS: i64 = 946_684_800_000;
 #[derive(Clone, Copy)]
 pub(crate) struct TimestampTz(pub i64);
 
-/// A timestamp without time zone, as the moment that it is in the session's time zone. Core's own casts find that.
+/// A timestamp without time zone, as the moment that it is in the session's time zone. Core's own
+/// casts find that.
 #[derive(Clone, Copy)]
 pub(crate) struct Timestamp(pub TimestampTz);
 
@@ -212,7 +219,11 @@ impl<'call> Argument<'call> for Timestamp {
     unsafe fn from_datum(datum: Datum, _: Plain) -> Self {
         // SAFETY: the function takes a timestamp and is called with one.
         let moment = unsafe {
-            server::DirectFunctionCall1Coll(Some(server::timestamp_timestamptz), Oid::INVALID, datum)
+            server::DirectFunctionCall1Coll(
+                Some(server::timestamp_timestamptz),
+                Oid::INVALID,
+                datum,
+            )
         };
         Self(TimestampTz(moment.value() as i64))
     }
@@ -224,7 +235,13 @@ impl Returned for Timestamp {
     fn into_datum(self, plain: Plain) -> Datum {
         let moment = self.0.into_datum(plain);
         // SAFETY: the function takes a timestamptz and is called with one.
-        unsafe { server::DirectFunctionCall1Coll(Some(server::timestamptz_timestamp), Oid::INVALID, moment) }
+        unsafe {
+            server::DirectFunctionCall1Coll(
+                Some(server::timestamptz_timestamp),
+                Oid::INVALID,
+                moment,
+            )
+        }
     }
 }
 
@@ -269,10 +286,20 @@ macro_rules! by_value {
 }
 
 by_value!(i64, "bigint", |value| value, |value| value);
-by_value!(TimestampTz, "timestamp with time zone", TimestampTz, |value: TimestampTz| value.0);
+by_value!(
+    TimestampTz,
+    "timestamp with time zone",
+    TimestampTz,
+    |value: TimestampTz| value.0
+);
 by_value!(bool, "boolean", |value| value != 0, |value| value);
 by_value!(i32, "integer", |value| value as i32, |value| value);
-by_value!(TransactionId, "xid", |value| TransactionId::from_inner(value as u32), |value| value);
+by_value!(
+    TransactionId,
+    "xid",
+    |value| TransactionId::from_inner(value as u32),
+    |value| value
+);
 by_value!(Oid, "oid", |value| Oid::from(value as u32), |value| value);
 
 impl Returned for f64 {

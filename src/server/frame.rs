@@ -1,16 +1,19 @@
 //! The calling convention: how PostgreSQL calls a Rust function and gets its result.
 //!
-//! pgrx's `#[pg_extern]` is not used, for three reasons: each allocation through it costs a `sigsetjmp`, an error that
-//! it carries is converted to UTF-8 whatever the server's encoding is, and it cannot report soft errors.
+//! pgrx's `#[pg_extern]` is not used, for three reasons: each allocation through it costs a
+//! `sigsetjmp`, an error that it carries is converted to UTF-8 whatever the server's encoding is,
+//! and it cannot report soft errors.
 //!
-//! PostgreSQL reports an error by `longjmp`, which may only pass frames that have nothing to drop and are not catching
-//! a panic: here called plain. What calls the server takes a [`Plain`]. So each call has three steps:
+//! PostgreSQL reports an error by `longjmp`, which may only pass frames that have nothing to drop
+//! and are not catching a panic: here called plain. What calls the server takes a [`Plain`]. So
+//! each call has three steps:
 //! 1. The arguments are read, which can call the server.
-//! 2. The function computes the result. It does not call the server, and is the only thing whose panic is caught.
+//! 2. The function computes the result. It does not call the server, and is the only thing whose
+//!    panic is caught.
 //! 3. The result becomes a datum, or the error a report, which again can call the server.
 //!
-//! A hook, of the planner, of BRIN or for the horizon, calls the server throughout: it has the first and the last step
-//! only, and must not panic, as nothing would catch it.
+//! A hook, of the planner, of BRIN or for the horizon, calls the server throughout: it has the
+//! first and the last step only, and must not panic, as nothing would catch it.
 #![allow(unsafe_code)]
 
 use std::any::Any;
@@ -22,11 +25,13 @@ use pgrx::pg_sys::{Datum, FmgrInfo, FunctionCallInfo};
 
 use super::report::Error;
 
-/// Exports functions with the version-1 calling convention: `symbol(argument: type, …) -> result type = function;`.
+/// Exports functions with the version-1 calling convention: `symbol(argument: type, …) -> result
+/// type = function;`.
 ///
-/// A function computes: it is safe, does not call the server, and returns the result or an [`Error`]. What it needs of
-/// the server besides its arguments, it is given by the function behind `using`, as its last argument. A hook calls the
-/// server and does not panic; its last argument is a [`Plain`].
+/// A function computes: it is safe, does not call the server, and returns the result or an
+/// [`Error`]. What it needs of the server besides its arguments, it is given by the function behind
+/// `using`, as its last argument. A hook calls the server and does not panic; its last argument is
+/// a [`Plain`].
 ///
 /// The types become [`SIGNATURES`], which a test compares with the catalog.
 macro_rules! export {
@@ -69,8 +74,9 @@ macro_rules! export {
         #[unsafe(no_mangle)]
         #[allow(unsafe_code)]
         unsafe extern "C-unwind" fn $symbol(fcinfo: pgrx::pg_sys::FunctionCallInfo) -> pgrx::pg_sys::Datum {
-            // SAFETY: PostgreSQL calls this with a valid frame that holds the arguments of the SQL function.
-            // That those are of the types named here, and never null, is tested against the catalog.
+            // SAFETY: PostgreSQL calls this with a valid frame that holds the arguments of the SQL
+            // function. That those are of the types named here, and never null, is tested against
+            // the catalog.
             #[allow(unused_mut, reason = "a function may have none")]
             let mut $arguments = unsafe { frame::Arguments::of(frame::Frame::of(fcinfo)) };
             $body
@@ -87,14 +93,16 @@ macro_rules! export {
 }
 pub(crate) use export;
 
-/// What says that all frames from here up to PostgreSQL are plain: who takes one may call the server, and so not return,
-/// and has nothing to drop. Only what PostgreSQL calls makes one. A closure that a panic is caught around cannot hold it.
+/// What says that all frames from here up to PostgreSQL are plain: who takes one may call the
+/// server, and so not return, and has nothing to drop. Only what PostgreSQL calls makes one. A
+/// closure that a panic is caught around cannot hold it.
 #[derive(Clone, Copy)]
 pub(crate) struct Plain(PhantomData<*mut UnsafeCell<()>>);
 
 impl Plain {
     /// # Safety
-    /// PostgreSQL has called the caller, which has nothing to drop and keeps this no longer than the call.
+    /// PostgreSQL has called the caller, which has nothing to drop and keeps this no longer than
+    /// the call.
     #[inline(always)]
     pub(crate) const unsafe fn new() -> Self {
         Self(PhantomData)
@@ -115,7 +123,11 @@ impl<'call> Frame<'call> {
     #[inline(always)]
     pub(crate) unsafe fn of(fcinfo: FunctionCallInfo) -> Self {
         // SAFETY: the contract is that of this function.
-        Self { fcinfo, plain: unsafe { Plain::new() }, call: PhantomData }
+        Self {
+            fcinfo,
+            plain: unsafe { Plain::new() },
+            call: PhantomData,
+        }
     }
 
     #[inline(always)]
@@ -132,7 +144,8 @@ impl<'call> Frame<'call> {
         unsafe { (*self.fcinfo).args.as_slice(index + 1)[index].value }
     }
 
-    /// What PostgreSQL knows about the called function at this place of this query; null if it is called from C alone.
+    /// What PostgreSQL knows about the called function at this place of this query; null if it is
+    /// called from C alone.
     pub(crate) fn function(self) -> *mut FmgrInfo {
         // SAFETY: the frame is that of the present call.
         unsafe { (*self.fcinfo).flinfo }
@@ -154,7 +167,8 @@ pub(crate) struct Arguments<'call> {
 
 impl<'call> Arguments<'call> {
     /// # Safety
-    /// The arguments of the frame are of the types that [`Self::next`] will be asked for, and not null.
+    /// The arguments of the frame are of the types that [`Self::next`] will be asked for, and not
+    /// null.
     #[inline(always)]
     pub(crate) unsafe fn of(frame: Frame<'call>) -> Self {
         Self { frame, next: 0 }
@@ -176,9 +190,10 @@ impl<'call> Arguments<'call> {
 
 /// The second and the third step of a call.
 ///
-/// A panic becomes a separate ERROR. pgrx's own guard is a function that is never inlined and returns the outcome
-/// through memory. That costs more than most of the functions called here. This guard is inlined, and costs nothing
-/// until there is a panic. That loses the generator, and the next call makes a new one.
+/// A panic becomes a separate ERROR. pgrx's own guard is a function that is never inlined and
+/// returns the outcome through memory. That costs more than most of the functions called here. This
+/// guard is inlined, and costs nothing until there is a panic. That loses the generator, and the
+/// next call makes a new one.
 #[inline(always)]
 pub(crate) fn compute<'call, R, V, F>(frame: Frame<'call>, function: F) -> Datum
 where
@@ -200,7 +215,8 @@ where
 /// Lets pgrx report what it or Rust has thrown.
 #[cold]
 fn report_panic(panic: Box<dyn Any + Send>, _: Plain) -> Datum {
-    // SAFETY: the guard raises an ERROR from frames that hold nothing but plain values, on PostgreSQL's only thread.
+    // SAFETY: the guard raises an ERROR from frames that hold nothing but plain values, on
+    // PostgreSQL's only thread.
     unsafe { pgrx::pg_sys::panic::pgrx_extern_c_guard(|| resume_unwind(panic)) }
 }
 

@@ -1,7 +1,7 @@
 //! The horizon of ordered ids: which transactions a snapshot of the server sees, and when they end.
 //!
-//! PostgreSQL tells that a transaction has ended after it has ended it for snapshots, also where a process is
-//! terminated. One that dies otherwise takes the memory with it.
+//! PostgreSQL tells that a transaction has ended after it has ended it for snapshots, also where a
+//! process is terminated. One that dies otherwise takes the memory with it.
 #![allow(unsafe_code)]
 
 use std::ffi::c_void;
@@ -39,7 +39,8 @@ fn open(plain: Plain) -> &'static AtomicU64 {
     static REGISTERED: AtomicBool = AtomicBool::new(false);
     /// That of all transactions if this process has no slot. Nobody reads it.
     static UNSEEN: LazyLock<Entry> = LazyLock::new(Entry::default);
-    // SAFETY: a process that runs SQL has these numbers, and the library stays loaded as long as its callback.
+    // SAFETY: a process that runs SQL has these numbers, and the library stays loaded as long as
+    // its callback.
     unsafe {
         if ParallelWorkerNumber >= 0 {
             // Its ids would belong to a transaction that ends later than the worker does.
@@ -54,9 +55,11 @@ fn open(plain: Plain) -> &'static AtomicU64 {
             server::RegisterXactCallback(Some(follow_transaction), null_mut());
             REGISTERED.store(true, Ordering::Relaxed);
         }
-        let clock =
-            since_epoch().and_then(ordered::clock).unwrap_or_else(|_| Error::from(Fault::Clock).raise(plain));
-        let entry = match order.and_then(|(order, _)| Some((order, order.processes.get(process)?))) {
+        let clock = since_epoch()
+            .and_then(ordered::clock)
+            .unwrap_or_else(|_| Error::from(Fault::Clock).raise(plain));
+        let entry = match order.and_then(|(order, _)| Some((order, order.processes.get(process)?)))
+        {
             Some((order, slot)) => slot.open(MyProcPid as u64, order.last_time, clock),
             None => {
                 shared::give_up(plain);
@@ -70,23 +73,29 @@ fn open(plain: Plain) -> &'static AtomicU64 {
     }
 }
 
-/// Closes the entry of the present transaction when the server has ended it, or copies it before it is prepared.
+/// Closes the entry of the present transaction when the server has ended it, or copies it before it
+/// is prepared.
 ///
 /// # Safety
 /// PostgreSQL calls this.
 unsafe extern "C-unwind" fn follow_transaction(event: XactEvent::Type, _argument: *mut c_void) {
-    // SAFETY: an entry lasts as long as the process, its transaction has its number, and PostgreSQL has called this.
+    // SAFETY: an entry lasts as long as the process, its transaction has its number, and PostgreSQL
+    // has called this.
     unsafe {
         let plain = Plain::new();
-        let Some(entry) = ENTRY.load(Ordering::Relaxed).as_ref() else { return };
+        let Some(entry) = ENTRY.load(Ordering::Relaxed).as_ref() else {
+            return;
+        };
         entry.close(match event {
             XactEvent::XACT_EVENT_COMMIT => server::GetTopFullTransactionIdIfAny().value,
             XactEvent::XACT_EVENT_ABORT | XactEvent::XACT_EVENT_PREPARE => 0,
             XactEvent::XACT_EVENT_PRE_PREPARE => {
                 if let Some((order, _)) = shared::order(plain) {
-                    order.prepare(server::GetTopFullTransactionIdIfAny().value, entry, |last| {
-                        is_in_progress(last, plain)
-                    });
+                    order.prepare(
+                        server::GetTopFullTransactionIdIfAny().value,
+                        entry,
+                        |last| is_in_progress(last, plain),
+                    );
                 }
                 return;
             }
@@ -97,22 +106,33 @@ unsafe extern "C-unwind" fn follow_transaction(event: XactEvent::Type, _argument
     }
 }
 
-/// The horizon of the active snapshot, or of the next one if there is none. It is zero where nothing can be proven.
+/// The horizon of the active snapshot, or of the next one if there is none. It is zero where
+/// nothing can be proven.
 ///
-/// Asked again a moment later, it may be greater, since the clock has gone on or a transaction has ended without rows:
-/// a scan that asked for each row would leave out one and return a later one. So the snapshot keeps it, in a field that
-/// PostgreSQL uses in the snapshots that it takes, and sets to zero in each copy, which an active snapshot always is.
-/// Only a volatile function has a snapshot of its own for each call.
+/// Asked again a moment later, it may be greater, since the clock has gone on or a transaction has
+/// ended without rows: a scan that asked for each row would leave out one and return a later one.
+/// So the snapshot keeps it, in a field that PostgreSQL uses in the snapshots that it takes, and
+/// sets to zero in each copy, which an active snapshot always is. Only a volatile function has a
+/// snapshot of its own for each call.
 pub(crate) fn ordered_horizon(plain: Plain) -> Ulid {
-    // SAFETY: the snapshot stays as long as the call, and nobody reads this field of one that is copied.
+    // SAFETY: the snapshot stays as long as the call, and nobody reads this field of one that is
+    // copied.
     unsafe {
         let is_active = server::ActiveSnapshotSet();
-        let snapshot = if is_active { server::GetActiveSnapshot() } else { server::GetTransactionSnapshot() };
-        let (is_copy, kept) = ((*snapshot).copied, &raw mut (*snapshot).snapXactCompletionCount);
+        let snapshot = if is_active {
+            server::GetActiveSnapshot()
+        } else {
+            server::GetTransactionSnapshot()
+        };
+        let (is_copy, kept) = (
+            (*snapshot).copied,
+            &raw mut (*snapshot).snapXactCompletionCount,
+        );
         if is_copy && *kept != 0 {
             return ordered::lower_bound(*kept);
         }
-        let horizon = horizon_of(snapshot, plain).unwrap_or_else(|fault| Error::from(fault).raise(plain));
+        let horizon =
+            horizon_of(snapshot, plain).unwrap_or_else(|fault| Error::from(fault).raise(plain));
         if is_copy {
             // Not zero, which stands for none; the fraction of the millisecond does not matter.
             *kept = horizon | 1;
@@ -122,8 +142,8 @@ pub(crate) fn ordered_horizon(plain: Plain) -> Ulid {
 }
 
 /// # Safety
-/// The snapshot is active, or that of the transaction, so the server still knows of which transaction a subtransaction
-/// of it is.
+/// The snapshot is active, or that of the transaction, so the server still knows of which
+/// transaction a subtransaction of it is.
 unsafe fn horizon_of<'call>(snapshot: Snapshot, plain: Plain) -> Result<u64, Fault<'call>> {
     // SAFETY: what is asked about the snapshot is in it, or known as long as it is active.
     unsafe {
@@ -134,29 +154,38 @@ unsafe fn horizon_of<'call>(snapshot: Snapshot, plain: Plain) -> Result<u64, Fau
             return Err(Fault::ParallelWorker);
         }
         let (order, first) = shared::order(plain).ok_or(Fault::OtherLayout)?;
-        let clock = since_epoch().and_then(ordered::clock).map_err(|_| Fault::Clock)?;
+        let clock = since_epoch()
+            .and_then(ordered::clock)
+            .map_err(|_| Fault::Clock)?;
         let next = server::ReadNextFullTransactionId().value;
         let is_running = |transaction: u64| {
             is_recent(transaction, next) && server::XidInMVCCSnapshot(short(transaction), snapshot)
         };
-        let horizon = order.horizon(clock, is_running).map_err(|_| Fault::OrderedTime)?;
+        let horizon = order
+            .horizon(clock, is_running)
+            .map_err(|_| Fault::OrderedTime)?;
         if !shared::is_whole(order) {
             return Err(Fault::OtherLayout);
         }
         // No snapshot has a transaction from before one that is so old.
         let first = Some(first).filter(|&first| is_recent(first, next));
-        Ok(if has_entries(&*snapshot, first, plain) { horizon } else { 0 })
+        Ok(if has_entries(&*snapshot, first, plain) {
+            horizon
+        } else {
+            0
+        })
     }
 }
 
-/// Whether all transactions that the snapshot takes for running have an entry if they have made ids. Those from before
-/// the order was there have one if a process runs them; one that was prepared, or has ended since, may have none.
+/// Whether all transactions that the snapshot takes for running have an entry if they have made
+/// ids. Those from before the order was there have one if a process runs them; one that was
+/// prepared, or has ended since, may have none.
 fn has_entries(snapshot: &SnapshotData, first: Option<u64>, _: Plain) -> bool {
     let is_known = |index| {
         // SAFETY: the snapshot has as many transactions.
         let transaction = unsafe { *snapshot.xip.add(index as usize) };
-        let is_earlier =
-            first.is_some_and(|first| (transaction.into_inner().wrapping_sub(first as u32) as i32) < 0);
+        let is_earlier = first
+            .is_some_and(|first| (transaction.into_inner().wrapping_sub(first as u32) as i32) < 0);
         // SAFETY: any number will do.
         !is_earlier || unsafe { server::BackendXidGetPid(transaction) } != 0
     };
@@ -172,19 +201,26 @@ pub(crate) fn since_of_process(pid: i32, plain: Plain) -> Option<TimestampTz> {
     order.since_of_process(pid as u64).map(generate::timestamp)
 }
 
-/// The time from which a prepared transaction holds the horizon; null if it does not. One from before the order was
-/// there may have made any ids.
+/// The time from which a prepared transaction holds the horizon; null if it does not. One from
+/// before the order was there may have made any ids.
 pub(crate) fn since_of_prepared(transaction: TransactionId, plain: Plain) -> Option<TimestampTz> {
     let (order, first) = shared::order(plain)?;
     // SAFETY: any number will do.
-    let (next, process) =
-        unsafe { (server::ReadNextFullTransactionId().value, server::BackendXidGetPid(transaction)) };
+    let (next, process) = unsafe {
+        (
+            server::ReadNextFullTransactionId().value,
+            server::BackendXidGetPid(transaction),
+        )
+    };
     let age = (next as u32).wrapping_sub(transaction.into_inner());
     let number = next.wrapping_sub(age.into());
     if process != 0 || !is_in_progress(number, plain) {
         return None;
     }
-    order.since_of_prepared(number).or((number < first).then_some(0)).map(generate::timestamp)
+    order
+        .since_of_prepared(number)
+        .or((number < first).then_some(0))
+        .map(generate::timestamp)
 }
 
 /// Lets ordered ids continue from the clock.
@@ -206,8 +242,8 @@ fn is_in_progress(transaction: u64, _: Plain) -> bool {
     }
 }
 
-/// Whether the server can take the short number for this transaction. It takes that of one that is older for one in the
-/// future, which it says is running.
+/// Whether the server can take the short number for this transaction. It takes that of one that is
+/// older for one in the future, which it says is running.
 fn is_recent(transaction: u64, next: u64) -> bool {
     next.saturating_sub(transaction) <= 1 << 31
 }

@@ -1,5 +1,5 @@
-//! The messages of errors and of the warning, as formats: the table that `tests/release.rs` looks for in
-//! `docs/errors.md`. Those of the library are in its own errors.
+//! The messages of errors and of the warning, as formats: the table that `tests/release.rs` looks
+//! for in `docs/errors.md`. Those of the library are in its own errors.
 
 use std::ffi::CStr;
 

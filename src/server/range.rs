@@ -4,7 +4,9 @@
 use std::ffi::c_int;
 use std::ops::Bound;
 
-use pgrx::pg_sys::{self, Datum, FmgrInfo, FuncExpr, Node, NodeTag, OpExpr, RangeBound, TypeCacheEntry};
+use pgrx::pg_sys::{
+    self, Datum, FmgrInfo, FuncExpr, Node, NodeTag, OpExpr, RangeBound, TypeCacheEntry,
+};
 
 use super::datum::POSTGRES_EPOCH_MS;
 use super::frame::{Argument, Frame, Plain};
@@ -24,7 +26,8 @@ impl<'call> Argument<'call> for TstzRange {
     }
 }
 
-/// An operand of the operators, whose type is a domain over tstzrange, as the ULIDs created within it.
+/// An operand of the operators, whose type is a domain over tstzrange, as the ULIDs created within
+/// it.
 #[derive(Clone, Copy)]
 pub(crate) struct UlidWindow(pub Window);
 
@@ -39,8 +42,8 @@ impl<'call> Argument<'call> for UlidWindow {
     #[inline(always)]
     unsafe fn from_frame(frame: Frame<'call>, index: usize) -> Self {
         let function = frame.function();
-        // SAFETY: the frame is that of the present call. Nobody but this function uses `fn_extra` of the functions that
-        // take a window, so what is there was put there by `remember`.
+        // SAFETY: the frame is that of the present call. Nobody but this function uses `fn_extra`
+        // of the functions that take a window, so what is there was put there by `remember`.
         unsafe {
             let datum = frame.datum(index);
             if function.is_null() {
@@ -56,11 +59,12 @@ impl<'call> Argument<'call> for UlidWindow {
     }
 }
 
-/// What is the same for all calls of a function at one place of a query, in memory that is not aligned for a window.
+/// What is the same for all calls of a function at one place of a query, in memory that is not
+/// aligned for a window.
 struct Known {
     range_type: *mut TypeCacheEntry,
-    /// The window, if the argument is a constant. A parameter does not count: the expression of a PL/pgSQL statement
-    /// lives longer than the value of its variable.
+    /// The window, if the argument is a constant. A parameter does not count: the expression of a
+    /// PL/pgSQL statement lives longer than the value of its variable.
     window: Option<Window>,
 }
 
@@ -69,26 +73,33 @@ struct Known {
 /// # Safety
 /// The datum is the argument at this index, a tstzrange, of a present call of the function.
 #[cold]
-unsafe fn remember(function: *mut FmgrInfo, index: usize, datum: Datum, plain: Plain) -> *mut Known {
+unsafe fn remember(
+    function: *mut FmgrInfo,
+    index: usize,
+    datum: Datum,
+    plain: Plain,
+) -> *mut Known {
     // SAFETY: `fn_mcxt` lives as long as `function`; the datum is read in this call.
     unsafe {
         let range_type = range_type(plain);
-        let window =
-            is_constant((*function).fn_expr.cast(), index).then(|| deserialize(datum, range_type, plain));
-        let known = server::MemoryContextAlloc((*function).fn_mcxt, size_of::<Known>()).cast::<Known>();
+        let window = is_constant((*function).fn_expr.cast(), index)
+            .then(|| deserialize(datum, range_type, plain));
+        let known =
+            server::MemoryContextAlloc((*function).fn_mcxt, size_of::<Known>()).cast::<Known>();
         known.write_unaligned(Known { range_type, window });
         (*function).fn_extra = known.cast();
         known
     }
 }
 
-/// Whether the argument at this index of the call is a constant. Nodes other than function calls, such as
-/// `id <@ ANY (array)`, have arguments that are not those of the function.
+/// Whether the argument at this index of the call is a constant. Nodes other than function calls,
+/// such as `id <@ ANY (array)`, have arguments that are not those of the function.
 ///
 /// # Safety
 /// The node is the expression that PostgreSQL keeps with a function, or null.
 unsafe fn is_constant(call: *mut Node, index: usize) -> bool {
-    // SAFETY: PostgreSQL keeps the expression as long as the function; each node says of what kind it is.
+    // SAFETY: PostgreSQL keeps the expression as long as the function; each node says of what kind
+    // it is.
     unsafe {
         if call.is_null() {
             return false;
@@ -99,7 +110,8 @@ unsafe fn is_constant(call: *mut Node, index: usize) -> bool {
             _ => return false,
         };
         let argument = server::elements(arguments).get(index);
-        argument.is_some_and(|argument| (*argument.ptr_value.cast::<Node>()).type_ == NodeTag::T_Const)
+        argument
+            .is_some_and(|argument| (*argument.ptr_value.cast::<Node>()).type_ == NodeTag::T_Const)
     }
 }
 
@@ -113,8 +125,11 @@ pub(crate) unsafe fn range_window(datum: Datum, plain: Plain) -> Window {
 }
 
 fn range_type(_: Plain) -> *mut TypeCacheEntry {
-    // SAFETY: SQL runs within a transaction; an entry of this cache is never freed, and the type is one of core's.
-    unsafe { server::lookup_type_cache(pg_sys::TSTZRANGEOID, pg_sys::TYPECACHE_RANGE_INFO as c_int) }
+    // SAFETY: SQL runs within a transaction; an entry of this cache is never freed, and the type is
+    // one of core's.
+    unsafe {
+        server::lookup_type_cache(pg_sys::TSTZRANGEOID, pg_sys::TYPECACHE_RANGE_INFO as c_int)
+    }
 }
 
 /// # Safety
@@ -127,7 +142,11 @@ unsafe fn deserialize(datum: Datum, range_type: *mut TypeCacheEntry, _: Plain) -
         let range = server::pg_detoast_datum(datum.cast_mut_ptr()).cast();
         server::range_deserialize(range_type, range, &mut lower, &mut upper, &mut is_empty);
     }
-    if is_empty { Window::EMPTY } else { Window::new(range_bound(lower), range_bound(upper)) }
+    if is_empty {
+        Window::EMPTY
+    } else {
+        Window::new(range_bound(lower), range_bound(upper))
+    }
 }
 
 /// A bound of a tstzrange in microseconds since the Unix epoch.
@@ -135,7 +154,9 @@ fn range_bound(bound: RangeBound) -> Bound<i128> {
     let us = i128::from(bound.val.value() as i64) + i128::from(POSTGRES_EPOCH_MS) * 1000;
     match bound {
         RangeBound { infinite: true, .. } => Bound::Unbounded,
-        RangeBound { inclusive: true, .. } => Bound::Included(us),
+        RangeBound {
+            inclusive: true, ..
+        } => Bound::Included(us),
         _ => Bound::Excluded(us),
     }
 }

@@ -1,6 +1,8 @@
-//! Errors as PostgreSQL reports them: SQLSTATE, message, detail and hint, in the server's language and encoding.
+//! Errors as PostgreSQL reports them: SQLSTATE, message, detail and hint, in the server's language
+//! and encoding.
 //!
-//! This calls the server, so it runs where nothing catches a panic: nothing here indexes, slices or unwraps.
+//! This calls the server, so it runs where nothing catches a panic: nothing here indexes, slices or
+//! unwraps.
 #![allow(unsafe_code)]
 
 use std::ffi::{CStr, c_char, c_int};
@@ -39,28 +41,50 @@ impl<'call> From<Fault<'call>> for Error<'call> {
     /// The location is where this is called, or where `?` is written.
     #[track_caller]
     fn from(fault: Fault<'call>) -> Self {
-        Self { fault, location: Location::caller() }
+        Self {
+            fault,
+            location: Location::caller(),
+        }
     }
 }
 
-/// What is wrong. Nothing becomes a fault by itself: what calls the library says which fault its error is.
+/// What is wrong. Nothing becomes a fault by itself: what calls the library says which fault its
+/// error is.
 #[derive(Clone, Copy)]
 pub(crate) enum Fault<'call> {
     /// 22P02, or 22003 if the text has more than 128 bits.
-    Parse { text: &'call CStr, error: pg_ulid::Error },
-    /// 22P02, or 22003 if it begins with more than 128 bits have: no text of a ulid starts with this.
-    Prefix { text: &'call [u8], error: pg_ulid::Error },
+    Parse {
+        text: &'call CStr,
+        error: pg_ulid::Error,
+    },
+    /// 22P02, or 22003 if it begins with more than 128 bits have: no text of a ulid starts with
+    /// this.
+    Prefix {
+        text: &'call [u8],
+        error: pg_ulid::Error,
+    },
     /// 22P02, or 22003 if the suffix has more than 128 bits.
-    TypeId { text: &'call [u8], error: pg_ulid::Error },
+    TypeId {
+        text: &'call [u8],
+        error: pg_ulid::Error,
+    },
     /// 22023: not a valid prefix of a TypeID.
-    TypeIdPrefix { prefix: &'call [u8], error: pg_ulid::Error },
+    TypeIdPrefix {
+        prefix: &'call [u8],
+        error: pg_ulid::Error,
+    },
     /// 22023: a TypeID whose prefix differs from the expected one.
-    OtherPrefix { typeid: &'call [u8], prefix: &'call [u8], expected: &'call [u8] },
+    OtherPrefix {
+        typeid: &'call [u8],
+        prefix: &'call [u8],
+        expected: &'call [u8],
+    },
     /// 22P03: a bytea that is not 16 bytes long.
     Length { found: usize },
     /// 22P03: a bytea that is not 10 bytes long.
     RandomnessLength { found: usize },
-    /// 22023 or 22008: a uuid, which is `id`, cannot be converted to a ULID, or a ULID to an id of another kind.
+    /// 22023 or 22008: a uuid, which is `id`, cannot be converted to a ULID, or a ULID to an id of
+    /// another kind.
     Convert { error: pg_ulid::Error, id: u128 },
     /// 22003: a snowflake or a key that is negative.
     Negative(pg_ulid::Error),
@@ -83,13 +107,17 @@ pub(crate) enum Fault<'call> {
     /// 55000: libraries of several layouts use the shared memory.
     OtherLayout,
     /// 42804, as core says it: an index on a column whose type the operator class does not accept.
-    OperatorClass { class: &'call CStr, type_name: &'call CStr },
+    OperatorClass {
+        class: &'call CStr,
+        type_name: &'call CStr,
+    },
     /// XX000, as for core's `gen_random_uuid`: no randomness from the operating system.
     Seed,
 }
 
 impl Error<'_> {
-    /// Reports the error of a call. It returns if the caller asked for a soft error (PostgreSQL 16 and later).
+    /// Reports the error of a call. It returns if the caller asked for a soft error (PostgreSQL 16
+    /// and later).
     #[cold]
     pub(crate) fn report(self, frame: Frame<'_>) {
         #[cfg(feature = "pg15")]
@@ -99,7 +127,10 @@ impl Error<'_> {
         unsafe {
             if server::errsave_start(frame.context(), null()) {
                 self.fault.report().describe(frame.plain());
-                let (file, line) = (self.location.file_as_c_str().as_ptr(), self.location.line() as c_int);
+                let (file, line) = (
+                    self.location.file_as_c_str().as_ptr(),
+                    self.location.line() as c_int,
+                );
                 server::errsave_finish(frame.context(), file, line, null());
             }
         }
@@ -108,7 +139,9 @@ impl Error<'_> {
     /// Raises the error.
     #[cold]
     pub(crate) fn raise(self, plain: Plain) -> ! {
-        self.fault.report().send(PgLogLevel::ERROR, self.location, plain);
+        self.fault
+            .report()
+            .send(PgLogLevel::ERROR, self.location, plain);
         abort()
     }
 }
@@ -118,7 +151,9 @@ impl Error<'_> {
 #[track_caller]
 pub(crate) fn warn_of_clock(plain: Plain) {
     Report::new(ERRCODE_WARNING, text![WARNING_OF_CLOCK])
-        .detail(text![c"ulid_ordered_time() is the time that they have reached."])
+        .detail(text![
+            c"ulid_ordered_time() is the time that they have reached."
+        ])
         .hint(BACK_TO_THE_CLOCK)
         .send(PgLogLevel::WARNING, Location::caller(), plain);
 }
@@ -213,23 +248,42 @@ impl<'call> Fault<'call> {
 
 /// What is wrong with a text: the character, as the text has it, or the length.
 fn detail(text: &[u8], error: pg_ulid::Error) -> Text<'_> {
-    let ErrorKind::Character { position, expected, .. } = error.kind() else { return sentence(error) };
+    let ErrorKind::Character {
+        position, expected, ..
+    } = error.kind()
+    else {
+        return sentence(error);
+    };
     let text = text.get(position.saturating_sub(1)..).unwrap_or_default();
     let rest = shown(format_args!("position {position} is not {expected}"));
     let mut character = [0_u8; 16];
-    character.iter_mut().zip(text.iter().take(4)).for_each(|(copy, &byte)| *copy = byte);
-    // SAFETY: these report no errors. pg_encoding_mblen looks at the bytes of one character; a copy that ends with
-    // zeros gives it more than any encoding can want.
+    character
+        .iter_mut()
+        .zip(text.iter().take(4))
+        .for_each(|(copy, &byte)| *copy = byte);
+    // SAFETY: these report no errors. pg_encoding_mblen looks at the bytes of one character; a copy
+    // that ends with zeros gives it more than any encoding can want.
     let (encoding, length) = unsafe {
         let encoding = server::GetDatabaseEncoding();
-        (encoding, server::pg_encoding_mblen(encoding, character.as_ptr().cast()))
+        (
+            encoding,
+            server::pg_encoding_mblen(encoding, character.as_ptr().cast()),
+        )
     };
     match text.first() {
         // It may be part of a character, which in SQL_ASCII only the client knows.
         Some(byte) if !byte.is_ascii() && encoding == pg_enc::PG_SQL_ASCII as c_int => {
-            text![c"Byte %.*s at %.*s.", shown(format_args!("{byte:#04x}")), rest]
+            text![
+                c"Byte %.*s at %.*s.",
+                shown(format_args!("{byte:#04x}")),
+                rest
+            ]
         }
-        _ => text![c"Character \"%.*s\" at %.*s.", Bytes(text.get(..length as usize).unwrap_or(text)), rest],
+        _ => text![
+            c"Character \"%.*s\" at %.*s.",
+            Bytes(text.get(..length as usize).unwrap_or(text)),
+            rest
+        ],
     }
 }
 
@@ -245,7 +299,10 @@ fn sentence(what: impl fmt::Display) -> Text<'static> {
 /// Names the id, so that its row can be found, and what prevents the conversion.
 fn convert_report(error: pg_ulid::Error, id: u128) -> Report<'static> {
     let ulid = Ulid::from(id);
-    let (about_ulid, randomness) = (shown(error.about(format_args!("ulid \"{ulid}\""))), ulid.randomness());
+    let (about_ulid, randomness) = (
+        shown(error.about(format_args!("ulid \"{ulid}\""))),
+        ulid.randomness(),
+    );
     match error.kind() {
         ErrorKind::Version { version, variant, .. } => {
             let (a, b, c) = (id >> 96, id >> 80 & 0xffff, id >> 64 & 0xffff);
@@ -303,26 +360,50 @@ struct Report<'call> {
 
 impl<'call> Report<'call> {
     fn new(sqlstate: PgSqlErrorCode, message: Text<'call>) -> Self {
-        Self { sqlstate, message, detail: None, hint: None }
+        Self {
+            sqlstate,
+            message,
+            detail: None,
+            hint: None,
+        }
     }
 
-    fn of_core(sqlstate: PgSqlErrorCode, format: &'static CStr, a: &'call CStr, b: &'call CStr) -> Self {
+    fn of_core(
+        sqlstate: PgSqlErrorCode,
+        format: &'static CStr,
+        a: &'call CStr,
+        b: &'call CStr,
+    ) -> Self {
         let pieces = [a, b, c""].map(|text| Piece::Bytes(text.to_bytes_with_nul()));
-        Self::new(sqlstate, Text { format, pieces, of_core: true })
+        Self::new(
+            sqlstate,
+            Text {
+                format,
+                pieces,
+                of_core: true,
+            },
+        )
     }
 
     /// A time that no ULID has.
     fn of_time(message: &'static CStr) -> Self {
-        Self::new(ERRCODE_DATETIME_FIELD_OVERFLOW, Text::new(message, []))
-            .detail(text![c"A ULID holds times from 1970-01-01 00:00:00+00 to 10889-08-02 05:31:50.655+00."])
+        Self::new(ERRCODE_DATETIME_FIELD_OVERFLOW, Text::new(message, [])).detail(text![
+            c"A ULID holds times from 1970-01-01 00:00:00+00 to 10889-08-02 05:31:50.655+00."
+        ])
     }
 
     fn detail(self, detail: Text<'call>) -> Self {
-        Self { detail: Some(detail), ..self }
+        Self {
+            detail: Some(detail),
+            ..self
+        }
     }
 
     fn hint(self, hint: &'static CStr) -> Self {
-        Self { hint: Some(hint), ..self }
+        Self {
+            hint: Some(hint),
+            ..self
+        }
     }
 
     /// Reports it, and returns if it is no error.
@@ -331,7 +412,11 @@ impl<'call> Report<'call> {
         unsafe {
             if server::errstart(level as c_int, null()) {
                 self.describe(plain);
-                server::errfinish(location.file_as_c_str().as_ptr(), location.line() as c_int, null());
+                server::errfinish(
+                    location.file_as_c_str().as_ptr(),
+                    location.line() as c_int,
+                    null(),
+                );
             }
         }
     }
@@ -366,7 +451,11 @@ const fn directives(format: &CStr) -> usize {
     let (mut rest, mut n) = (format.to_bytes(), 0);
     while let [first, after @ ..] = rest {
         if *first == b'%' {
-            n += if matches!(after, [b'.', b'*', b's', ..]) { 1 } else { 4 };
+            n += if matches!(after, [b'.', b'*', b's', ..]) {
+                1
+            } else {
+                4
+            };
         }
         rest = after;
     }
@@ -376,8 +465,15 @@ const fn directives(format: &CStr) -> usize {
 impl<'call> Text<'call> {
     fn new<const N: usize>(format: &'static CStr, given: [Piece<'call>; N]) -> Self {
         let mut pieces = [Piece::Bytes(&[]); 3];
-        pieces.iter_mut().zip(given).for_each(|(piece, given)| *piece = given);
-        Self { format, pieces, of_core: false }
+        pieces
+            .iter_mut()
+            .zip(given)
+            .for_each(|(piece, given)| *piece = given);
+        Self {
+            format,
+            pieces,
+            of_core: false,
+        }
     }
 
     /// # Safety
@@ -385,11 +481,20 @@ impl<'call> Text<'call> {
     unsafe fn pass_to(&self, function: unsafe extern "C-unwind" fn(*const c_char, ...) -> c_int) {
         let [a, b, c] = self.pieces.each_ref().map(Piece::bytes);
         let [i, j, k] = [a, b, c].map(|bytes| bytes.len() as c_int);
-        // SAFETY: each directive takes a length and as many bytes; one of core's takes bytes that end with a zero.
+        // SAFETY: each directive takes a length and as many bytes; one of core's takes bytes that
+        // end with a zero.
         unsafe {
             match self.of_core {
                 true => function(self.format.as_ptr(), a.as_ptr(), b.as_ptr()),
-                false => function(self.format.as_ptr(), i, a.as_ptr(), j, b.as_ptr(), k, c.as_ptr()),
+                false => function(
+                    self.format.as_ptr(),
+                    i,
+                    a.as_ptr(),
+                    j,
+                    b.as_ptr(),
+                    k,
+                    c.as_ptr(),
+                ),
             };
         }
     }
@@ -411,8 +516,8 @@ impl Piece<'_> {
     }
 }
 
-/// A value as text, which is formatted in this frame: none calls the server. The longest, that a time is out of range
-/// for a uuid, has 81 bytes.
+/// A value as text, which is formatted in this frame: none calls the server. The longest, that a
+/// time is out of range for a uuid, has 81 bytes.
 #[derive(Clone, Copy)]
 struct Shown {
     bytes: [u8; 96],
@@ -421,7 +526,10 @@ struct Shown {
 
 impl Shown {
     fn new(value: impl fmt::Display) -> Self {
-        let mut shown = Self { bytes: [0; _], len: 0 };
+        let mut shown = Self {
+            bytes: [0; _],
+            len: 0,
+        };
         // What had no room would be missing.
         let _ = write!(shown, "{value}");
         shown
@@ -435,7 +543,10 @@ fn shown(value: impl fmt::Display) -> Piece<'static> {
 impl Write for Shown {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         let end = self.len + text.len();
-        self.bytes.get_mut(self.len..end).ok_or(fmt::Error)?.copy_from_slice(text.as_bytes());
+        self.bytes
+            .get_mut(self.len..end)
+            .ok_or(fmt::Error)?
+            .copy_from_slice(text.as_bytes());
         self.len = end;
         Ok(())
     }

@@ -21,7 +21,8 @@ use std::io::Write;
 
 use crate::value;
 
-/// The SQL type `ulid`. It is found by its name, so the schema that the extension is in must be on the search path.
+/// The SQL type `ulid`. It is found by its name, so the schema that the extension is in must be on
+/// the search path.
 #[derive(Clone, Copy, Debug, Default, QueryId, SqlType)]
 #[diesel(postgres_type(name = "ulid"))]
 pub struct Ulid;

@@ -1,8 +1,9 @@
-//! `postgres-types`: parameters and results of `tokio-postgres`, `postgres` and the pools above them.
+//! `postgres-types`: parameters and results of `tokio-postgres`, `postgres` and the pools above
+//! them.
 //!
-//! These drivers send what the server says that a parameter is, in binary. So a [`Ulid`] is written for a `ulid` or a
-//! `uuid`, which have the same 16 bytes, for `text`, `varchar` and `char`, and for domains over them. Lists and
-//! `Option` follow from that: a `Vec<Ulid>` is a `ulid[]`.
+//! These drivers send what the server says that a parameter is, in binary. So a [`Ulid`] is written
+//! for a `ulid` or a `uuid`, which have the same 16 bytes, for `text`, `varchar` and `char`, and
+//! for domains over them. Lists and `Option` follow from that: a `Vec<Ulid>` is a `ulid[]`.
 
 use std::error::Error;
 
@@ -20,8 +21,8 @@ enum Form {
     Text,
 }
 
-/// The form of a type, none where it is none of those above. The type of the extension has no fixed oid, and the schema
-/// that it is in is the user's choice: its name tells.
+/// The form of a type, none where it is none of those above. The type of the extension has no fixed
+/// oid, and the schema that it is in is the user's choice: its name tells.
 fn form(ty: &Type) -> Option<Form> {
     match ty.kind() {
         Kind::Domain(base) => form(base),
@@ -35,7 +36,11 @@ fn form(ty: &Type) -> Option<Form> {
 /// From `ulid`, `uuid`, and text as [`Ulid::parse`] reads it.
 impl<'a> FromSql<'a> for Ulid {
     fn from_sql(ty: &Type, raw: &'a [u8]) -> Result<Self, BoxError> {
-        if form(ty) == Some(Form::Text) { Ok(Self::parse(raw)?) } else { Ok(Self::try_from(raw)?) }
+        if form(ty) == Some(Form::Text) {
+            Ok(Self::parse(raw)?)
+        } else {
+            Ok(Self::try_from(raw)?)
+        }
     }
 
     fn accepts(ty: &Type) -> bool {
@@ -90,7 +95,10 @@ mod tests {
         for ty in [Type::TEXT, Type::VARCHAR, Type::BPCHAR] {
             assert!(<Ulid as FromSql>::accepts(&ty));
             assert_eq!(written(&id, &ty), b"01ARYZ6S41TSV4RRFFQ69G5FAV");
-            assert_eq!(Ulid::from_sql(&ty, b"01aryz6s41tsv4rrffq69g5fav").unwrap(), id);
+            assert_eq!(
+                Ulid::from_sql(&ty, b"01aryz6s41tsv4rrffq69g5fav").unwrap(),
+                id
+            );
             assert!(Ulid::from_sql(&ty, &id.to_bytes()).is_err());
         }
     }
@@ -99,13 +107,19 @@ mod tests {
     fn lists_are_arrays() {
         let array = server_type("_ulid", Kind::Array(server_type("ulid", Kind::Simple)));
         let ids = vec![Some(Ulid::NIL), None, Some(Ulid::MAX)];
-        assert_eq!(Vec::<Option<Ulid>>::from_sql(&array, &written(&ids, &array)).unwrap(), ids);
+        assert_eq!(
+            Vec::<Option<Ulid>>::from_sql(&array, &written(&ids, &array)).unwrap(),
+            ids
+        );
     }
 
     #[test]
     fn no_other_type() {
-        let others =
-            [server_type("ulid", Kind::Enum(Vec::new())), server_type("citext", Kind::Simple), Type::BYTEA];
+        let others = [
+            server_type("ulid", Kind::Enum(Vec::new())),
+            server_type("citext", Kind::Simple),
+            Type::BYTEA,
+        ];
         for ty in others {
             assert!(!<Ulid as FromSql>::accepts(&ty) && !<Ulid as ToSql>::accepts(&ty));
         }

@@ -1,11 +1,14 @@
-//! `sqlx`: parameters and results of sqlx for PostgreSQL, in binary and as text, and arrays of them.
+//! `sqlx`: parameters and results of sqlx for PostgreSQL, in binary and as text, and arrays of
+//! them.
 //!
-//! A parameter is sent as a `ulid`; a result is a `ulid` or a `uuid`. The type is found by its name, so the schema that
-//! the extension is in must be on the search path.
+//! A parameter is sent as a `ulid`; a result is a `ulid` or a `uuid`. The type is found by its
+//! name, so the schema that the extension is in must be on the search path.
 
 use sqlx::encode::IsNull;
 use sqlx::error::BoxDynError;
-use sqlx::postgres::{PgArgumentBuffer, PgHasArrayType, PgTypeInfo, PgValueFormat, PgValueRef, Postgres};
+use sqlx::postgres::{
+    PgArgumentBuffer, PgHasArrayType, PgTypeInfo, PgValueFormat, PgValueRef, Postgres,
+};
 use sqlx::{Decode, Encode, Type, TypeInfo};
 
 use crate::value::Ulid;
@@ -16,7 +19,9 @@ impl Type<Postgres> for Ulid {
     }
 
     fn compatible(ty: &PgTypeInfo) -> bool {
-        ["ulid", "uuid"].iter().any(|name| ty.name().eq_ignore_ascii_case(name))
+        ["ulid", "uuid"]
+            .iter()
+            .any(|name| ty.name().eq_ignore_ascii_case(name))
     }
 }
 
@@ -26,7 +31,9 @@ impl PgHasArrayType for Ulid {
     }
 
     fn array_compatible(ty: &PgTypeInfo) -> bool {
-        ["ulid[]", "_ulid", "uuid[]"].iter().any(|name| ty.name().eq_ignore_ascii_case(name))
+        ["ulid[]", "_ulid", "uuid[]"]
+            .iter()
+            .any(|name| ty.name().eq_ignore_ascii_case(name))
     }
 }
 

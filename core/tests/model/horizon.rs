@@ -1,5 +1,5 @@
-//! The protocol in every order in which threads can run and see each other's memory, as far as two preemptions of each
-//! thread lead: `RUSTFLAGS='--cfg loom' cargo test -p pg_ulid --lib horizon`.
+//! The protocol in every order in which threads can run and see each other's memory, as far as two
+//! preemptions of each thread lead: `RUSTFLAGS='--cfg loom' cargo test -p pg_ulid --lib horizon`.
 
 use loom::sync::{Arc, Mutex};
 use loom::thread;
@@ -22,8 +22,8 @@ use Fault::*;
 /// The last time before a reset; no transaction comes to it after one.
 const AHEAD: u64 = 100;
 
-/// What the processes share, and the transactions that have ended, with their rows: a snapshot is a copy of it,
-/// under the lock that PostgreSQL takes to end a transaction, too.
+/// What the processes share, and the transactions that have ended, with their rows: a snapshot is a
+/// copy of it, under the lock that PostgreSQL takes to end a transaction, too.
 #[derive(Default)]
 struct Server {
     last_time: AtomicU64,
@@ -37,8 +37,19 @@ struct Server {
 
 impl Server {
     fn order(&self) -> Order<'_, 1> {
-        let Self { last_time, state, processes, prepared, .. } = self;
-        Order { last_time, state, processes, prepared }
+        let Self {
+            last_time,
+            state,
+            processes,
+            prepared,
+            ..
+        } = self;
+        Order {
+            last_time,
+            state,
+            processes,
+            prepared,
+        }
     }
 
     fn draw(&self) -> u64 {
@@ -46,7 +57,9 @@ impl Server {
     }
 
     fn insert(&self, process: usize) -> (&Entry, u64) {
-        let slot @ Slot { entries: [entry], .. } = &self.processes[process];
+        let slot @ Slot {
+            entries: [entry], ..
+        } = &self.processes[process];
         let early = (self.fault == IdBeforeEntry).then(|| self.draw());
         if self.fault == ForgottenLate {
             let last = entry.transaction.load(Ordering::Relaxed);
@@ -75,13 +88,18 @@ impl Server {
     /// Prepares a transaction in this slot, which is free, and returns its row.
     fn prepare(&self, slot: usize, transaction: u64) -> u64 {
         let (entry, row) = self.insert(0);
-        let slot @ Slot { entries: [prepared], .. } = &self.prepared[slot];
+        let slot @ Slot {
+            entries: [prepared],
+            ..
+        } = &self.prepared[slot];
         let last = prepared.transaction.load(Ordering::Relaxed);
         if self.fault == OneForgotten && last != 0 {
             self.one_forgotten.store(last, Ordering::Release);
         }
         let ended = self.ended.lock().unwrap().clone();
-        assert!(slot.prepare(transaction, entry, |last| ended.iter().all(|(other, _)| *other != last)));
+        assert!(slot.prepare(transaction, entry, |last| {
+            ended.iter().all(|(other, _)| *other != last)
+        }));
         entry.close(0);
         row
     }
@@ -92,21 +110,38 @@ impl Server {
         }
         let drawn = self.draw();
         fence(Ordering::SeqCst);
-        let early = |slot: &Slot<1>| if slot.forgot(is_running) { 0 } else { slot.least(is_running) };
+        let early = |slot: &Slot<1>| {
+            if slot.forgot(is_running) {
+                0
+            } else {
+                slot.least(is_running)
+            }
+        };
         let processes = self.processes.iter().map(early).fold(drawn, u64::min);
-        let horizon = self.prepared.iter().map(|slot| slot.least(is_running)).fold(processes, u64::min);
+        let horizon = self
+            .prepared
+            .iter()
+            .map(|slot| slot.least(is_running))
+            .fold(processes, u64::min);
         let forgotten = self.one_forgotten.load(Ordering::Acquire);
-        if forgotten != 0 && is_running(forgotten) { 0 } else { horizon }
+        if forgotten != 0 && is_running(forgotten) {
+            0
+        } else {
+            horizon
+        }
     }
 }
 
-/// Runs two writers after a beginning, and a reader with a snapshot beside them: in a thread of its own where the
-/// writers have to be interrupted before it begins.
+/// Runs two writers after a beginning, and a reader with a snapshot beside them: in a thread of its
+/// own where the writers have to be interrupted before it begins.
 fn check(fault: Fault, begin: fn(&Server), writers: [fn(&Server); 2], is_apart: bool) {
     let mut model = loom::model::Builder::new();
     model.preemption_bound = Some(2);
     model.check(move || {
-        let server = Arc::new(Server { fault, ..Server::default() });
+        let server = Arc::new(Server {
+            fault,
+            ..Server::default()
+        });
         begin(&server);
         let writers = writers.map(|write| {
             let server = server.clone();
@@ -115,15 +150,25 @@ fn check(fault: Fault, begin: fn(&Server), writers: [fn(&Server); 2], is_apart: 
         let reader = server.clone();
         let read = move || {
             let snapshot = reader.ended.lock().unwrap().clone();
-            let is_running = move |transaction| snapshot.iter().all(|(ended, _)| *ended != transaction);
+            let is_running =
+                move |transaction| snapshot.iter().all(|(ended, _)| *ended != transaction);
             (reader.horizon(&is_running), is_running)
         };
-        let (horizon, is_running) = if is_apart { thread::spawn(read).join().unwrap() } else { read() };
-        writers.into_iter().for_each(|writer| writer.join().unwrap());
+        let (horizon, is_running) = if is_apart {
+            thread::spawn(read).join().unwrap()
+        } else {
+            read()
+        };
+        writers
+            .into_iter()
+            .for_each(|writer| writer.join().unwrap());
         for &(transaction, row) in server.ended.lock().unwrap().iter() {
             // A horizon of before a reset says nothing about what is made after it.
             let is_later = row < AHEAD && horizon >= AHEAD;
-            assert!(row > horizon || !is_running(transaction) || is_later, "row {row} is behind {horizon}");
+            assert!(
+                row > horizon || !is_running(transaction) || is_later,
+                "row {row} is behind {horizon}"
+            );
         }
     });
 }
@@ -148,8 +193,8 @@ fn two_transactions(fault: Fault) {
     check(fault, nothing, [twice, once], false);
 }
 
-/// A prepared transaction, and the next one of its process; two that end in another order, and others that take their
-/// slots.
+/// A prepared transaction, and the next one of its process; two that end in another order, and
+/// others that take their slots.
 fn prepared(fault: Fault) {
     fn prepares_first(server: &Server) {
         let row = server.prepare(0, 4);
@@ -184,7 +229,11 @@ fn reset(fault: Fault) {
         server.processes[0].entries[0].close(8);
     }
     fn resets(server: &Server) {
-        if server.fault == ResetWithoutFlag { server.order().start_again() } else { server.order().reset() }
+        if server.fault == ResetWithoutFlag {
+            server.order().start_again()
+        } else {
+            server.order().reset()
+        }
     }
     check(fault, runs, [ends, resets], true);
     check(fault, ahead, [once, resets], true);
@@ -210,6 +259,10 @@ fn each_fault_loses_rows() {
     ];
     for (fault, check) in faults {
         let lost = std::panic::catch_unwind(|| check(fault)).expect_err(&format!("{fault:?}"));
-        assert!(lost.downcast_ref::<String>().is_some_and(|lost| lost.contains("is behind")), "{fault:?}");
+        assert!(
+            lost.downcast_ref::<String>()
+                .is_some_and(|lost| lost.contains("is behind")),
+            "{fault:?}"
+        );
     }
 }

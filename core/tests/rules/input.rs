@@ -33,14 +33,16 @@ impl Numbers<'_> {
         bytes
     }
 
-    /// A number of at most so many bits. Small ones and those near a power of two, where rules have their limits, are
-    /// more frequent than by chance.
+    /// A number of at most so many bits. Small ones and those near a power of two, where rules have
+    /// their limits, are more frequent than by chance.
     pub fn number(&mut self, bits: u32) -> u128 {
         let [kind, shift] = self.bytes();
         let shift = u32::from(shift) % (bits + 1);
         let number = match kind % 4 {
             0 => u128::from_le_bytes(self.bytes()),
-            1 => u128::from_le_bytes(self.bytes()).checked_shr(128 - shift).unwrap_or(0),
+            1 => u128::from_le_bytes(self.bytes())
+                .checked_shr(128 - shift)
+                .unwrap_or(0),
             2 => self.near(1_u128.checked_shl(shift).unwrap_or(0)),
             _ => self.near(u128::MAX),
         };
@@ -62,7 +64,8 @@ impl Numbers<'_> {
         self.u64().cast_signed()
     }
 
-    /// What a clock reads: mostly near one moment, otherwise near the end of what a ULID holds, or anything.
+    /// What a clock reads: mostly near one moment, otherwise near the end of what a ULID holds, or
+    /// anything.
     pub fn clock(&mut self) -> Duration {
         let near = |moment: Duration, ns: i32| match ns {
             0.. => moment + Duration::from_nanos(ns.unsigned_abs().into()),
@@ -70,7 +73,10 @@ impl Numbers<'_> {
         };
         match self.byte() % 64 {
             0 => Duration::new(self.u64(), self.number(30) as u32 % 1_000_000_000),
-            1 => near(Duration::from_millis(Ulid::MAX_UNIX_MS + 1), i32::from_le_bytes(self.bytes()) >> 8),
+            1 => near(
+                Duration::from_millis(Ulid::MAX_UNIX_MS + 1),
+                i32::from_le_bytes(self.bytes()) >> 8,
+            ),
             2 => Duration::from_millis(self.number(49) as u64),
             kind => near(
                 Duration::from_millis(1_469_918_176_385),
@@ -80,7 +86,8 @@ impl Numbers<'_> {
     }
 }
 
-/// Goes on to the next value of a sequence, which must be greater than the last. Returns whether there is one.
+/// Goes on to the next value of a sequence, which must be greater than the last. Returns whether
+/// there is one.
 pub fn advance<T: PartialOrd, E>(last: &mut T, next: Result<T, E>) -> bool {
     let Ok(next) = next else { return false };
     assert!(next > *last);
@@ -109,12 +116,16 @@ pub fn append(rng: &mut SmallRng, input: &mut Vec<u8>, choices: &[u8], count: us
     }
 }
 
-/// Leaves half of the inputs as they are; changes, inserts or removes up to three characters in the others.
+/// Leaves half of the inputs as they are; changes, inserts or removes up to three characters in the
+/// others.
 pub fn mutate(rng: &mut SmallRng, input: &mut Vec<u8>) {
     for _ in 0..below(rng, 8).saturating_sub(4) {
         let at = below(rng, input.len() + 1);
-        let byte =
-            if rng.next_u32() & 1 == 0 { rng.next_u32() as u8 } else { SPECIAL[below(rng, SPECIAL.len())] };
+        let byte = if rng.next_u32() & 1 == 0 {
+            rng.next_u32() as u8
+        } else {
+            SPECIAL[below(rng, SPECIAL.len())]
+        };
         match (below(rng, 8), input.get_mut(at)) {
             (0, Some(_)) => drop(input.remove(at)),
             (1, _) | (_, None) => input.insert(at, byte),

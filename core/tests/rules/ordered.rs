@@ -17,23 +17,43 @@ fn plain(last: u64, clock: Duration) -> Result<u64, Error> {
 /// A sequence by a shared last time.
 pub fn check(input: &[u8]) -> bool {
     let mut numbers = Numbers(input);
-    let last_time = AtomicU64::new(if numbers.byte() % 4 == 0 { numbers.u64() } else { 0 });
+    let last_time = AtomicU64::new(if numbers.byte() % 4 == 0 {
+        numbers.u64()
+    } else {
+        0
+    });
     let mut accepted = true;
     while !numbers.is_empty() {
         let (clock, last) = (numbers.clock(), last_time.load(Ordering::Relaxed));
         let expected = plain(last, clock);
         let now = ordered::clock(clock);
-        assert_eq!(now.and_then(|now| ordered::next(last, now)), expected, "{last:x} {clock:?}");
-        assert_eq!(now.and_then(|now| ordered::advance(&last_time, now)), expected);
+        assert_eq!(
+            now.and_then(|now| ordered::next(last, now)),
+            expected,
+            "{last:x} {clock:?}"
+        );
+        assert_eq!(
+            now.and_then(|now| ordered::advance(&last_time, now)),
+            expected
+        );
         assert_eq!(last_time.load(Ordering::Relaxed), expected.unwrap_or(last));
         match expected {
             Ok(time) => {
                 assert!(time > last);
-                assert_eq!(u128::from(ordered::unix_us(time)), u128::from(time) * 1000 / 65_536);
-                assert_eq!(Ok(ordered::lower_bound(time)), Ulid::lower_bound(time / 65_536));
+                assert_eq!(
+                    u128::from(ordered::unix_us(time)),
+                    u128::from(time) * 1000 / 65_536
+                );
+                assert_eq!(
+                    Ok(ordered::lower_bound(time)),
+                    Ulid::lower_bound(time / 65_536)
+                );
                 let uuid = ordered::uuid_v7(time, numbers.u64());
                 let witness = uuid::Uuid::from_u128(uuid);
-                assert_eq!((witness.get_version_num(), witness.get_variant()), (7, uuid::Variant::RFC4122));
+                assert_eq!(
+                    (witness.get_version_num(), witness.get_variant()),
+                    (7, uuid::Variant::RFC4122)
+                );
                 assert_eq!(Ulid::from(uuid).unix_ms(), time >> 16);
                 assert_eq!(ordered::uuid_v7(time, witness.as_u64_pair().1), uuid);
                 assert!(uuid > ordered::uuid_v7(last, numbers.u64()));

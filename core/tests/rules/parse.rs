@@ -9,7 +9,8 @@ use super::input::{append, below, bytes, mutate};
 pub(crate) const ALPHABET: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
 /// Every character that is read, some twice.
-pub(crate) const READ: &[u8; 64] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ0123abcdefghjkmnpqrstvwxyzILOilo";
+pub(crate) const READ: &[u8; 64] =
+    b"0123456789ABCDEFGHJKMNPQRSTVWXYZ0123abcdefghjkmnpqrstvwxyzILOilo";
 
 /// The value of a character, after the table of symbols in Crockford's specification.
 pub(crate) fn digit(byte: u8) -> Option<u8> {
@@ -42,7 +43,12 @@ const fn value(byte: u8) -> Option<u8> {
 /// What [`Ulid::parse`] returns, character by character.
 pub(crate) fn plain(text: &[u8]) -> Result<u128, Error> {
     let fault = |index: usize, expected| {
-        Err(ErrorKind::Character { byte: text[index], position: index + 1, expected }.into())
+        Err(ErrorKind::Character {
+            byte: text[index],
+            position: index + 1,
+            expected,
+        }
+        .into())
     };
     let mut value: u128 = 0;
     match text.len() {
@@ -69,7 +75,11 @@ pub(crate) fn plain(text: &[u8]) -> Result<u128, Error> {
         }
         found => match text.iter().position(|&byte| byte >= 0x80) {
             Some(index) => fault(index, Expected::Base32),
-            None => Err(ErrorKind::Length { expected: Expected::Text, found }.into()),
+            None => Err(ErrorKind::Length {
+                expected: Expected::Text,
+                found,
+            }
+            .into()),
         },
     }
 }

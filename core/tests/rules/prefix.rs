@@ -12,14 +12,21 @@ fn plain(prefix: &[u8]) -> Result<(u128, u128), Error> {
     for (index, &byte) in prefix.iter().enumerate() {
         match digit(byte) {
             _ if index >= 26 => {
-                return Err(ErrorKind::Length { expected: Expected::TextPrefix, found: prefix.len() }.into());
+                return Err(ErrorKind::Length {
+                    expected: Expected::TextPrefix,
+                    found: prefix.len(),
+                }
+                .into());
             }
             Some(8..) if index == 0 => return Err(ErrorKind::Overflow.into()),
             Some(digit) => digits.push(digit),
             None => {
-                return Err(
-                    ErrorKind::Character { byte, position: index + 1, expected: Expected::Base32 }.into()
-                );
+                return Err(ErrorKind::Character {
+                    byte,
+                    position: index + 1,
+                    expected: Expected::Base32,
+                }
+                .into());
             }
         }
     }
@@ -36,15 +43,27 @@ fn plain(prefix: &[u8]) -> Result<(u128, u128), Error> {
 /// The window of a prefix or its error, and that it contains exactly what starts with the prefix.
 pub fn check(prefix: &[u8]) -> bool {
     let found = Window::starting_with(prefix);
-    assert_eq!(found.map(|window| (window.lower().into(), window.upper().into())), plain(prefix));
+    assert_eq!(
+        found.map(|window| (window.lower().into(), window.upper().into())),
+        plain(prefix)
+    );
     let Ok(window) = found else { return false };
     assert!(!window.is_empty());
     let (lower, upper) = (u128::from(window.lower()), u128::from(window.upper()));
     let start = &plain_text(lower)[..prefix.len()];
-    for value in
-        [lower, upper, lower + (upper - lower) / 3, lower.wrapping_sub(1), upper.wrapping_add(1), !lower]
-    {
-        assert_eq!(window.contains(Ulid::from(value)), plain_text(value).starts_with(start), "{value:x}");
+    for value in [
+        lower,
+        upper,
+        lower + (upper - lower) / 3,
+        lower.wrapping_sub(1),
+        upper.wrapping_add(1),
+        !lower,
+    ] {
+        assert_eq!(
+            window.contains(Ulid::from(value)),
+            plain_text(value).starts_with(start),
+            "{value:x}"
+        );
     }
     true
 }

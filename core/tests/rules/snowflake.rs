@@ -13,7 +13,9 @@ fn plain(id: i64, epoch_ms: i64) -> Result<Ulid, Error> {
     if !(0..1 << 48).contains(&unix_ms) {
         return Err(ErrorKind::Range.into());
     }
-    Ok(Ulid::from(unix_ms.cast_unsigned() << 80 | (id as u128 % (1 << 22)) << 58))
+    Ok(Ulid::from(
+        unix_ms.cast_unsigned() << 80 | (id as u128 % (1 << 22)) << 58,
+    ))
 }
 
 fn plain_inverse(ulid: Ulid, epoch_ms: i64) -> Result<i64, Error> {
@@ -32,8 +34,16 @@ fn plain_inverse(ulid: Ulid, epoch_ms: i64) -> Result<i64, Error> {
 pub fn check(input: &[u8]) -> bool {
     let mut numbers = Numbers(input);
     let kind = numbers.byte();
-    let epoch_ms = if kind & 3 == 0 { numbers.i64() } else { TWITTER_EPOCH_MS };
-    let id = if kind & 0b1100 == 0 { numbers.i64() } else { numbers.number(63) as i64 };
+    let epoch_ms = if kind & 3 == 0 {
+        numbers.i64()
+    } else {
+        TWITTER_EPOCH_MS
+    };
+    let id = if kind & 0b1100 == 0 {
+        numbers.i64()
+    } else {
+        numbers.number(63) as i64
+    };
     let ulid = Ulid::from_snowflake(id, epoch_ms);
     assert_eq!(ulid, plain(id, epoch_ms));
     if let Ok(ulid) = ulid {
@@ -55,7 +65,11 @@ fn inverse(numbers: &mut Numbers, kind: u8, epoch_ms: i64) {
     }
     let ulid = Ulid::from(value);
     let near = (ulid.unix_ms() as i64).wrapping_sub(numbers.number(43) as i64);
-    let epoch_ms = if kind & 0b1100_0000 > 0 { near } else { epoch_ms };
+    let epoch_ms = if kind & 0b1100_0000 > 0 {
+        near
+    } else {
+        epoch_ms
+    };
     let id = ulid.to_snowflake(epoch_ms);
     assert_eq!(id, plain_inverse(ulid, epoch_ms));
     if let Ok(id) = id {

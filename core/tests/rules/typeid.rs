@@ -20,9 +20,11 @@ fn plain_prefix(prefix: &[u8]) -> Result<(), Error> {
         }
     }
     match prefix {
-        _ if prefix.len() > 63 => {
-            Err(ErrorKind::Length { expected: Expected::TypeIdPrefix, found: prefix.len() }.into())
+        _ if prefix.len() > 63 => Err(ErrorKind::Length {
+            expected: Expected::TypeIdPrefix,
+            found: prefix.len(),
         }
+        .into()),
         [b'_', ..] | [.., b'_'] => Err(ErrorKind::PrefixUnderscore.into()),
         _ => Ok(()),
     }
@@ -58,18 +60,24 @@ fn plain(text: &[u8]) -> Result<(usize, u128), Error> {
         }
     }
     match suffix {
-        _ if suffix.len() != 26 => {
-            Err(ErrorKind::Length { expected: Expected::TypeIdSuffix, found: suffix.len() }.into())
+        _ if suffix.len() != 26 => Err(ErrorKind::Length {
+            expected: Expected::TypeIdSuffix,
+            found: suffix.len(),
         }
+        .into()),
         [b'0'..=b'7', ..] => Ok((prefix.len(), value)),
         _ => Err(ErrorKind::Overflow.into()),
     }
 }
 
-/// The prefix and the value of a text or its error, and that what was read is written and read again.
+/// The prefix and the value of a text or its error, and that what was read is written and read
+/// again.
 pub fn check(text: &[u8]) -> bool {
     let read = TypeId::parse(text);
-    assert_eq!(read.map(|typeid| (typeid.prefix().len(), typeid.ulid().into())), plain(text));
+    assert_eq!(
+        read.map(|typeid| (typeid.prefix().len(), typeid.ulid().into())),
+        plain(text)
+    );
     // The same bytes as a prefix alone.
     assert_eq!(
         TypeId::new(text, Ulid::NIL).map(|typeid| assert_eq!(typeid.prefix().as_bytes(), text)),
@@ -77,7 +85,10 @@ pub fn check(text: &[u8]) -> bool {
     );
     let Ok(typeid) = read else { return false };
     assert_eq!(typeid.prefix().as_bytes(), &text[..typeid.prefix().len()]);
-    assert_eq!(TypeId::new(typeid.prefix().as_bytes(), typeid.ulid()), Ok(typeid));
+    assert_eq!(
+        TypeId::new(typeid.prefix().as_bytes(), typeid.ulid()),
+        Ok(typeid)
+    );
     let written = typeid.to_string();
     assert_eq!(written.as_bytes(), text);
     let suffix = plain_text(typeid.ulid().into()).map(|byte| byte.to_ascii_lowercase());
@@ -85,7 +96,11 @@ pub fn check(text: &[u8]) -> bool {
 
     let shorter = &text[..typeid.prefix().len().saturating_sub(1)];
     let value = u128::from(typeid.ulid());
-    for (prefix, value) in [(shorter, value), (shorter, !value), (typeid.prefix().as_bytes(), value ^ 1)] {
+    for (prefix, value) in [
+        (shorter, value),
+        (shorter, !value),
+        (typeid.prefix().as_bytes(), value ^ 1),
+    ] {
         if let Ok(other) = TypeId::new(prefix, value.into()) {
             assert_eq!(typeid.cmp(&other), written.cmp(&other.to_string()));
         }

@@ -5,40 +5,62 @@ use pg_ulid::{ErrorKind, Expected, ForeignId, Ulid};
 use super::input::Numbers;
 use super::parse::plain_text;
 
-/// What a value consists of, that it comes back from each of its forms, and that all forms have one order.
+/// What a value consists of, that it comes back from each of its forms, and that all forms have one
+/// order.
 pub fn check(input: &[u8]) -> bool {
     let mut numbers = Numbers(input);
     let value = numbers.number(128);
     let ulid = Ulid::from(value);
     let bytes = value.to_be_bytes();
-    assert_eq!((ulid.to_bytes(), u128::from(ulid), Ulid::from_bytes(bytes)), (bytes, value, ulid));
+    assert_eq!(
+        (ulid.to_bytes(), u128::from(ulid), Ulid::from_bytes(bytes)),
+        (bytes, value, ulid)
+    );
 
     let (unix_ms, randomness) = ((value >> 80) as u64, value % (1 << 80));
     assert_eq!((ulid.unix_ms(), ulid.randomness()), (unix_ms, randomness));
     assert_eq!(Ulid::from_parts(unix_ms, randomness), Ok(ulid));
     assert_eq!(ulid.randomness_bytes(), bytes[6..]);
-    assert_eq!(Ulid::from_parts_bytes(unix_ms, ulid.randomness_bytes()), Ok(ulid));
-    assert_eq!(Ulid::lower_bound(unix_ms), Ok(Ulid::from(value - randomness)));
-    assert_eq!(Ulid::upper_bound(unix_ms), Ok(Ulid::from(value - randomness + Ulid::MAX_RANDOMNESS)));
+    assert_eq!(
+        Ulid::from_parts_bytes(unix_ms, ulid.randomness_bytes()),
+        Ok(ulid)
+    );
+    assert_eq!(
+        Ulid::lower_bound(unix_ms),
+        Ok(Ulid::from(value - randomness))
+    );
+    assert_eq!(
+        Ulid::upper_bound(unix_ms),
+        Ok(Ulid::from(value - randomness + Ulid::MAX_RANDOMNESS))
+    );
 
     let text = ulid.to_text();
     assert_eq!(text, plain_text(value));
     assert_eq!(Ulid::parse(&text), Ok(ulid));
-    assert_eq!(Ulid::parse(&text.map(|byte| byte.to_ascii_lowercase())), Ok(ulid));
+    assert_eq!(
+        Ulid::parse(&text.map(|byte| byte.to_ascii_lowercase())),
+        Ok(ulid)
+    );
     assert_eq!(Ulid::parse(&uuid_text(&bytes)), Ok(ulid));
 
-    let other =
-        if numbers.byte() & 1 == 0 { numbers.number(128) } else { value ^ 1 << (numbers.byte() & 127) };
+    let other = if numbers.byte() & 1 == 0 {
+        numbers.number(128)
+    } else {
+        value ^ 1 << (numbers.byte() & 127)
+    };
     let order = value.cmp(&other);
     assert_eq!(ulid.cmp(&Ulid::from(other)), order);
     assert_eq!(bytes.cmp(&other.to_be_bytes()), order);
     assert_eq!(text.cmp(&Ulid::from(other).to_text()), order);
     parts(&mut numbers);
 
-    let slice = input
-        .try_into()
-        .map(Ulid::from_bytes)
-        .map_err(|_| ErrorKind::Length { expected: Expected::Bytes, found: input.len() }.into());
+    let slice = input.try_into().map(Ulid::from_bytes).map_err(|_| {
+        ErrorKind::Length {
+            expected: Expected::Bytes,
+            found: input.len(),
+        }
+        .into()
+    });
     assert_eq!(Ulid::try_from(input), slice);
     true
 }
@@ -52,7 +74,10 @@ fn parts(numbers: &mut Numbers) {
     };
     assert_eq!(Ulid::from_parts(unix_ms, randomness), expected);
     let bytes = Ulid::from(randomness).randomness_bytes();
-    assert_eq!(Ulid::from_parts_bytes(unix_ms, bytes).is_ok(), unix_ms >> 48 == 0);
+    assert_eq!(
+        Ulid::from_parts_bytes(unix_ms, bytes).is_ok(),
+        unix_ms >> 48 == 0
+    );
     let key = randomness as i64;
     let expected = match (key, unix_ms >> 48) {
         (..0, _) => Err(ErrorKind::Negative { found: key }.into()),
@@ -63,7 +88,10 @@ fn parts(numbers: &mut Numbers) {
     let ulid = Ulid::from(randomness);
     let expected = match ulid.randomness() >> 63 {
         0 => Ok(ulid.randomness() as i64),
-        _ => Err(ErrorKind::Randomness { target: ForeignId::Key }.into()),
+        _ => Err(ErrorKind::Randomness {
+            target: ForeignId::Key,
+        }
+        .into()),
     };
     assert_eq!(ulid.to_key(), expected);
 }
@@ -75,7 +103,11 @@ fn uuid_text(bytes: &[u8; 16]) -> [u8; 36] {
         8 | 13 | 18 | 23 => b'-',
         _ => {
             let digit = b"0123456789abcdef"[usize::from(nibbles.next().unwrap_or_default())];
-            if index % 2 == 0 { digit } else { digit.to_ascii_uppercase() }
+            if index % 2 == 0 {
+                digit
+            } else {
+                digit.to_ascii_uppercase()
+            }
         }
     })
 }

@@ -47,17 +47,26 @@ pub fn check(input: &[u8]) -> bool {
     let mut numbers = Numbers(input);
     let (lower, upper) = (bound(&mut numbers), bound(&mut numbers));
     let window = Window::new(lower, upper);
-    let (first, last) = (window.lower().unix_ms().into(), window.upper().unix_ms().into());
+    let (first, last) = (
+        window.lower().unix_ms().into(),
+        window.upper().unix_ms().into(),
+    );
     if window.is_empty() {
         assert_eq!(window, Window::EMPTY);
     } else {
         // The window is that of its first and its last millisecond, and both are within the bounds.
-        assert!(within(lower, upper, first) && within(lower, upper, last), "{lower:?} {upper:?}");
+        assert!(
+            within(lower, upper, first) && within(lower, upper, last),
+            "{lower:?} {upper:?}"
+        );
         assert_eq!(Ulid::lower_bound(first as u64), Ok(window.lower()));
         assert_eq!(Ulid::upper_bound(last as u64), Ok(window.upper()));
     }
     // What changes at a bound, changes within two milliseconds of it.
-    let moments = around(lower).chain(around(upper)).chain([0, MAX, numbers.number(48).cast_signed()]);
+    let moments =
+        around(lower)
+            .chain(around(upper))
+            .chain([0, MAX, numbers.number(48).cast_signed()]);
     for ms in moments {
         let within = within(lower, upper, ms);
         for randomness in [0, Ulid::MAX_RANDOMNESS] {
