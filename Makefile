@@ -140,7 +140,7 @@ test-clients: ## drivers and ORMs, a language each (CLIENTS="python node#prisma"
 test-upgrade: ## pg_upgrade, dump and restore, logical replication, from each PostgreSQL to each newer one (PG=19)
 	TESTS='upgrade upgrade_logical' PG='$(or $(PG),18 19 17? 16?)' FROM=$${FROM:-all} scripts/test.sh server
 
-test-minimal: ## the library with the oldest crates that core/Cargo.toml permits, and with the oldest Rust, by rustup
+test-minimal: ## the library with the oldest crates that pg_ulid/Cargo.toml permits, and with the oldest Rust, by rustup
 	rm -rf target/minimal target/package/pg_ulid-*
 	$(tools) cargo package --quiet --allow-dirty --no-verify --package pg_ulid
 	mkdir -p target/minimal
@@ -172,9 +172,9 @@ test-musl: ## tests/pg_regress in a PostgreSQL 18 with musl, the libc of Alpine 
 
 fuzz: ## random inputs for the library, by cargo-fuzz, which needs a nightly compiler (SECONDS=60)
 	set -e; $(tools); $(call get,fuzz,0.13.2); mkdir -p target/fuzz/corpus; \
-	cut -f1 core/tests/data/valid.tsv core/tests/data/typeid.tsv | \
+	cut -f1 pg_ulid/tests/data/valid.tsv pg_ulid/tests/data/typeid.tsv | \
 		split -l 1 -a 3 --filter='tr -d "\n" > "$$FILE"' - target/fuzz/corpus/; \
-	rustup run nightly cargo fuzz run --fuzz-dir core/fuzz --target-dir target/fuzz --sanitizer none rules target/fuzz/corpus \
+	rustup run nightly cargo fuzz run --fuzz-dir pg_ulid/fuzz --target-dir target/fuzz --sanitizer none rules target/fuzz/corpus \
 		-- -max_total_time=$(or $(FUZZ_SECONDS),60)
 
 planner-fuzz: ## random queries for the planner's hooks (SECONDS=60; SEED=1; PG=18)

@@ -9,7 +9,7 @@ results=target/bench
 [ -n "${FULL:-}" ] || [ $# != 0 ] || say "the short form; FULL=1 takes half an hour and measures 10 million rows as well"
 offer_packages gnuplot-nox
 prepare_rust
-[ $# != 0 ] || cargo bench --package pg_ulid --bench core
+[ $# != 0 ] || cargo bench --package pg_ulid --bench pg_ulid
 mkdir -p $results
 prepare_postgres "$major"
 install_extension

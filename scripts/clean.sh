@@ -3,4 +3,4 @@
 # shellcheck source=scripts/lib/setup.sh
 . "$(dirname "$0")/lib/setup.sh"
 choose_server_user
-rm -rf "$WORK" target core/fuzz/artifacts
+rm -rf "$WORK" target pg_ulid/fuzz/artifacts

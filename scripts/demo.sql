@@ -12,7 +12,7 @@ SELECT id, what, ulid_extract_timestamp(id) AS created FROM event ORDER BY id;
 
 -- The conformance vectors: text, the same bytes as a uuid, milliseconds since 1970.
 CREATE TABLE vector (id ulid, bytes uuid, ms bigint);
-\copy vector FROM PROGRAM 'grep -v "^#" core/tests/data/valid.tsv'
+\copy vector FROM PROGRAM 'grep -v "^#" pg_ulid/tests/data/valid.tsv'
 SELECT count(*) AS vectors,
        count(*) FILTER (WHERE id = bytes) AS same_bytes,
        count(*) FILTER (WHERE ulid_extract_unix_ms(id) = ms) AS same_time

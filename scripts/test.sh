@@ -28,7 +28,7 @@ stage_rust() {
   local drivers=(--package pg_ulid --features "diesel postgres-types sqlx")
   if is_pinned_rust; then
     check cargo fmt --check --all
-    check cargo fmt --check --manifest-path core/fuzz/Cargo.toml
+    check cargo fmt --check --manifest-path pg_ulid/fuzz/Cargo.toml
     check cargo fmt --check --manifest-path clients/rust/Cargo.toml
   else
     left_out "cargo fmt --check, as another $(rustfmt --version) may format otherwise"

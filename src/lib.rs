@@ -1,4 +1,4 @@
-//! The extension: the functions that SQL calls, built on the library in core/.
+//! The extension: the functions that SQL calls, built on the library in pg_ulid/.
 //!
 //! [`server`] is all that touches the server, besides the hooks of the [`planner`] and the state of
 //! a process in [`generate`]. The other functions are safe Rust.

@@ -9,7 +9,7 @@ use std::ptr::null_mut;
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
 
-use pg_ulid::horizon::Entry;
+use pg_ulid::ordered::horizon::Entry;
 use pg_ulid::{Ulid, ordered, since_epoch};
 use pgrx::pg_sys::{
     MyProcPid, ParallelWorkerNumber, Snapshot, SnapshotData, SnapshotType, TransactionId, XactEvent,

@@ -11,7 +11,7 @@ use std::ffi::c_void;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering, fence};
 
-use pg_ulid::horizon::{self, Slot, State};
+use pg_ulid::ordered::horizon::{self, Slot, State};
 use pgrx::pg_sys::{MaxBackends, max_prepared_xacts};
 
 use super::frame::Plain;

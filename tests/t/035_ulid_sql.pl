@@ -65,9 +65,9 @@ sub literal { return "E'" . ($_[0] =~ s/([\\'])/\\$1/gr) . "'" }
 # A query of these texts, and null.
 sub texts { return 'SELECT unnest(ARRAY[' . join(', ', map({ literal($_) } @_), 'NULL') . ']::text[])' }
 
-# The lines of a file of core/tests/data, each as its columns.
+# The lines of a file of pg_ulid/tests/data, each as its columns.
 sub vectors {
-    my @lines = grep { !/^#/ } split /\n/, slurp_file("$root/core/tests/data/$_[0].tsv");
+    my @lines = grep { !/^#/ } split /\n/, slurp_file("$root/pg_ulid/tests/data/$_[0].tsv");
     return map { [map { s/\\t/\t/gr =~ s/\\n/\n/gr =~ s/\\u00e9/\xc3\xa9/gr } split /\t/, $_, -1] } @lines;
 }
 

@@ -23,6 +23,9 @@
 //! # Ok::<(), pg_ulid::Error>(())
 //! ```
 
+#[doc(hidden)]
+pub mod horizon;
+
 use std::time::Duration;
 
 use crate::convert::rfc_9562;

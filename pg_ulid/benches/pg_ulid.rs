@@ -2,9 +2,9 @@
 //! them read.
 //!
 //! ```text
-//! cargo bench -p pg_ulid --bench core                 # everything
-//! cargo bench -p pg_ulid --bench core -- decode       # one operation
-//! cargo bench -p pg_ulid --bench core -- decode/ours --count 1000000
+//! cargo bench -p pg_ulid --bench pg_ulid                 # everything
+//! cargo bench -p pg_ulid --bench pg_ulid -- decode       # one operation
+//! cargo bench -p pg_ulid --bench pg_ulid -- decode/ours --count 1000000
 //! ```
 //!
 //! Each round times every contender once, each time starting with a different one, so a machine

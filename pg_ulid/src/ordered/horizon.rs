@@ -7,6 +7,8 @@
 //! horizon is the least of these times, of the transactions whose rows the snapshot does not see. A
 //! closed entry stays until its process needs the place, since a snapshot may be older than the end
 //! of its transaction; then the process's [`Slot`] remembers the number alone.
+//!
+//! This module is public for the extension alone, and exempt from semantic versioning.
 
 use crate::Error;
 use crate::ordered::{self, FRACTION_BITS};
@@ -293,7 +295,7 @@ fn since<'memory>(
 }
 
 #[cfg(all(test, loom))]
-#[path = "../tests/model/horizon.rs"]
+#[path = "../../tests/model/horizon.rs"]
 mod model;
 
 #[cfg(all(test, not(loom)))]

@@ -44,8 +44,8 @@
 //! - `sqlx`: the same for sqlx with PostgreSQL.
 //! - `diesel`: the same for diesel, with the SQL type in `pg_ulid::diesel`.
 //!
-//! What is hidden here, `horizon` and `Window::fraction`, is public for the extension alone: any
-//! release can change it.
+//! `ordered::horizon` and `Window::fraction` are hidden from this documentation. They are public for
+//! the extension alone, and exempt from semantic versioning.
 #![forbid(unsafe_code)]
 
 mod codec;
@@ -53,8 +53,6 @@ mod convert;
 mod error;
 mod external;
 mod generator;
-#[doc(hidden)]
-pub mod horizon;
 pub mod monotonic;
 pub mod ordered;
 mod prefix;

@@ -97,6 +97,8 @@ impl Window {
     /// The bounds of the histogram are whatever `read` converts to a ULID, in ascending order; in
     /// any other order, the fraction is any number from 0 to 1. `None` if there are fewer than two
     /// bounds.
+    ///
+    /// Exempt from semantic versioning.
     #[doc(hidden)]
     pub fn fraction<T>(self, histogram: &[T], read: impl Fn(&T) -> Ulid) -> Option<f64> {
         if histogram.len() < 2 {
