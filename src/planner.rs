@@ -152,9 +152,10 @@ static STARTS_WITH: Predicate = Predicate {
     lower: c"ulid_prefix_lower",
     upper: c"ulid_prefix_upper",
     can_fail: true,
-    // SAFETY: called with a text.
     bounds: |datum, plain| {
-        Window::starting_with(unsafe { TextArg::from_datum(datum, plain) }.0).ok()
+        // SAFETY: called with a text.
+        let prefix = unsafe { TextArg::from_datum(datum, plain) };
+        Window::starting_with(prefix.0).ok()
     },
 };
 

@@ -112,10 +112,8 @@ impl Expr {
     /// The pointer is to an expression.
     unsafe fn made<T>(node: *mut T, plain: Plain) -> Self {
         // SAFETY: it is not null.
-        Self {
-            node: unsafe { NonNull::new_unchecked(node.cast()) },
-            plain,
-        }
+        let node = unsafe { NonNull::new_unchecked(node.cast()) };
+        Self { node, plain }
     }
 
     pub(super) fn as_ptr<T>(self) -> *mut T {

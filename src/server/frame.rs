@@ -123,9 +123,10 @@ impl<'call> Frame<'call> {
     #[inline(always)]
     pub(crate) unsafe fn of(fcinfo: FunctionCallInfo) -> Self {
         // SAFETY: the contract is that of this function.
+        let plain = unsafe { Plain::new() };
         Self {
             fcinfo,
-            plain: unsafe { Plain::new() },
+            plain,
             call: PhantomData,
         }
     }
