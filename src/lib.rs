@@ -1,100 +1,104 @@
 //! The extension: the functions that SQL calls, built on the library in pg_ulid/.
 //!
-//! [`server`] is all that touches the server, besides the hooks of the [`planner`] and the state of
-//! a process in [`generate`]. The other functions are safe Rust.
+//! PostgreSQL calls them through [`fmgr`]. [`datum`] and [`range`] have the SQL types, [`error`] the
+//! errors. [`functions`] only compute, [`generate`] has the state of a process, and [`ordered`] that
+//! of the server. [`planner`] and [`brin`] are called while queries are planned and indexes are built.
 
+mod brin;
+mod datum;
+mod error;
+mod fmgr;
 mod functions;
 mod generate;
+mod ordered;
 mod planner;
-mod server;
+mod range;
 
 #[cfg(feature = "pg_test")]
 pub(crate) mod pg_test;
 
 use std::ffi::CStr;
 
-use generate::Ordered;
-use pg_ulid::Ulid;
-use pgrx::pg_sys::{Oid, TransactionId};
-use server::datum::{
+use datum::{
     Bytea, ByteaArg, Cstring, Internal, ShortText, TextArg, TextString, Timestamp, TimestampTz,
     Uuid,
 };
-use server::range::{TstzRange, UlidWindow};
-use server::{brin, frame, horizon, shared};
+use ordered::{Ordered, horizon};
+use pg_ulid::Ulid;
+use pgrx::pg_sys::{Oid, TransactionId};
+use range::{TstzRange, UlidWindow};
 
 pgrx::pg_module_magic!(name, version);
 
+// The script is written by hand. pgrx's derive macros would make a varlena type, an operator class
+// without sort support and equalimage, and a hash class without extended hash. A test compares the
+// signatures with the catalog.
 pgrx::extension_sql_file!("../sql/ulid.sql", name = "ulid", bootstrap);
 
-// Every C function of the install script, by the symbol that it names. A symbol that a released
-// script names stays here for ever. All of them are STRICT.
-frame::export! {
-    functions {
-        ulid_in(text: &CStr) -> Ulid = functions::input;
-        ulid_out(ulid: Ulid) -> Cstring = functions::output;
-        ulid_to_text(ulid: Ulid) -> ShortText = functions::to_text;
-        ulid_from_text(text: TextString) -> Ulid = functions::from_text;
-        ulid_is_valid(text: TextArg) -> bool = functions::is_valid;
+// Every C function of the install script, by the symbol that it names. Never remove a symbol that a
+// released script names.
+fmgr::export! {
+    ulid_in(text: &CStr) -> Ulid = functions::input;
+    ulid_out(ulid: Ulid) -> Cstring = functions::output;
+    ulid_to_text(ulid: Ulid) -> ShortText = functions::to_text;
+    ulid_from_text(text: TextString) -> Ulid = functions::from_text;
+    ulid_is_valid(text: TextArg) -> bool = functions::is_valid;
 
-        ulid_smaller(a: &[u8; 16], b: &[u8; 16]) -> &[u8; 16] = functions::smaller;
-        ulid_larger(a: &[u8; 16], b: &[u8; 16]) -> &[u8; 16] = functions::larger;
+    ulid_smaller(a: &[u8; 16], b: &[u8; 16]) -> &[u8; 16] = functions::smaller;
+    ulid_larger(a: &[u8; 16], b: &[u8; 16]) -> &[u8; 16] = functions::larger;
 
-        bytea_to_ulid(bytes: ByteaArg) -> Ulid = functions::from_bytea;
-        timestamp_to_ulid(timestamp: Timestamp) -> Ulid = functions::from_timestamp;
-        ulid_to_timestamp(ulid: Ulid) -> Timestamp = functions::to_timestamp;
+    bytea_to_ulid(bytes: ByteaArg) -> Ulid = functions::from_bytea;
+    timestamp_to_ulid(timestamp: Timestamp) -> Ulid = functions::from_timestamp;
+    ulid_to_timestamp(ulid: Ulid) -> Timestamp = functions::to_timestamp;
 
-        gen_ulid() -> Ulid = generate::random;
-        gen_ulid_at(timestamp: TimestampTz) -> Ulid = generate::random_at;
-        gen_monotonic_ulid() -> Ulid = generate::monotonic;
-        gen_ordered_ulid() -> Ordered<Ulid> = generate::ordered, using time: horizon::in_transaction;
-        gen_ordered_uuid_v7() -> Ordered<Uuid> = generate::ordered_uuid_v7, using time: horizon::in_transaction;
-        ulid_ordered_time() -> Option<TimestampTz> = generate::ordered_time, using time: shared::last_time;
-        ulid_advance_ordered_time(id: Ulid, force: bool) -> TimestampTz = generate::advance_ordered_time, using time: shared::last_time;
-        gen_uuid_v7() -> Uuid = generate::uuid_v7;
-        gen_uuid_v7_at(timestamp: TimestampTz) -> Uuid = generate::uuid_v7_at;
+    gen_ulid() -> Ulid = generate::random;
+    gen_ulid_at(timestamp: TimestampTz) -> Ulid = generate::random_at;
+    gen_monotonic_ulid() -> Ulid = generate::monotonic;
+    gen_ordered_ulid() -> Ordered<Ulid> = ordered::gen_ulid;
+    gen_ordered_uuid_v7() -> Ordered<Uuid> = ordered::gen_uuid_v7;
+    ulid_ordered_time() -> Option<TimestampTz> = ordered::time;
+    ulid_advance_ordered_time(id: Ulid, force: bool) -> TimestampTz = ordered::advance_time;
+    gen_uuid_v7() -> Uuid = generate::uuid_v7;
+    gen_uuid_v7_at(timestamp: TimestampTz) -> Uuid = generate::uuid_v7_at;
 
-        ulid_extract_timestamp(ulid: Ulid) -> TimestampTz = functions::extract_timestamp;
-        ulid_extract_unix_ms(ulid: Ulid) -> i64 = functions::extract_unix_ms;
-        ulid_extract_randomness(ulid: Ulid) -> Bytea = functions::extract_randomness;
-        ulid_lower_bound(timestamp: TimestampTz) -> Ulid = functions::lower_bound;
-        ulid_upper_bound(timestamp: TimestampTz) -> Ulid = functions::upper_bound;
+    ulid_extract_timestamp(ulid: Ulid) -> TimestampTz = functions::extract_timestamp;
+    ulid_extract_unix_ms(ulid: Ulid) -> i64 = functions::extract_unix_ms;
+    ulid_extract_randomness(ulid: Ulid) -> Bytea = functions::extract_randomness;
+    ulid_lower_bound(timestamp: TimestampTz) -> Ulid = functions::lower_bound;
+    ulid_upper_bound(timestamp: TimestampTz) -> Ulid = functions::upper_bound;
 
-        ulid_range_lower(range: TstzRange) -> Ulid = functions::range_lower;
-        ulid_range_upper(range: TstzRange) -> Ulid = functions::range_upper;
-        ulid_contained_by_range(ulid: Ulid, window: UlidWindow) -> bool = functions::contained_by_range;
-        range_contains_ulid(window: UlidWindow, ulid: Ulid) -> bool = functions::range_contains;
+    ulid_range_lower(range: TstzRange) -> Ulid = functions::range_lower;
+    ulid_range_upper(range: TstzRange) -> Ulid = functions::range_upper;
+    ulid_contained_by_range(ulid: Ulid, window: UlidWindow) -> bool = functions::contained_by_range;
+    range_contains_ulid(window: UlidWindow, ulid: Ulid) -> bool = functions::range_contains;
 
-        ulid_prefix_lower(prefix: TextArg) -> Ulid = functions::prefix_lower;
-        ulid_prefix_upper(prefix: TextArg) -> Ulid = functions::prefix_upper;
-        ulid_starts_with(ulid: Ulid, prefix: TextArg) -> bool = functions::starts_with;
+    ulid_prefix_lower(prefix: TextArg) -> Ulid = functions::prefix_lower;
+    ulid_prefix_upper(prefix: TextArg) -> Ulid = functions::prefix_upper;
+    ulid_starts_with(ulid: Ulid, prefix: TextArg) -> bool = functions::starts_with;
 
-        ulid_to_typeid(prefix: TextArg, ulid: Ulid) -> ShortText = functions::to_typeid;
-        ulid_from_typeid(typeid: TextArg) -> Ulid = functions::from_typeid;
-        ulid_from_typeid_of(typeid: TextArg, prefix: TextArg) -> Ulid = functions::from_typeid_of;
-        typeid_prefix(typeid: TextArg) -> ShortText = functions::typeid_prefix;
+    ulid_to_typeid(prefix: TextArg, ulid: Ulid) -> ShortText = functions::to_typeid;
+    ulid_from_typeid(typeid: TextArg) -> Ulid = functions::from_typeid;
+    ulid_from_typeid_of(typeid: TextArg, prefix: TextArg) -> Ulid = functions::from_typeid_of;
+    typeid_prefix(typeid: TextArg) -> ShortText = functions::typeid_prefix;
 
-        ulid_from_uuid_v1(uuid: Uuid) -> Ulid = functions::from_uuid_v1;
-        ulid_to_uuid_v1(ulid: Ulid) -> Uuid = functions::to_uuid_v1;
-        ulid_from_uuid_v6(uuid: Uuid) -> Ulid = functions::from_uuid_v6;
-        ulid_to_uuid_v6(ulid: Ulid) -> Uuid = functions::to_uuid_v6;
-        ulid_to_uuid_v7(ulid: Ulid) -> Uuid = functions::to_uuid_v7;
-        ulid_from_snowflake(id: i64, epoch: TimestampTz) -> Ulid = functions::from_snowflake;
-        ulid_to_snowflake(ulid: Ulid, epoch: TimestampTz) -> i64 = functions::to_snowflake;
-        ulid_from_key(created_at: TimestampTz, key: i64) -> Ulid = functions::from_key;
-        ulid_to_key(ulid: Ulid) -> i64 = functions::to_key;
-        ulid_from_bytes(created_at: TimestampTz, bytes: ByteaArg) -> Ulid = functions::from_bytes;
-    }
-    hooks {
-        ulid_reset_ordered_time() -> () = horizon::reset;
-        ulid_ordered_horizon() -> Ulid = horizon::ordered_horizon;
-        ulid_ordered_since(pid: i32) -> Option<TimestampTz> = horizon::since_of_process;
-        ulid_ordered_since_prepared(transaction: TransactionId) -> Option<TimestampTz> = horizon::since_of_prepared;
-        ulid_range_support(request: Internal) -> Internal = planner::window_support;
-        ulid_range_sel(root: Internal, operator: Oid, arguments: Internal, relation: i32) -> f64 = planner::window_selectivity;
-        ulid_starts_with_support(request: Internal) -> Internal = planner::starts_with_support;
-        ulid_comparison_support(request: Internal) -> Internal = planner::comparison_support;
-        ulid_brin_minmax_opcinfo(typid: Internal) -> Internal = brin::minmax_opcinfo;
-        ulid_brin_minmax_multi_opcinfo(typid: Internal) -> Internal = brin::minmax_multi_opcinfo;
-    }
+    ulid_from_uuid_v1(uuid: Uuid) -> Ulid = functions::from_uuid_v1;
+    ulid_to_uuid_v1(ulid: Ulid) -> Uuid = functions::to_uuid_v1;
+    ulid_from_uuid_v6(uuid: Uuid) -> Ulid = functions::from_uuid_v6;
+    ulid_to_uuid_v6(ulid: Ulid) -> Uuid = functions::to_uuid_v6;
+    ulid_to_uuid_v7(ulid: Ulid) -> Uuid = functions::to_uuid_v7;
+    ulid_from_snowflake(id: i64, epoch: TimestampTz) -> Ulid = functions::from_snowflake;
+    ulid_to_snowflake(ulid: Ulid, epoch: TimestampTz) -> i64 = functions::to_snowflake;
+    ulid_from_key(created_at: TimestampTz, key: i64) -> Ulid = functions::from_key;
+    ulid_to_key(ulid: Ulid) -> i64 = functions::to_key;
+    ulid_from_bytes(created_at: TimestampTz, bytes: ByteaArg) -> Ulid = functions::from_bytes;
+    ulid_reset_ordered_time() -> () = horizon::reset;
+    ulid_ordered_horizon() -> Ulid = horizon::horizon;
+    ulid_ordered_since(pid: i32) -> Option<TimestampTz> = horizon::since_of_process;
+    ulid_ordered_since_prepared(transaction: TransactionId) -> Option<TimestampTz> = horizon::since_of_prepared;
+    ulid_range_support(request: Internal) -> Internal = planner::window_support;
+    ulid_range_sel(root: Internal, operator: Oid, arguments: Internal, relation: i32) -> f64 = planner::window_selectivity;
+    ulid_starts_with_support(request: Internal) -> Internal = planner::starts_with_support;
+    ulid_comparison_support(request: Internal) -> Internal = planner::comparison_support;
+    ulid_brin_minmax_opcinfo(typid: Internal) -> Internal = brin::minmax_opcinfo;
+    ulid_brin_minmax_multi_opcinfo(typid: Internal) -> Internal = brin::minmax_multi_opcinfo;
 }

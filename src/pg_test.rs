@@ -21,7 +21,7 @@ mod tests {
 
     use pgrx::prelude::*;
 
-    use crate::server::{frame, shared};
+    use crate::ordered::shmem;
     use crate::{SIGNATURES, generate::test_support as state};
     use pg_ulid::{Ulid, ordered, since_epoch, unix_ms};
 
@@ -39,19 +39,25 @@ mod tests {
     fn each_c_function_has_the_signature_that_rust_exports() {
         let mut exported: Vec<_> = SIGNATURES
             .iter()
-            .map(|(symbol, arguments, result)| {
-                format!("{symbol}({}) -> {result} strict", arguments.join(", "))
+            .map(|(symbol, arguments, result, is_strict)| {
+                let strict = if *is_strict { " strict" } else { "" };
+                format!("{symbol}({}) -> {result}{strict}", arguments.join(", "))
             })
             .collect();
         exported.sort();
         let declared = text(
-            "SELECT string_agg(format('%s(%s) -> %s%s', prosrc, arguments, format_type(prorettype, NULL),
-                                      CASE WHEN proisstrict THEN ' strict' END), E'\n' ORDER BY prosrc COLLATE \"C\")
-             FROM pg_proc, LATERAL (SELECT string_agg(format_type(type, NULL), ', ' ORDER BY n) AS arguments
-                                    FROM unnest(proargtypes) WITH ORDINALITY AS a (type, n)) AS a
+            "SELECT string_agg(
+                 format('%s(%s) -> %s%s', prosrc, arguments, format_type(prorettype, NULL),
+                        CASE WHEN proisstrict THEN ' strict' END),
+                 E'\\n' ORDER BY prosrc COLLATE \"C\")
+             FROM pg_proc, LATERAL (
+                 SELECT string_agg(format_type(type, NULL), ', ' ORDER BY n) AS arguments
+                 FROM unnest(proargtypes) WITH ORDINALITY AS a (type, n)) AS a
              WHERE prolang = (SELECT oid FROM pg_language WHERE lanname = 'c')
-             AND oid IN (SELECT objid FROM pg_depend WHERE refclassid = 'pg_extension'::regclass AND classid = 'pg_proc'::regclass
-                         AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'ulid'))
+             AND oid IN (
+                 SELECT objid FROM pg_depend
+                 WHERE refclassid = 'pg_extension'::regclass AND classid = 'pg_proc'::regclass
+                 AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'ulid'))
              AND pronamespace <> 'tests'::regnamespace",
         );
         assert_eq!(declared.lines().collect::<Vec<_>>(), exported);
@@ -65,7 +71,8 @@ mod tests {
         assert_eq!(
             text(&format!(
                 "SELECT (bool_and({}))::text FROM generate_series(1, 2) AS n,
-                        LATERAL (SELECT tstzrange(now() - n * interval '1 hour', NULL) OFFSET 0) AS v (r)",
+                        LATERAL (SELECT tstzrange(now() - n * interval '1 hour', NULL) OFFSET 0)
+                        AS v (r)",
                 [windows; 8].join(" AND ")
             )),
             "true"
@@ -73,20 +80,14 @@ mod tests {
     }
 
     mod failing {
-        use super::{Ulid, frame, shared};
-        use crate::server::frame::Plain;
-        use crate::server::report::{Error, Fault};
+        use super::{Ordering, shmem};
+        use crate::error::{self, Error};
 
-        frame::export! {
-            functions {
-                ulid_test_panic() -> bool = panic;
-                ulid_test_clock() -> bool = clock;
-                ulid_test_seed() -> bool = seed;
-                ulid_test_position() -> bool = position;
-            }
-            hooks {
-                ulid_test_attach() -> bool = attach;
-            }
+        crate::fmgr::export! {
+            ulid_test_panic() -> bool = panic;
+            ulid_test_clock() -> bool = clock;
+            ulid_test_seed() -> bool = seed;
+            ulid_test_attach() -> bool = attach;
         }
 
         #[allow(clippy::panic)]
@@ -94,23 +95,17 @@ mod tests {
             panic!("what a test does")
         }
 
-        fn clock<'call>() -> Result<bool, Error<'call>> {
-            Err(Fault::Clock)?
+        fn clock() -> Result<bool, Error> {
+            Err(error::clock())
         }
 
-        fn seed<'call>() -> Result<bool, Error<'call>> {
-            Err(Fault::Seed)?
-        }
-
-        /// The position that the error names is not in the text.
-        fn position<'call>() -> Result<bool, Error<'call>> {
-            let error = Ulid::parse("01ARYZ6S41TSV4RRFFQ69G5FA€".as_bytes()).unwrap_err();
-            Err(Fault::Parse { text: c"01", error })?
+        fn seed() -> Result<bool, Error> {
+            Err(error::seed())
         }
 
         /// A second time, in addition to the last one of the server.
-        fn attach(_: Plain) -> bool {
-            shared::test_support::attached(c"ulid_test").load(super::Ordering::Relaxed) == 0
+        fn attach() -> bool {
+            shmem::test_support::attached(c"ulid_test").load(Ordering::Relaxed) == 0
         }
     }
 
@@ -118,7 +113,8 @@ mod tests {
     fn error_of(symbol: &str) -> String {
         let library = text("SELECT probin FROM pg_proc WHERE proname = 'gen_monotonic_ulid'");
         Spi::run(&format!(
-            "CREATE FUNCTION {symbol}() RETURNS boolean LANGUAGE c STRICT AS '{library}', '{symbol}'"
+            "CREATE FUNCTION {symbol}() RETURNS boolean
+             LANGUAGE c STRICT AS '{library}', '{symbol}'"
         ))
         .unwrap();
         error_of_call(symbol)
@@ -144,13 +140,41 @@ mod tests {
         assert_eq!(error_of("ulid_test_panic"), "XX000 what a test does");
     }
 
-    /// A panic while an error is reported would not be caught.
+    /// PostgreSQL calls a walker through a pointer, so it has a guard of its own.
     #[pg_test]
-    fn a_report_does_not_panic() {
-        assert_eq!(
-            error_of("ulid_test_position"),
-            "22P02 invalid input syntax for type ulid: \"01\""
-        );
+    fn a_panic_in_the_planner_is_an_error() {
+        use crate::planner::test_support::PANIC;
+
+        Spi::run("CREATE TABLE estimated (id ulid)").unwrap();
+        Spi::run("CREATE TABLE walked (id ulid) PARTITION BY RANGE (id)").unwrap();
+        Spi::run(
+            "CREATE FUNCTION planned() RETURNS text LANGUAGE plpgsql AS $$ BEGIN
+                 PERFORM FROM estimated WHERE id <@ tstzrange(now(), NULL);
+                 PERFORM FROM walked WHERE id <@ tstzrange(now(), NULL);
+                 RETURN 'no error';
+             EXCEPTION WHEN OTHERS THEN
+                 RETURN SQLSTATE || ' ' || SQLERRM;
+             END $$",
+        )
+        .unwrap();
+        for place in ["estimator", "walker"] {
+            PANIC.set(place);
+            let error = text("SELECT planned()");
+            PANIC.set("");
+            assert_eq!(error, format!("XX000 in the {place}"));
+        }
+        assert_eq!(text("SELECT planned()"), "no error");
+    }
+
+    /// The horizon is cached in a field of the snapshot that PostgreSQL does not use in a copy. If a
+    /// new major version does, this fails, and not the horizon.
+    #[pg_test]
+    #[allow(unsafe_code)]
+    fn an_active_snapshot_is_a_copy_without_a_completion_count() {
+        // SAFETY: a test runs within a query, whose snapshot is active.
+        let snapshot = unsafe { &*pg_sys::GetActiveSnapshot() };
+        assert!(snapshot.copied);
+        assert_eq!(snapshot.snapXactCompletionCount, 0);
     }
 
     /// SQL can neither set the clock before 1970 nor take away the operating system's randomness.
@@ -203,7 +227,7 @@ mod tests {
     /// One test for everything that changes the last time, as tests run at once and share it.
     #[pg_test]
     fn ordered_ids_go_on_from_the_last_time_of_the_server() {
-        let last_time = shared::test_support::last_time();
+        let last_time = shmem::last_time();
         let next = || ordered::time_of(text("SELECT gen_ordered_ulid()::text").parse().unwrap());
         let clock = || ordered::clock(since_epoch().unwrap()).unwrap();
         let first = next();
@@ -229,10 +253,10 @@ mod tests {
     /// The first caller creates the last time, as zero, and every later caller finds the same one.
     #[pg_test]
     fn a_last_time_is_made_once() {
-        let attached = || shared::test_support::attached(c"ulid_test_once");
+        let attached = || shmem::test_support::attached(c"ulid_test_once");
         assert_eq!(attached().swap(41, Ordering::Relaxed), 0);
         assert_eq!(attached().load(Ordering::Relaxed), 41);
-        assert!(!std::ptr::eq(attached(), shared::test_support::last_time()));
+        assert!(!std::ptr::eq(attached(), shmem::last_time()));
     }
 
     /// A library of another release may have begun the order: ids can be generated, and their
@@ -243,7 +267,7 @@ mod tests {
             "SELECT ulid_reset_ordered_time()::text",
             "SELECT gen_ordered_ulid()::text",
         ] {
-            assert!(shared::test_support::beside_another_layout(|| {
+            assert!(shmem::test_support::beside_another_layout(|| {
                 text(statement);
                 assert_eq!(
                     error_of_call("ulid_ordered_horizon"),
@@ -259,9 +283,9 @@ mod tests {
     fn a_server_without_room_gives_its_own_error() {
         // Those of the other tests exist already.
         for name in [c"ulid_ordered_time", c"ulid_test_once", c"ulid_test_layout"] {
-            shared::test_support::attached(name);
+            shmem::test_support::attached(name);
         }
-        shared::test_support::exhaust();
+        shmem::test_support::exhaust();
         let error =
             "53200 not enough shared memory for data structure \"ulid_test\" (64 bytes requested)";
         assert_eq!(error_of("ulid_test_attach"), error);
@@ -270,7 +294,7 @@ mod tests {
         text("SELECT gen_ordered_ulid()::text");
     }
 
-    /// Core plans such an expression only for other extensions.
+    /// PostgreSQL plans such an expression only for other extensions.
     #[pg_test]
     #[allow(unsafe_code)]
     fn an_expression_of_no_query_stays_what_it_is() {

@@ -1,39 +1,38 @@
-//! What the planner learns about windows of time, `ulid <@ tstzrange`, and about
-//! `ulid_starts_with`: bounds for an index ([`index_condition`]), plain comparisons if they allow a
-//! partitioned table to be pruned ([`simplify`]), and an estimate of the rows ([`selectivity`]).
+//! Planner support for `ulid <@ tstzrange` and for `ulid_starts_with`: bounds for an index
+//! ([`index_condition`]), comparisons that allow partition pruning ([`simplify`]), and an estimate
+//! of the rows ([`selectivity`]).
 //!
 //! The index and the partitions may also be those of a uuid column, of which the planner sees a
-//! relabelling as ulid: both types have the same bytes in the same order. [`comparison`] does the
+//! RelabelType to ulid: both types have the same bytes in the same order. [`comparison`] does the
 //! same for `=`, `<`, `<=`, `>=` and `>` between a uuid column and a ulid, and makes the cast of a
 //! uuid an explicit one, which postgres_fdw sends.
 //!
 //! This runs inside other people's queries. Every part of it follows these rules:
-//! - A node appears in only one place of a tree, because the planner changes trees in place. What
-//!   is used again is copied.
-//! - What is evaluated twice is stable and contains no sub-select; what is evaluated for each row
-//!   is cheap as well. A list of what is allowed decides, in one walk.
+//! - A node appears in only one place of a tree, because the planner changes trees in place. What is
+//!   used again is copied.
+//! - An expression that is evaluated twice is stable and contains no sub-select. One that is
+//!   evaluated for each row is cheap as well. A list of the nodes that are allowed decides, in one
+//!   walk.
 //! - Where an index, statistics, a partition key or a grouping set calls the predicate, it stays as
-//!   it is: these are found by equality. Those of the partitions are not looked at, as that would
-//!   lock them all.
+//!   it is: equal() finds these. Those of the partitions are not looked at, as that would lock all
+//!   partitions.
 //! - The type of an argument is checked before its value is read: any operator can name an
 //!   estimator.
-//! - An operator of another family is used only if it is ours or core's.
-//! - Nothing is planned that can raise an error for what the planner knows: estimators evaluate
-//!   what is stable.
-//! - What a query calls in place of what was written, its role may call, as well as what was
-//!   written; if not everybody may, its plan is for that role alone. It is made again when one of
-//!   these functions changes, unless it is core's.
-//! - Every function of the server is called without a wrapper ([`super::server`]), by who has a
-//!   [`Plain`], which each [`Expr`] and [`Root`] has: nothing here has anything to drop or catches
-//!   anything.
+//! - An operator of another family is used only if it is ours or a built-in one.
+//! - A call that can fail is never planned for arguments that the planner knows: selectivity
+//!   functions evaluate stable expressions at plan time.
+//! - The rewritten query calls only functions that the role may execute, and only if it may execute
+//!   the original. A plan for which that was asked depends on the role (dependsOnRole) and on the
+//!   functions (invalItems), except built-in ones.
 //!
-//! # The contract of this module
-//! PostgreSQL calls a hook with nodes that it holds, and waits for the answer. Until then, those
-//! nodes and what they lead to stay where they are; what is made meanwhile lives in the planner's
-//! memory context. The types of [`node`] are made of nothing else: by the hooks below, from their
-//! arguments, and by each other. Only what makes them from a plain pointer is unsafe. A hook runs
-//! within a transaction, so each type, operator and function that a node names can be looked up;
-//! one that is dropped meanwhile is an ERROR, or not found.
+//! # What makes the pointers valid
+//! PostgreSQL calls a support function or an estimator with nodes that it holds, and waits for the
+//! answer. Until then, those nodes and what they point to stay where they are. New nodes live in the
+//! planner's memory context. The types of [`node`] are made of nothing else: by the functions below,
+//! from their arguments, and by each other. Only what makes them from a pointer is unsafe.
+//!
+//! The planner runs within a transaction, so each type, operator and function that a node names can
+//! be looked up. One that is dropped meanwhile is an ERROR, or not found.
 
 mod catalog;
 mod comparison;
@@ -45,27 +44,29 @@ mod simplify;
 use std::ffi::{CStr, c_void};
 
 use node::{Expr, Root};
+use pg_ulid::Window;
 use pgrx::pg_sys::{self, Const, Datum, NodeTag, Oid};
 
-use super::server::datum::{Internal, TextArg};
-use super::server::frame::{Argument, Plain};
-use super::server::range::range_window;
-use pg_ulid::Window;
+use crate::datum::{Internal, TextArg};
+use crate::fmgr::guarded;
+use crate::range::TstzRange;
+
+pub(crate) use node::elements;
 
 /// The planner support function of `ulid <@ tstzrange` and its commutator.
-pub(super) fn window_support(request: Internal, plain: Plain) -> Internal {
-    support(request, Some(&WINDOW), plain)
+pub(super) fn window_support(request: Internal) -> Internal {
+    support(request, Some(&WINDOW))
 }
 
 /// The planner support function of `ulid_starts_with`.
-pub(super) fn starts_with_support(request: Internal, plain: Plain) -> Internal {
-    support(request, Some(&STARTS_WITH), plain)
+pub(super) fn starts_with_support(request: Internal) -> Internal {
+    support(request, Some(&STARTS_WITH))
 }
 
 /// The planner support function of `ulid_eq`, `ulid_ne`, `ulid_lt`, `ulid_le`, `ulid_ge` and
 /// `ulid_gt`.
-pub(super) fn comparison_support(request: Internal, plain: Plain) -> Internal {
-    support(request, None, plain)
+pub(super) fn comparison_support(request: Internal) -> Internal {
+    support(request, None)
 }
 
 /// The answer of a support function: a node, or the request itself.
@@ -73,7 +74,7 @@ type Answer = Option<*mut c_void>;
 
 /// Answers a request about a predicate, or, without one, about a comparison.
 #[allow(unsafe_code)]
-fn support(request: Internal, predicate: Option<&'static Predicate>, plain: Plain) -> Internal {
+fn support(request: Internal, predicate: Option<&'static Predicate>) -> Internal {
     use NodeTag::{
         T_SupportRequestIndexCondition, T_SupportRequestSelectivity, T_SupportRequestSimplify,
     };
@@ -83,18 +84,16 @@ fn support(request: Internal, predicate: Option<&'static Predicate>, plain: Plai
     // and which nobody else uses meanwhile.
     let answer = unsafe {
         match ((*request.cast::<pg_sys::Node>()).type_, predicate) {
-            (T_SupportRequestIndexCondition, None) => {
-                comparison::answer(&mut *request.cast(), plain)
-            }
+            (T_SupportRequestIndexCondition, None) => comparison::answer(&mut *request.cast()),
             (T_SupportRequestIndexCondition, Some(predicate)) => {
-                index_condition::answer(&mut *request.cast(), predicate, plain)
+                index_condition::answer(&mut *request.cast(), predicate)
             }
-            (T_SupportRequestSimplify, None) => comparison::simplify(&*request.cast(), plain),
+            (T_SupportRequestSimplify, None) => comparison::simplify(&*request.cast()),
             (T_SupportRequestSimplify, Some(predicate)) => {
-                simplify::answer(&*request.cast(), predicate, plain)
+                simplify::answer(&*request.cast(), predicate)
             }
             (T_SupportRequestSelectivity, Some(predicate)) => {
-                selectivity::answer(&mut *request.cast(), predicate, plain)
+                selectivity::answer(&mut *request.cast(), predicate)
             }
             _ => None,
         }
@@ -110,13 +109,12 @@ pub(super) fn window_selectivity(
     operator: Oid,
     arguments: Internal,
     relation: i32,
-    plain: Plain,
 ) -> f64 {
     let (root, arguments) = (root.0.cast(), arguments.0.cast());
-    let function = catalog::function_of(operator, plain);
+    let function = catalog::function_of(operator);
     // SAFETY: PostgreSQL calls an estimator with the query's root and the arguments of the
     // operator.
-    unsafe { selectivity::of_restriction(root, function, arguments, relation, &WINDOW, plain) }
+    unsafe { selectivity::of_restriction(root, function, arguments, relation, &WINDOW) }
 }
 
 /// A predicate that is true for the ulids between two bounds.
@@ -131,7 +129,7 @@ struct Predicate {
     can_fail: bool,
     /// The bounds for a value of that type that is not null. `None` if the predicate raises an
     /// error for it; that is left to whoever evaluates the predicate.
-    bounds: unsafe fn(Datum, Plain) -> Option<Window>,
+    bounds: unsafe fn(Datum) -> Option<Window>,
 }
 
 /// `ulid <@ tstzrange`
@@ -142,7 +140,7 @@ static WINDOW: Predicate = Predicate {
     upper: c"ulid_range_upper",
     can_fail: false,
     // SAFETY: called with a tstzrange.
-    bounds: |datum, plain| Some(unsafe { range_window(datum, plain) }),
+    bounds: |datum| Some(unsafe { guarded::<TstzRange>(datum) }.0),
 };
 
 /// `ulid_starts_with(ulid, text)`
@@ -152,9 +150,9 @@ static STARTS_WITH: Predicate = Predicate {
     lower: c"ulid_prefix_lower",
     upper: c"ulid_prefix_upper",
     can_fail: true,
-    bounds: |datum, plain| {
+    bounds: |datum| {
         // SAFETY: called with a text.
-        let prefix = unsafe { TextArg::from_datum(datum, plain) };
+        let prefix = unsafe { guarded::<TextArg>(datum) };
         Window::starting_with(prefix.0).ok()
     },
 };
@@ -172,7 +170,7 @@ impl Predicate {
         match argument.cast::<Const>() {
             Some(constant) if self.takes(argument) && !constant.constisnull => {
                 // SAFETY: the type of the constant was checked.
-                unsafe { (self.bounds)(constant.constvalue, argument.plain) }
+                unsafe { (self.bounds)(constant.constvalue) }
                     .map(Some)
                     .ok_or(Raises)
             }
@@ -204,7 +202,7 @@ impl Call {
             (true, false) => (second, first),
             _ => return None,
         };
-        if !catalog::has_sixteen_bytes(ulid.typid(), ulid.plain) {
+        if !catalog::has_sixteen_bytes(ulid.typid()) {
             return None;
         }
         // A range is relabelled as the domain that the operators take.
@@ -224,13 +222,12 @@ impl Call {
     /// not execute what the comparisons call, or if computing them while the query is planned could
     /// raise an error.
     fn comparisons(&self, root: Root, family: Oid) -> Option<[Expr; 2]> {
-        let plain = root.plain;
-        let order = Order::of(self.ulid.typid(), family, plain)
-            .or_else(|| Order::of(pg_sys::UUIDOID, family, plain))?;
+        let order = Comparison::of(self.ulid.typid(), family)
+            .or_else(|| Comparison::of(pg_sys::UUIDOID, family))?;
         let (lower, upper) = match self.predicate.window(self.argument).ok()? {
             Some(window) => (
-                Expr::constant(order.typid, window.lower(), plain),
-                Expr::constant(order.typid, window.upper(), plain),
+                Expr::constant(order.typid, window.lower()),
+                Expr::constant(order.typid, window.upper()),
             ),
             None if self.predicate.can_fail && self.argument.contains_mutable_functions() => {
                 return None;
@@ -242,8 +239,8 @@ impl Call {
         };
         let called = [
             self.function,
-            catalog::function_of(order.greater_equal, plain),
-            catalog::function_of(order.less_equal, plain),
+            catalog::function_of(order.greater_equal),
+            catalog::function_of(order.less_equal),
         ];
         if !called
             .into_iter()
@@ -262,36 +259,46 @@ impl Call {
     /// there is something else under its name, or the user may not execute it.
     fn bound_call(&self, root: Root, name: &CStr, typid: Oid) -> Option<Expr> {
         let result = self.ulid.typid();
-        let function = catalog::sibling(
-            self.function,
-            name,
-            self.predicate.argument,
-            result,
-            root.plain,
-        )?;
+        let function = catalog::sibling(self.function, name, self.predicate.argument, result)?;
         root.may_execute(function)
             .then(|| Expr::call(function, result, self.argument.copy()).relabel(typid))
     }
 }
 
-/// The type in which values are compared, and its operators.
-struct Order {
+/// The type by whose operators values are compared, and these operators.
+struct Comparison {
     typid: Oid,
     greater_equal: Oid,
     less_equal: Oid,
 }
 
-impl Order {
-    /// The order of a type, if its operators belong to a family.
+impl Comparison {
+    /// The operators of a type, if they belong to a family.
     ///
-    /// They are those of the type's own btree class. What a family that somebody else made has as
-    /// its strategies says nothing.
-    fn of(typid: Oid, family: Oid, plain: Plain) -> Option<Self> {
-        let operator = |strategy: u32| catalog::operator(typid, strategy, family, plain);
+    /// They are those of the type's own btree class. The strategy numbers of a family that somebody
+    /// else made say nothing about its operators.
+    fn of(typid: Oid, family: Oid) -> Option<Self> {
+        let operator = |strategy: u32| catalog::operator(typid, strategy, family);
         Some(Self {
             typid,
             greater_equal: operator(pg_sys::BTGreaterEqualStrategyNumber)?,
             less_equal: operator(pg_sys::BTLessEqualStrategyNumber)?,
         })
+    }
+}
+
+/// Panics that only the tests inside a backend cause.
+#[cfg(feature = "pg_test")]
+pub(crate) mod test_support {
+    thread_local! {
+        /// Where the next panic happens.
+        pub(crate) static PANIC: std::cell::Cell<&'static str> = const { std::cell::Cell::new("") };
+    }
+
+    #[allow(clippy::panic)]
+    pub(crate) fn may_panic(place: &str) {
+        if PANIC.get() == place {
+            panic!("in the {place}");
+        }
     }
 }

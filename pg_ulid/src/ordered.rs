@@ -48,6 +48,9 @@ const RANDOM_BITS_OF_UUID_V7: u32 = 62 - LATE_FRACTION_BITS;
 /// A minute in 65536ths of a millisecond.
 pub const MINUTE: u64 = 60_000 << FRACTION_BITS;
 
+/// A day in 65536ths of a millisecond.
+pub const DAY: u64 = 24 * 60 * MINUTE;
+
 /// The time that follows `last` when the clock reads `clock`, both in 65536ths of a millisecond
 /// since the Unix epoch.
 ///
@@ -144,6 +147,14 @@ pub const fn uuid_v7(time: u64, randomness: u64) -> u128 {
     let high = time >> FRACTION_BITS << 16 | time >> LATE_FRACTION_BITS & 0xfff;
     let low = time << RANDOM_BITS_OF_UUID_V7 | randomness & ((1 << RANDOM_BITS_OF_UUID_V7) - 1);
     rfc_9562(7, high, low)
+}
+
+/// The inverse of [`uuid_v7`]: the time of such a UUID in 65536ths of a millisecond since the Unix
+/// epoch.
+pub const fn time_of_uuid_v7(uuid: u128) -> u64 {
+    let (high, low) = ((uuid >> 64) as u64, uuid as u64);
+    let late = low >> RANDOM_BITS_OF_UUID_V7 & ((1 << LATE_FRACTION_BITS) - 1);
+    high >> 16 << FRACTION_BITS | (high & 0xfff) << LATE_FRACTION_BITS | late
 }
 
 /// Advances the last time so that the next id is greater than this one, and returns its new value.

@@ -1,60 +1,54 @@
-//! What the planner's hooks look up about types, operators and functions. All of this needs a
-//! transaction, which every hook runs within; a type or a class that does not exist is an ERROR,
-//! and other things are not found.
+//! Catalog lookups about types, operators and functions. They need a transaction, within which the
+//! planner runs. A type or an operator class that does not exist is an ERROR; other objects are not
+//! found.
 #![allow(unsafe_code)]
 
 use std::ffi::{CStr, c_int};
 
+use pg_ulid::Ulid;
 use pgrx::pg_sys::{self, Datum, FormData_pg_proc, HeapTuple, Oid, SysCacheIdentifier};
 
-use crate::server;
-use crate::server::datum::TextArg;
-use crate::server::frame::{Argument, Plain};
-use pg_ulid::Ulid;
+use crate::datum::TextArg;
+use crate::fmgr::guarded;
 
 /// The type itself, or the one that the domain is over.
-pub(super) fn base_type(typid: Oid, _: Plain) -> Oid {
+pub(super) fn base_type(typid: Oid) -> Oid {
     // SAFETY: a type that does not exist is an ERROR.
-    unsafe { server::getBaseType(typid) }
+    unsafe { pg_sys::getBaseType(typid) }
 }
 
 /// Whether values of a type can be read as ulids: 16 bytes, passed by reference.
-pub(super) fn has_sixteen_bytes(typid: Oid, _: Plain) -> bool {
+pub(super) fn has_sixteen_bytes(typid: Oid) -> bool {
     let (mut length, mut by_value) = (0, true);
     // SAFETY: a type that does not exist is an ERROR.
-    unsafe { server::get_typlenbyval(typid, &mut length, &mut by_value) };
+    unsafe { pg_sys::get_typlenbyval(typid, &mut length, &mut by_value) };
     usize::try_from(length) == Ok(size_of::<Ulid>()) && !by_value
 }
 
 /// The btree operator family that defines the order of a type.
-pub(super) fn default_family(typid: Oid, _: Plain) -> Option<Oid> {
-    // SAFETY: a type that does not exist is an ERROR; an entry of this cache is never freed.
+pub(super) fn default_family(typid: Oid) -> Option<Oid> {
+    // SAFETY: a type that does not exist is an ERROR. An entry of the type cache is never freed.
     let family = unsafe {
-        (*server::lookup_type_cache(typid, pg_sys::TYPECACHE_BTREE_OPFAMILY as c_int)).btree_opf
+        (*pg_sys::lookup_type_cache(typid, pg_sys::TYPECACHE_BTREE_OPFAMILY as c_int)).btree_opf
     };
     (family != Oid::INVALID).then_some(family)
 }
 
 /// The operator that is a strategy of a type's own btree family, if it belongs to another family,
 /// too.
-pub(super) fn operator(typid: Oid, strategy: u32, family: Oid, plain: Plain) -> Option<Oid> {
+pub(super) fn operator(typid: Oid, strategy: u32, family: Oid) -> Option<Oid> {
     // SAFETY: what does not exist is not found.
     unsafe {
-        let operator = server::get_opfamily_member(
-            default_family(typid, plain)?,
-            typid,
-            typid,
-            strategy as i16,
-        );
-        (operator != Oid::INVALID && server::op_in_opfamily(operator, family)).then_some(operator)
+        let operator =
+            pg_sys::get_opfamily_member(default_family(typid)?, typid, typid, strategy as i16);
+        (operator != Oid::INVALID && pg_sys::op_in_opfamily(operator, family)).then_some(operator)
     }
 }
 
 /// The strategy of an operator in a type's own btree family, 1 to 5 for `<` to `>`.
-pub(super) fn strategy(operator: Oid, typid: Oid, plain: Plain) -> Option<u32> {
+pub(super) fn strategy(operator: Oid, typid: Oid) -> Option<u32> {
     // SAFETY: what does not exist is not found.
-    let strategy =
-        unsafe { server::get_op_opfamily_strategy(operator, default_family(typid, plain)?) };
+    let strategy = unsafe { pg_sys::get_op_opfamily_strategy(operator, default_family(typid)?) };
     u32::try_from(strategy)
         .ok()
         .filter(|&strategy| strategy != 0)
@@ -62,80 +56,74 @@ pub(super) fn strategy(operator: Oid, typid: Oid, plain: Plain) -> Option<u32> {
 
 /// The comparison of two values of a type by a function: a strategy of the type's own btree family,
 /// or its negator.
-pub(super) fn comparison(function: Oid, typid: Oid, plain: Plain) -> Option<Oid> {
-    let family = default_family(typid, plain)?;
+pub(super) fn comparison(function: Oid, typid: Oid) -> Option<Oid> {
+    let family = default_family(typid)?;
     (1..=pg_sys::BTMaxStrategyNumber)
-        .filter_map(|strategy| operator(typid, strategy, family, plain))
+        .filter_map(|strategy| operator(typid, strategy, family))
         // SAFETY: the operator exists; invalid if it has no negator.
-        .flat_map(|operator| [operator, unsafe { server::get_negator(operator) }])
-        .find(|&operator| function_of(operator, plain) == function)
+        .flat_map(|operator| [operator, unsafe { pg_sys::get_negator(operator) }])
+        .find(|&operator| function_of(operator) == function)
 }
 
 /// The function of an operator; invalid if there is no such operator.
-pub(super) fn function_of(operator: Oid, _: Plain) -> Oid {
+pub(super) fn function_of(operator: Oid) -> Oid {
     // SAFETY: what does not exist is not found.
-    unsafe { server::get_opcode(operator) }
+    unsafe { pg_sys::get_opcode(operator) }
 }
 
-/// Whether a function is written in SQL, so that the planner may put its body in place of a call.
-/// Core's are not, as none of them calls ours.
-pub(super) fn is_sql(function: Oid, _: Plain) -> bool {
+/// Whether a function is written in SQL, so that the planner may inline it. Built-in functions are
+/// skipped: none of them calls ours.
+pub(super) fn is_sql(function: Oid) -> bool {
     if function.to_u32() < pg_sys::FirstUnpinnedObjectId {
         return false;
     }
-    // SAFETY: the cache is that of pg_proc, whose structure this is.
+    // SAFETY: the cache is that of pg_proc, whose struct this is.
     unsafe {
         let tuple =
-            server::SearchSysCache1(SysCacheIdentifier::PROCOID as c_int, Datum::from(function));
+            pg_sys::SearchSysCache1(SysCacheIdentifier::PROCOID as c_int, Datum::from(function));
         if tuple.is_null() {
             return false;
         }
         let language = (*pg_sys::GETSTRUCT(tuple).cast::<FormData_pg_proc>()).prolang;
-        server::ReleaseSysCache(tuple);
+        pg_sys::ReleaseSysCache(tuple);
         language == Oid::from(pg_sys::SQLlanguageId)
     }
 }
 
 /// The function of this name, argument and result in the schema of another one, if a call of it
 /// runs the C symbol of that name in the library of the other one, and nothing before or after it.
-pub(super) fn sibling(
-    function: Oid,
-    name: &CStr,
-    argument: Oid,
-    result: Oid,
-    plain: Plain,
-) -> Option<Oid> {
+pub(super) fn sibling(function: Oid, name: &CStr, argument: Oid, result: Oid) -> Option<Oid> {
     let by_signature = SysCacheIdentifier::PROCNAMEARGSNSP as c_int;
     let by_oid = SysCacheIdentifier::PROCOID as c_int;
     // SAFETY: the keys are of the types of these caches, which are of pg_proc, and the attributes
     // read as texts are texts. The query calls the function, but nothing prevents another session
     // from dropping it.
     unsafe {
-        let types = Datum::from(server::buildoidvector(&argument, 1));
-        let schema = Datum::from(server::get_func_namespace(function));
+        let types = Datum::from(pg_sys::buildoidvector(&argument, 1));
+        let schema = Datum::from(pg_sys::get_func_namespace(function));
         let tuple =
-            server::SearchSysCache3(by_signature, Datum::from(name.as_ptr()), types, schema);
+            pg_sys::SearchSysCache3(by_signature, Datum::from(name.as_ptr()), types, schema);
         if tuple.is_null() {
             return None;
         }
-        let other = server::SearchSysCache1(by_oid, Datum::from(function));
+        let other = pg_sys::SearchSysCache1(by_oid, Datum::from(function));
         if other.is_null() {
-            server::ReleaseSysCache(tuple);
+            pg_sys::ReleaseSysCache(tuple);
             return None;
         }
         let text = |tuple, number| {
-            attribute(by_oid, tuple, number, plain).map(|datum| TextArg::from_datum(datum, plain).0)
+            attribute(by_oid, tuple, number).map(|datum| guarded::<TextArg>(datum).0)
         };
         let found = &*pg_sys::GETSTRUCT(tuple).cast::<FormData_pg_proc>();
         let is_ours = found.prolang == Oid::from(pg_sys::ClanguageId)
             && found.prorettype == result
             && !found.prosecdef
-            && attribute(by_oid, tuple, pg_sys::Anum_pg_proc_proconfig, plain).is_none()
+            && attribute(by_oid, tuple, pg_sys::Anum_pg_proc_proconfig).is_none()
             && text(tuple, pg_sys::Anum_pg_proc_prosrc) == Some(name.to_bytes())
             && text(tuple, pg_sys::Anum_pg_proc_probin) == text(other, pg_sys::Anum_pg_proc_probin);
         let found = found.oid;
-        server::ReleaseSysCache(other);
-        server::ReleaseSysCache(tuple);
+        pg_sys::ReleaseSysCache(other);
+        pg_sys::ReleaseSysCache(tuple);
         is_ours.then_some(found)
     }
 }
@@ -144,14 +132,9 @@ pub(super) fn sibling(
 ///
 /// # Safety
 /// The tuple is of this cache, and the number is one of the `Anum_` constants of its catalog.
-pub(super) unsafe fn attribute(
-    cache: c_int,
-    tuple: HeapTuple,
-    number: u32,
-    _: Plain,
-) -> Option<Datum> {
+pub(super) unsafe fn attribute(cache: c_int, tuple: HeapTuple, number: u32) -> Option<Datum> {
     let mut is_null = false;
     // SAFETY: the cache knows the attributes of its catalog.
-    let datum = unsafe { server::SysCacheGetAttr(cache, tuple, number as i16, &mut is_null) };
+    let datum = unsafe { pg_sys::SysCacheGetAttr(cache, tuple, number as i16, &mut is_null) };
     (!is_null).then_some(datum)
 }

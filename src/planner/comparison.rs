@@ -7,20 +7,15 @@ use pgrx::pg_sys::{
 
 use super::node::{self, Expr, Root, pair};
 use super::simplify::is_called_by_grouping_sets;
-use super::{Answer, Plain, catalog};
+use super::{Answer, catalog};
 
-/// The comparison by core's operator of uuid, which is exact. The planner asks only where the
+/// The comparison by PostgreSQL's operator of uuid, which is exact. The planner asks only where the
 /// operator of ulid does not belong to the index, and, of an operator, only where the other side is
 /// the same for all rows of a scan.
 #[allow(unsafe_code)]
-pub(super) fn answer(request: &mut SupportRequestIndexCondition, plain: Plain) -> Answer {
+pub(super) fn answer(request: &mut SupportRequestIndexCondition) -> Answer {
     // SAFETY: the request is the planner's.
-    let (root, clause) = unsafe {
-        (
-            Root::of(request.root, plain)?,
-            Expr::of(request.node, plain)?,
-        )
-    };
+    let (root, clause) = unsafe { (Root::of(request.root)?, Expr::of(request.node)?) };
     let operator = clause.cast::<OpExpr>()?.opno;
     let [left, right] = clause.arguments()?;
     let column_is_left = request.indexarg == 0;
@@ -34,14 +29,14 @@ pub(super) fn answer(request: &mut SupportRequestIndexCondition, plain: Plain) -
         return None;
     }
     // What the operator means, its own family says. With the sides exchanged, `<` becomes `>`.
-    let strategy = match catalog::strategy(operator, typid, plain)? {
+    let strategy = match catalog::strategy(operator, typid)? {
         strategy if column_is_left => strategy,
         strategy => BTMaxStrategyNumber + 1 - strategy,
     };
-    let exact = catalog::operator(UUIDOID, strategy, request.opfamily, plain)?;
+    let exact = catalog::operator(UUIDOID, strategy, request.opfamily)?;
     if ![operator, exact]
         .into_iter()
-        .all(|called| root.may_execute(catalog::function_of(called, plain)))
+        .all(|called| root.may_execute(catalog::function_of(called)))
     {
         return None;
     }
@@ -58,25 +53,25 @@ pub(super) fn answer(request: &mut SupportRequestIndexCondition, plain: Plain) -
 /// does not ask again: of a partition, of a branch of UNION ALL, of what a query groups by. So this
 /// is done for all; it changes nothing else but what EXPLAIN shows.
 #[allow(unsafe_code)]
-pub(super) fn simplify(request: &SupportRequestSimplify, plain: Plain) -> Answer {
+pub(super) fn simplify(request: &SupportRequestSimplify) -> Answer {
     // SAFETY: the request is the planner's, and holds a call.
     let (root, function, sides) = unsafe {
         (
-            Root::of(request.root, plain),
+            Root::of(request.root),
             (*request.fcall).funcid,
-            pair((*request.fcall).args, plain)?,
+            pair((*request.fcall).args)?,
         )
     };
     // A call that is not written as an operator becomes one, and under NOT another one: grouping
     // sets would not find it again.
     let query = root.as_ref().and_then(Root::query);
     if !sides.into_iter().any(Expr::is_implicit_cast)
-        || query.is_some_and(|query| is_called_by_grouping_sets(query, function, plain))
+        || query.is_some_and(|query| is_called_by_grouping_sets(query, function))
     {
         return None;
     }
     let typid = sides[0].typid();
-    let operator = catalog::comparison(function, typid, plain)?;
+    let operator = catalog::comparison(function, typid)?;
     let [left, right] = sides.map(|side| {
         side.relabelled()
             .map_or(side, |inner| inner.copy().relabel(typid))

@@ -1,10 +1,9 @@
 //! Bounds for an index, in place of a predicate that is true between them.
 
-use pgrx::pg_sys::SupportRequestIndexCondition as Request;
+use pgrx::pg_sys::{self, SupportRequestIndexCondition as Request};
 
 use super::node::{self, Expr, Root};
-use super::{Answer, Call, Plain, Predicate};
-use crate::server;
+use super::{Answer, Call, Predicate};
 
 /// The bounds for an index on the ulid, which are exact.
 ///
@@ -12,20 +11,15 @@ use crate::server;
 /// it may be expensive. But it must not be volatile, and a sub-select must have become a parameter:
 /// its rows can differ from one execution to the next, whatever its functions are labelled.
 #[allow(unsafe_code)]
-pub(super) fn answer(request: &mut Request, predicate: &'static Predicate, plain: Plain) -> Answer {
+pub(super) fn answer(request: &mut Request, predicate: &'static Predicate) -> Answer {
     // SAFETY: the request is the planner's.
-    let (root, clause) = unsafe {
-        (
-            Root::of(request.root, plain)?,
-            Expr::of(request.node, plain)?,
-        )
-    };
+    let (root, clause) = unsafe { (Root::of(request.root)?, Expr::of(request.node)?) };
     let call = Call::of(predicate, request.funcid, clause.arguments()?)?;
     let argument = call.argument.as_ptr();
     // SAFETY: request and index are the planner's.
     unsafe {
-        if !server::is_pseudo_constant_for_index(request.root, argument, request.index)
-            || server::contain_subplans(argument)
+        if !pg_sys::is_pseudo_constant_for_index(request.root, argument, request.index)
+            || pg_sys::contain_subplans(argument)
         {
             return None;
         }

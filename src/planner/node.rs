@@ -1,57 +1,54 @@
-//! Expressions of the query that is being planned, and those made for it. The contract of [`super`]
-//! is what makes the pointers in these types valid.
+//! Expressions of the query that is being planned, and those made for it. [`super`] says what makes
+//! the pointers in these types valid.
 #![allow(unsafe_code)]
 
 use std::ffi::c_int;
 use std::ptr::{NonNull, null_mut};
 
+use pg_ulid::Ulid;
 use pgrx::pg_sys::{
-    self, BOOLOID, CoercionForm, Const, FuncExpr, List, Node, NodeTag, Oid, OpExpr, PlannerInfo,
-    Query, RangeTblEntry, RelabelType, Var,
+    self, BOOLOID, CoercionForm, Const, Datum, FuncExpr, List, ListCell, Node, NodeTag, Oid,
+    OpExpr, PlannerInfo, Query, RangeTblEntry, RelabelType, Var,
 };
 
 use super::catalog;
-use crate::server;
-use crate::server::frame::{Plain, Returned};
-use pg_ulid::Ulid;
 
 /// The root of a query's planning.
 #[derive(Clone, Copy)]
-pub(super) struct Root {
-    root: NonNull<PlannerInfo>,
-    pub(super) plain: Plain,
-}
+pub(super) struct Root(NonNull<PlannerInfo>);
 
 impl Root {
     /// The root, unless the pointer is null.
     ///
     /// # Safety
-    /// The pointer is that of a hook's request.
-    pub(super) unsafe fn of(root: *mut PlannerInfo, plain: Plain) -> Option<Self> {
-        NonNull::new(root).map(|root| Self { root, plain })
+    /// The pointer is that of a request of the planner.
+    pub(super) unsafe fn of(root: *mut PlannerInfo) -> Option<Self> {
+        NonNull::new(root).map(Self)
     }
 
     pub(super) fn as_ptr(self) -> *mut PlannerInfo {
-        self.root.as_ptr()
+        self.0.as_ptr()
     }
 
-    /// The query. Core plans an expression for itself with a root that has none.
+    /// The query. An expression that is planned for itself has a root without one.
     pub(super) fn query(&self) -> Option<&Query> {
-        // SAFETY: the contract of the module: both stay while the planner waits.
-        unsafe { self.root.as_ref().parse.as_ref() }
+        // SAFETY: as the parent module says, both stay while the planner waits.
+        unsafe { self.0.as_ref().parse.as_ref() }
     }
 
-    /// Whether the current user may execute a function. If not everybody may, a plan that is made
-    /// with this answer, whichever it is, is for this user alone. When the function changes, such
-    /// as its privileges, the plan is made again; core's are taken not to change, as core does.
+    /// Whether the current user may execute a function.
+    ///
+    /// If not everybody may, the plan depends on the role, whichever the answer is. It depends on
+    /// the function in any case: it is made again when the function or its privileges change.
+    /// PostgreSQL assumes that built-in functions do not change.
     pub(super) fn may_execute(self, function: Oid) -> bool {
         let may = |role| {
             // SAFETY: a function that does not exist is an ERROR.
             let result = unsafe {
                 #[cfg(feature = "pg15")]
-                let result = server::pg_proc_aclcheck(function, role, pg_sys::ACL_EXECUTE);
+                let result = pg_sys::pg_proc_aclcheck(function, role, pg_sys::ACL_EXECUTE);
                 #[cfg(not(feature = "pg15"))]
-                let result = server::object_aclcheck(
+                let result = pg_sys::object_aclcheck(
                     pg_sys::ProcedureRelationId,
                     function,
                     role,
@@ -64,27 +61,27 @@ impl Root {
         // SAFETY: every root has the state that all queries of a statement share, and nobody else
         // changes it meanwhile.
         unsafe {
-            server::record_plan_function_dependency(self.as_ptr(), function);
-            // What everybody may do is what the role zero may, in has_function_privilege() too.
+            pg_sys::record_plan_function_dependency(self.as_ptr(), function);
+            // The role zero has the privileges of PUBLIC, in has_function_privilege() too.
             may(Oid::INVALID) || {
-                (*self.root.as_ref().glob).dependsOnRole = true;
-                may(server::GetUserId())
+                (*self.0.as_ref().glob).dependsOnRole = true;
+                may(pg_sys::GetUserId())
             }
         }
     }
 }
 
-/// A structure that begins with a tag.
+/// A struct that begins with a tag.
 ///
 /// # Safety
-/// A node with this tag has this structure.
+/// A node with this tag is this struct.
 pub(super) unsafe trait Tagged {
     const TAG: NodeTag;
 }
 
 macro_rules! tagged {
     ($($type:ident $tag:ident),*) => {
-        // SAFETY: the name of a tag is that of its structure.
+        // SAFETY: the name of a tag is that of its struct.
         $(unsafe impl Tagged for $type { const TAG: NodeTag = NodeTag::$tag; })*
     };
 }
@@ -92,49 +89,46 @@ tagged!(Const T_Const, FuncExpr T_FuncExpr, OpExpr T_OpExpr, RelabelType T_Relab
 
 /// An expression. A copy of this is the same node, which may appear in only one place of a tree.
 #[derive(Clone, Copy)]
-pub(super) struct Expr {
-    node: NonNull<Node>,
-    pub(super) plain: Plain,
-}
+pub(super) struct Expr(NonNull<Node>);
 
 impl Expr {
     /// The expression, unless the pointer is null.
     ///
     /// # Safety
-    /// The pointer is that of a node in the request of a hook, or was made for its answer.
-    pub(super) unsafe fn of<T>(node: *mut T, plain: Plain) -> Option<Self> {
-        NonNull::new(node.cast()).map(|node| Self { node, plain })
+    /// The pointer is that of a node in a request of the planner, or was made for its answer.
+    pub(super) unsafe fn of<T>(node: *mut T) -> Option<Self> {
+        NonNull::new(node.cast()).map(Self)
     }
 
-    /// What a function of the server has made.
+    /// What a function of PostgreSQL has made.
     ///
     /// # Safety
     /// The pointer is to an expression.
-    unsafe fn made<T>(node: *mut T, plain: Plain) -> Self {
+    unsafe fn made<T>(node: *mut T) -> Self {
         // SAFETY: it is not null.
         let node = unsafe { NonNull::new_unchecked(node.cast()) };
-        Self { node, plain }
+        Self(node)
     }
 
     pub(super) fn as_ptr<T>(self) -> *mut T {
-        self.node.as_ptr().cast()
+        self.0.as_ptr().cast()
     }
 
-    /// The node as this structure, if its tag says so.
+    /// The node as this struct, if its tag says so.
     pub(super) fn cast<T: Tagged>(&self) -> Option<&T> {
-        // SAFETY: the contract of the module; the tag says what the structure is.
-        unsafe { (self.node.as_ref().type_ == T::TAG).then(|| self.node.cast().as_ref()) }
+        // SAFETY: as the parent module says; the tag says what the struct is.
+        unsafe { (self.0.as_ref().type_ == T::TAG).then(|| self.0.cast().as_ref()) }
     }
 
     /// The type of its value.
     pub(super) fn typid(self) -> Oid {
-        // SAFETY: the contract of the module; a kind of node that is no expression is an ERROR.
-        unsafe { server::exprType(self.as_ptr()) }
+        // SAFETY: as the parent module says. A node that is no expression is an ERROR.
+        unsafe { pg_sys::exprType(self.as_ptr()) }
     }
 
     /// That type, or the one that the domain is over.
     pub(super) fn base_type(self) -> Oid {
-        catalog::base_type(self.typid(), self.plain)
+        catalog::base_type(self.typid())
     }
 
     /// The two arguments of a call, written as a function or as an operator.
@@ -144,13 +138,13 @@ impl Expr {
             .map(|call| call.args)
             .or(self.cast::<FuncExpr>().map(|call| call.args))?;
         // SAFETY: the list is that of a call that the planner holds.
-        unsafe { pair(list, self.plain) }
+        unsafe { pair(list) }
     }
 
     /// A copy of it and everything below it.
     pub(super) fn copy(self) -> Self {
-        // SAFETY: the contract of the module.
-        unsafe { Self::made(server::copyObjectImpl(self.as_ptr()), self.plain) }
+        // SAFETY: as the parent module says.
+        unsafe { Self::made(pg_sys::copyObjectImpl(self.as_ptr())) }
     }
 
     /// Itself, which must be new, as another type with the same bytes: changed in place, or a
@@ -168,15 +162,15 @@ impl Expr {
         // have checked.
         unsafe {
             let relabelled =
-                server::applyRelabelType(self.as_ptr(), typid, -1, Oid::INVALID, form, -1, true);
-            Self::made(relabelled, self.plain)
+                pg_sys::applyRelabelType(self.as_ptr(), typid, -1, Oid::INVALID, form, -1, true);
+            Self::made(relabelled)
         }
     }
 
     /// What it relabels.
     pub(super) fn relabelled(self) -> Option<Self> {
-        // SAFETY: the contract of the module.
-        unsafe { Self::of(self.cast::<RelabelType>()?.arg, self.plain) }
+        // SAFETY: as the parent module says.
+        unsafe { Self::of(self.cast::<RelabelType>()?.arg) }
     }
 
     /// Whether it is an implicit cast from another type, not only from a domain over its own.
@@ -189,15 +183,22 @@ impl Expr {
     }
 
     /// A constant of a type of 16 bytes that is passed by reference.
-    pub(super) fn constant(typid: Oid, value: Ulid, plain: Plain) -> Self {
+    pub(super) fn constant(typid: Oid, value: Ulid) -> Self {
         let length = size_of::<Ulid>() as c_int;
         // SAFETY: the value is one of such a type, in the planner's memory context.
         unsafe {
-            let value = value.into_datum(plain);
-            Self::made(
-                server::makeConst(typid, -1, Oid::INVALID, length, value, false, false),
-                plain,
-            )
+            let bytes = pg_sys::palloc(size_of::<Ulid>()).cast::<[u8; 16]>();
+            bytes.write(value.to_bytes());
+            let value = Datum::from(bytes);
+            Self::made(pg_sys::makeConst(
+                typid,
+                -1,
+                Oid::INVALID,
+                length,
+                value,
+                false,
+                false,
+            ))
         }
     }
 
@@ -207,7 +208,7 @@ impl Expr {
         // SAFETY: the list is a new one.
         unsafe {
             let arguments = list([argument]);
-            let call = server::makeFuncExpr(
+            let call = pg_sys::makeFuncExpr(
                 function,
                 result,
                 arguments,
@@ -215,16 +216,16 @@ impl Expr {
                 Oid::INVALID,
                 form,
             );
-            Self::made(call, argument.plain)
+            Self::made(call)
         }
     }
 
     /// An operator between two expressions, which become parts of it.
     pub(super) fn op_clause(operator: Oid, left: Self, right: Self) -> Self {
-        let (plain, left, right) = (left.plain, left.as_ptr(), right.as_ptr());
+        let (left, right) = (left.as_ptr(), right.as_ptr());
         // SAFETY: what is made is an OpExpr of an operator that exists.
         unsafe {
-            let clause = server::make_opclause(
+            let clause = pg_sys::make_opclause(
                 operator,
                 BOOLOID,
                 false,
@@ -233,8 +234,8 @@ impl Expr {
                 Oid::INVALID,
                 Oid::INVALID,
             );
-            server::set_opfuncid(clause.cast());
-            Self::made(clause, plain)
+            pg_sys::set_opfuncid(clause.cast());
+            Self::made(clause)
         }
     }
 
@@ -242,19 +243,14 @@ impl Expr {
     pub(super) fn and(self, other: Self) -> Self {
         let and = pg_sys::BoolExprType::AND_EXPR;
         // SAFETY: the list is a new one.
-        unsafe {
-            Self::made(
-                server::makeBoolExpr(and, list([self, other]), -1),
-                self.plain,
-            )
-        }
+        unsafe { Self::made(pg_sys::makeBoolExpr(and, list([self, other]), -1)) }
     }
 
     /// Whether it calls a function that is not immutable. Estimators evaluate those that are
     /// stable.
     pub(super) fn contains_mutable_functions(self) -> bool {
-        // SAFETY: the contract of the module.
-        unsafe { server::contain_mutable_functions(self.as_ptr()) }
+        // SAFETY: as the parent module says.
+        unsafe { pg_sys::contain_mutable_functions(self.as_ptr()) }
     }
 }
 
@@ -265,7 +261,7 @@ pub(super) fn table<'query>(query: &'query Query, column: &Var) -> Option<&'quer
     }
     // SAFETY: the list is the query's, and has entries of this kind.
     let table = unsafe {
-        let table = server::elements(query.rtable).get((column.varno as usize).checked_sub(1)?)?;
+        let table = elements(query.rtable).get((column.varno as usize).checked_sub(1)?)?;
         &*table.ptr_value.cast::<RangeTblEntry>()
     };
     (table.rtekind == pg_sys::RTEKind::RTE_RELATION).then_some(table)
@@ -273,27 +269,34 @@ pub(super) fn table<'query>(query: &'query Query, column: &Var) -> Option<&'quer
 
 /// A list of expressions, which become parts of it.
 pub(super) fn list<const N: usize>(expressions: [Expr; N]) -> *mut List {
-    // SAFETY: the list is new at first, then the one that the function has returned.
-    expressions
-        .into_iter()
-        .fold(null_mut(), |list, next| unsafe {
-            server::lappend(list, next.as_ptr())
-        })
+    expressions.into_iter().fold(null_mut(), |list, next| {
+        // SAFETY: the list is new at first, then the one that the function has returned.
+        unsafe { pg_sys::lappend(list, next.as_ptr()) }
+    })
 }
 
 /// The expressions in a list of two.
 ///
 /// # Safety
-/// The list is one of expressions in the request of a hook.
-pub(super) unsafe fn pair(list: *const List, plain: Plain) -> Option<[Expr; 2]> {
+/// The list is one of expressions in a request of the planner.
+pub(super) unsafe fn pair(list: *const List) -> Option<[Expr; 2]> {
     // SAFETY: each element of a list of expressions points to one.
     unsafe {
-        let &[first, second] = server::elements(list) else {
+        let &[first, second] = elements(list) else {
             return None;
         };
-        Some([
-            Expr::of(first.ptr_value, plain)?,
-            Expr::of(second.ptr_value, plain)?,
-        ])
+        Some([Expr::of(first.ptr_value)?, Expr::of(second.ptr_value)?])
     }
+}
+
+/// The elements of a list, which PostgreSQL has only as inline functions.
+///
+/// # Safety
+/// The list is a valid one, or null for the empty list, and does not change while they are used.
+pub(crate) unsafe fn elements<'list>(list: *const List) -> &'list [ListCell] {
+    if list.is_null() {
+        return &[];
+    }
+    // SAFETY: a list that is not null has as many elements as its length says.
+    unsafe { std::slice::from_raw_parts((*list).elements, (*list).length as usize) }
 }

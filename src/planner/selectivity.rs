@@ -12,21 +12,20 @@ use pgrx::pg_sys::{
 
 use super::catalog::has_sixteen_bytes;
 use super::node::{Expr, pair};
-use super::{Answer, Call, Plain, Predicate};
-use crate::server;
+use super::{Answer, Call, Predicate};
 use pg_ulid::{Ulid, Window};
 
-/// The estimate if nothing is known: core's `DEFAULT_RANGE_INEQ_SEL`.
+/// The estimate if nothing is known: `DEFAULT_RANGE_INEQ_SEL` of selfuncs.h.
 const DEFAULT: f64 = 0.005;
 
-/// The estimate for a join: that of core's `contjoinsel`, which the operators use.
+/// The estimate for a join: that of `contjoinsel`, which the operators use.
 const JOIN: f64 = 0.001;
 
 /// The estimate for the predicate as a function, which, unlike an operator, has no estimator.
-pub(super) fn answer(request: &mut Request, predicate: &'static Predicate, plain: Plain) -> Answer {
+pub(super) fn answer(request: &mut Request, predicate: &'static Predicate) -> Answer {
     // SAFETY: the request is the planner's, and holds the arguments of a call.
     unsafe {
-        Call::of(predicate, request.funcid, pair(request.args, plain)?)?;
+        Call::of(predicate, request.funcid, pair(request.args)?)?;
         request.selectivity = if request.is_join {
             JOIN
         } else {
@@ -36,7 +35,6 @@ pub(super) fn answer(request: &mut Request, predicate: &'static Predicate, plain
                 request.args,
                 request.varRelid,
                 predicate,
-                plain,
             )
         };
     }
@@ -54,15 +52,16 @@ pub(super) unsafe fn of_restriction(
     arguments: *mut List,
     relation: c_int,
     predicate: &Predicate,
-    plain: Plain,
 ) -> f64 {
     let mut variable = VariableStatData::default();
     let mut other = std::ptr::null_mut();
     let mut variable_is_left = false;
-    // SAFETY: what core's function fills in is valid until the statistics are released. It
-    // evaluates the other side, which can raise whatever a user's function raises.
+    #[cfg(feature = "pg_test")]
+    super::test_support::may_panic("estimator");
+    // SAFETY: what get_restriction_variable fills in is valid until the statistics are released. It
+    // evaluates the other side, so it can raise any error of a user's function.
     unsafe {
-        if !server::get_restriction_variable(
+        if !pg_sys::get_restriction_variable(
             root,
             arguments,
             relation,
@@ -72,13 +71,13 @@ pub(super) unsafe fn of_restriction(
         ) {
             return DEFAULT;
         }
-        let other = Expr::of(other, plain);
+        let other = Expr::of(other);
         let is_null =
             other.is_some_and(|other| other.cast::<Const>().is_some_and(|value| value.constisnull));
         let window = other.and_then(|other| predicate.window(other).ok().flatten());
         let selectivity = match window {
             _ if is_null => 0.0,
-            Some(window) => of_window(&mut variable, function, window, plain).unwrap_or(DEFAULT),
+            Some(window) => of_window(&mut variable, function, window).unwrap_or(DEFAULT),
             None => DEFAULT,
         };
         if let (Some(release), false) = (variable.freefunc, variable.statsTuple.is_null()) {
@@ -97,13 +96,8 @@ pub(super) unsafe fn of_restriction(
 /// them.
 ///
 /// # Safety
-/// The variable is one that core filled in.
-unsafe fn of_window(
-    variable: &mut VariableStatData,
-    function: Oid,
-    window: Window,
-    plain: Plain,
-) -> Option<f64> {
+/// get_restriction_variable has filled the variable in.
+unsafe fn of_window(variable: &mut VariableStatData, function: Oid, window: Window) -> Option<f64> {
     if window.is_empty() {
         return Some(0.0);
     }
@@ -119,7 +113,7 @@ unsafe fn of_window(
         );
         // What the most common values and the histogram reveal is only for users who may read the
         // table, unless the function is leakproof.
-        if !server::statistic_proc_security_check(variable, function) {
+        if !pg_sys::statistic_proc_security_check(variable, function) {
             return None;
         }
         let numbers = pg_sys::ATTSTATSSLOT_NUMBERS;
@@ -128,7 +122,6 @@ unsafe fn of_window(
             variable.statsTuple,
             pg_sys::STATISTIC_KIND_MCV,
             numbers,
-            plain,
             |values, numbers| {
                 for (value, &frequency) in values.iter().zip(numbers) {
                     all_common += f64::from(frequency);
@@ -142,7 +135,6 @@ unsafe fn of_window(
             variable.statsTuple,
             pg_sys::STATISTIC_KIND_HISTOGRAM,
             0,
-            plain,
             |values, _| window.fraction(values, |value| read(value)),
         );
         let rest = (1.0 - nulls - all_common).max(0.0);
@@ -160,28 +152,27 @@ unsafe fn of_window(
 /// can name an estimator.
 ///
 /// # Safety
-/// The tuple is one of pg_statistic. What is shown cannot report an error.
+/// The tuple is one of pg_statistic. `show` does not raise an error: the slot would leak.
 unsafe fn with_slot<T>(
     tuple: HeapTuple,
     kind: u32,
     flags: u32,
-    plain: Plain,
     show: impl FnOnce(&[Datum], &[f32]) -> T,
 ) -> Option<T> {
     let mut slot = AttStatsSlot::default();
     let flags = (pg_sys::ATTSTATSSLOT_VALUES | flags) as c_int;
     // SAFETY: the tuple is one of pg_statistic; the slot has as many values and numbers as it says.
     unsafe {
-        if !server::get_attstatsslot(&mut slot, tuple, kind as c_int, Oid::INVALID, flags) {
+        if !pg_sys::get_attstatsslot(&mut slot, tuple, kind as c_int, Oid::INVALID, flags) {
             return None;
         }
-        let shown = has_sixteen_bytes(slot.valuetype, plain).then(|| {
+        let shown = has_sixteen_bytes(slot.valuetype).then(|| {
             show(
                 slice(slot.values, slot.nvalues),
                 slice(slot.numbers, slot.nnumbers),
             )
         });
-        server::free_attstatsslot(&mut slot);
+        pg_sys::free_attstatsslot(&mut slot);
         shown
     }
 }

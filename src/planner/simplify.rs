@@ -1,5 +1,5 @@
-//! Plain comparisons in place of a predicate, if a table is partitioned by ranges or lists of the
-//! ulid: pruning only knows operators of the partition key's family.
+//! Comparisons in place of a predicate, if a table is partitioned by ranges or lists of the ulid:
+//! pruning only knows operators of the partition key's family.
 #![allow(unsafe_code)]
 
 use std::ffi::{c_char, c_int, c_void};
@@ -9,86 +9,66 @@ use pgrx::pg_sys::{
     self, Datum, FuncExpr, HeapTuple, List, Node, NodeTag, Oid, OpExpr, ParamKind, QualCost, Query,
     SupportRequestSimplify as Request, SysCacheIdentifier, Var,
 };
+use pgrx::{PgMemoryContexts, pg_guard};
 
 use super::catalog::{attribute, is_sql};
-use super::node::{self, Expr, Root, pair};
-use super::{Answer, Call, Plain, Predicate};
-use crate::server;
+use super::node::{self, Expr, Root, elements, pair};
+use super::{Answer, Call, Predicate};
 
 /// The comparisons, as `AND`.
-pub(super) fn answer(request: &Request, predicate: &'static Predicate, plain: Plain) -> Answer {
+pub(super) fn answer(request: &Request, predicate: &'static Predicate) -> Answer {
     // SAFETY: the request is the planner's, and holds a call.
     let (root, function, arguments) = unsafe {
         (
-            Root::of(request.root, plain)?,
+            Root::of(request.root)?,
             (*request.fcall).funcid,
-            pair((*request.fcall).args, plain)?,
+            pair((*request.fcall).args)?,
         )
     };
     let call = Call::of(predicate, function, arguments)?;
     let query = root.query()?;
-    if is_called_by_grouping_sets(query, function, plain) || !can_be_repeated(root, call.argument) {
+    if is_called_by_grouping_sets(query, function) || !can_be_repeated(root, call.argument) {
         return None;
     }
     let column = Column::of(query, call.ulid)?;
-    let family = in_temporary_memory(plain, || {
-        let family = column.family(function, plain)?;
-        (!is_called_by_indexes_or_statistics(column.table, function, plain)).then_some(family)
+    let family = in_temporary_memory(|| {
+        let family = column.family(function)?;
+        (!is_called_by_indexes_or_statistics(column.table, function)).then_some(family)
     })?;
     let [lower, upper] = call.comparisons(root, family)?;
     Some(lower.and(upper).as_ptr())
 }
 
-/// Calls a function that may allocate much, whose result does not point to what it has allocated:
-/// that is freed. This may be done for each expression of a query, so it ends here if it was
-/// canceled.
-fn in_temporary_memory<T: Copy>(_: Plain, function: impl FnOnce() -> T + Copy) -> T {
-    use pg_sys::CurrentMemoryContext;
-
-    // SAFETY: the process has one thread, which runs SQL. After an ERROR, PostgreSQL sets the
-    // current context itself, and frees the new one with its parent.
-    unsafe {
-        if pg_sys::InterruptPending != 0 {
-            server::ProcessInterrupts();
-        }
-        let outer = CurrentMemoryContext;
-        // The sizes are core's ALLOCSET_DEFAULT_SIZES.
-        let inner =
-            server::AllocSetContextCreateInternal(outer, c"ulid".as_ptr(), 0, 8 << 10, 8 << 20);
-        CurrentMemoryContext = inner;
-        let result = function();
-        CurrentMemoryContext = outer;
-        server::MemoryContextDelete(inner);
-        result
-    }
+/// Calls a function in a memory context of its own, which is freed. Its result must not point there.
+///
+/// This may be called for each expression of a query, so it checks whether the query was canceled.
+fn in_temporary_memory<T: Copy>(function: impl FnOnce() -> T) -> T {
+    pgrx::check_for_interrupts!();
+    // SAFETY: the result does not point to the memory that is freed.
+    unsafe { PgMemoryContexts::new("ulid").switch_to(|_| function()) }
 }
 
 /// Whether the query has grouping sets and one of their expressions calls a function, at any depth,
-/// or one written in SQL, which may expand to such a call. A set nulls whatever equals one of its
-/// expressions that it leaves out. `AND` does not stay equal, since it becomes part of an `AND`
-/// around it.
+/// or a function written in SQL, which may be inlined to such a call.
 ///
-/// Nothing is expanded here to find out: that would also evaluate what a parameter leaves out,
-/// which can fail.
-pub(super) fn is_called_by_grouping_sets(query: &Query, function: Oid, plain: Plain) -> bool {
+/// A grouping set nulls each expression that is equal to one of those that it leaves out. `AND` does
+/// not stay equal, since the planner flattens it into an `AND` around it.
+///
+/// SQL functions are not inlined here to find out: that would also evaluate arguments that they do
+/// not use, which can fail.
+pub(super) fn is_called_by_grouping_sets(query: &Query, function: Oid) -> bool {
     if query.groupingSets.is_null() {
         return false;
     }
     let is_called = |expression: *mut Node| {
         // SAFETY: the expression is the query's.
-        unsafe {
-            calls(
-                expression,
-                &|called| called == function || is_sql(called, plain),
-                plain,
-            )
-        }
+        unsafe { calls(expression, &|called| called == function || is_sql(called)) }
     };
     // SAFETY: the list is the query's, and has entries of this kind. Until all expressions are
     // simplified, the target list refers to the grouping expressions here.
     #[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17")))]
     return unsafe {
-        server::elements(query.rtable).iter().any(|table| {
+        elements(query.rtable).iter().any(|table| {
             let table = &*table.ptr_value.cast::<pg_sys::RangeTblEntry>();
             table.rtekind == pg_sys::RTEKind::RTE_GROUP && is_called(table.groupexprs.cast())
         })
@@ -96,41 +76,43 @@ pub(super) fn is_called_by_grouping_sets(query: &Query, function: Oid, plain: Pl
     // SAFETY: the list is the query's, and has entries of this kind.
     #[cfg(any(feature = "pg15", feature = "pg16", feature = "pg17"))]
     return unsafe {
-        server::elements(query.targetList).iter().any(|entry| {
+        elements(query.targetList).iter().any(|entry| {
             let entry = &*entry.ptr_value.cast::<pg_sys::TargetEntry>();
             entry.ressortgroupref != 0 && is_called(entry.expr.cast())
         })
     };
 }
 
-/// Whether an expression can be evaluated twice instead of once, for each row: whether it is the
-/// same for all rows, and costs no more than core allows in `find_simplified_clause` of
-/// rangetypes.c.
+/// Whether an expression can be evaluated twice for each row: whether it is the same for all rows,
+/// and costs no more than `find_simplified_clause` in rangetypes.c allows.
 fn can_be_repeated(root: Root, expression: Expr) -> bool {
     let mut cost = QualCost::default();
-    // SAFETY: the contract of the module; only what is_other allows reaches core's function.
+    // SAFETY: as the parent module says; only nodes that is_other allows are estimated.
     unsafe {
         if is_other(expression.as_ptr(), null_mut()) {
             return false;
         }
-        server::cost_qual_eval_node(&mut cost, expression.as_ptr(), root.as_ptr());
+        pg_sys::cost_qual_eval_node(&mut cost, expression.as_ptr(), root.as_ptr());
         cost.startup + cost.per_tuple <= 10.0 * pg_sys::cpu_operator_cost
     }
 }
 
-/// Whether an expression contains anything but what is known to give the same result each time
+/// Whether an expression contains any other node than those that give the same result each time
 /// within a query: constants, parameters, columns of outer queries, and functions of these that are
 /// not volatile.
 ///
 /// # Safety
-/// The node is a valid one, or null, as core's walker passes it.
+/// The node is a valid one, or null, as a walker gets it.
+#[pg_guard]
 unsafe extern "C-unwind" fn is_other(node: *mut Node, context: *mut c_void) -> bool {
     use NodeTag::{
         T_CoalesceExpr, T_CoerceViaIO, T_Const, T_FuncExpr, T_List, T_MinMaxExpr, T_OpExpr,
         T_Param, T_RelabelType, T_SQLValueFunction, T_Var,
     };
 
-    // SAFETY: core's walker passes valid nodes or null; each node says of what kind it is.
+    #[cfg(feature = "pg_test")]
+    super::test_support::may_panic("walker");
+    // SAFETY: the walker passes valid nodes or null; the tag says of what kind a node is.
     unsafe {
         if node.is_null() {
             return false;
@@ -148,16 +130,17 @@ unsafe extern "C-unwind" fn is_other(node: *mut Node, context: *mut c_void) -> b
             _ => false,
         };
         !is_known
-            || server::check_functions_in_node(node, Some(is_volatile), null_mut())
-            || server::expression_tree_walker(node, Some(is_other), context)
+            || pg_sys::check_functions_in_node(node, Some(is_volatile), null_mut())
+            || expression_tree_walker(node, is_other, context)
     }
 }
 
 /// # Safety
-/// None: a function that does not exist is an ERROR. Core's checker has this signature.
+/// None: a function that does not exist is an ERROR. A check_function_callback has this signature.
+#[pg_guard]
 unsafe extern "C-unwind" fn is_volatile(function: Oid, _context: *mut c_void) -> bool {
     // SAFETY: a function that does not exist is an ERROR.
-    unsafe { server::func_volatile(function) == pg_sys::PROVOLATILE_VOLATILE as c_char }
+    unsafe { pg_sys::func_volatile(function) == pg_sys::PROVOLATILE_VOLATILE as c_char }
 }
 
 /// A column of a partitioned table, on which the planner holds a lock.
@@ -168,12 +151,12 @@ struct Column {
 }
 
 impl Column {
-    /// The column that an expression is, perhaps relabelled: as ulid, if its type is uuid or a
-    /// domain.
+    /// The column that an expression is, perhaps below a RelabelType to ulid, if its type is uuid or
+    /// a domain.
     ///
-    /// This decides whether the comparisons are useful, not whether they are correct: in a
-    /// sub-select that the planner tries to convert from EXISTS to ANY, the root is that of the
-    /// outer query, and the table is a different one.
+    /// This decides whether the comparisons are useful, not whether they are correct. In a sub-select
+    /// that the planner tries to convert from EXISTS to ANY, the root is that of the outer query, and
+    /// the table a different one.
     fn of(query: &Query, mut expression: Expr) -> Option<Self> {
         while let Some(inner) = expression.relabelled() {
             expression = inner;
@@ -189,27 +172,23 @@ impl Column {
 
     /// The operator family of the column in the key of its table. `None` if it is not there, or the
     /// key has an expression that calls this function, too.
-    fn family(&self, function: Oid, plain: Plain) -> Option<Oid> {
+    fn family(&self, function: Oid) -> Option<Oid> {
         let cache = SysCacheIdentifier::PARTRELID as c_int;
         // SAFETY: the cache is that of pg_partitioned_table, whose attributes these are. Its
         // classes exist.
         unsafe {
-            let tuple = server::SearchSysCache1(cache, Datum::from(self.table));
+            let tuple = pg_sys::SearchSysCache1(cache, Datum::from(self.table));
             if tuple.is_null() {
                 return None;
             }
-            let class = self.class(cache, tuple, plain);
-            let expressions = expressions(
-                cache,
-                tuple,
-                pg_sys::Anum_pg_partitioned_table_partexprs,
-                plain,
-            );
-            server::ReleaseSysCache(tuple);
-            if calls(expressions, &|called| called == function, plain) {
+            let class = self.class(cache, tuple);
+            let expressions =
+                expressions(cache, tuple, pg_sys::Anum_pg_partitioned_table_partexprs);
+            pg_sys::ReleaseSysCache(tuple);
+            if calls(expressions, &|called| called == function) {
                 return None;
             }
-            class.map(|class| server::get_opclass_family(class))
+            class.map(|class| pg_sys::get_opclass_family(class))
         }
     }
 
@@ -217,23 +196,13 @@ impl Column {
     ///
     /// # Safety
     /// The tuple is one of `pg_partitioned_table`, from this cache.
-    unsafe fn class(&self, cache: c_int, tuple: HeapTuple, plain: Plain) -> Option<Oid> {
+    unsafe fn class(&self, cache: c_int, tuple: HeapTuple) -> Option<Oid> {
         // SAFETY: these are attributes of this catalog, which are never null; the vectors have one
         // element for each column of the key.
         unsafe {
-            let columns = attribute(
-                cache,
-                tuple,
-                pg_sys::Anum_pg_partitioned_table_partattrs,
-                plain,
-            )?;
+            let columns = attribute(cache, tuple, pg_sys::Anum_pg_partitioned_table_partattrs)?;
             let columns = &*columns.cast_mut_ptr::<pg_sys::int2vector>();
-            let classes = attribute(
-                cache,
-                tuple,
-                pg_sys::Anum_pg_partitioned_table_partclass,
-                plain,
-            )?;
+            let classes = attribute(cache, tuple, pg_sys::Anum_pg_partitioned_table_partclass)?;
             let classes = &*classes.cast_mut_ptr::<pg_sys::oidvector>();
             let n = columns.dim1 as usize;
             let last = columns
@@ -246,78 +215,105 @@ impl Column {
     }
 }
 
-/// Whether an index of the table or its statistics contain a call of a function, at any depth: what
-/// is written in the query finds them by equality.
-fn is_called_by_indexes_or_statistics(table: Oid, function: Oid, plain: Plain) -> bool {
+/// Whether an index of the table or its extended statistics contain a call of a function, at any
+/// depth. The planner finds these for an expression of the query by equal().
+fn is_called_by_indexes_or_statistics(table: Oid, function: Oid) -> bool {
     let [no_lock, lock] = [pg_sys::NoLock as c_int, pg_sys::AccessShareLock as c_int];
     let list_calls = |list: *mut List| {
         // SAFETY: the list is a valid one of an index, which is not changed here, or null.
-        unsafe { calls(list.cast(), &|called| called == function, plain) }
+        unsafe { calls(list.cast(), &|called| called == function) }
     };
     // SAFETY: the planner holds a lock on the table.
     unsafe {
-        let relation = server::table_open(table, no_lock);
+        let relation = pg_sys::table_open(table, no_lock);
         let mut found = false;
-        for index in server::elements(server::RelationGetIndexList(relation)) {
-            let index = server::index_open(index.oid_value, lock);
-            found |= list_calls(server::RelationGetIndexPredicate(index))
-                || list_calls(server::RelationGetIndexExpressions(index));
-            server::index_close(index, lock);
+        for index in elements(pg_sys::RelationGetIndexList(relation)) {
+            let index = pg_sys::index_open(index.oid_value, lock);
+            found |= list_calls(pg_sys::RelationGetIndexPredicate(index))
+                || list_calls(pg_sys::RelationGetIndexExpressions(index));
+            pg_sys::index_close(index, lock);
         }
         let cache = SysCacheIdentifier::STATEXTOID as c_int;
-        for object in server::elements(server::RelationGetStatExtList(relation)) {
-            let tuple = server::SearchSysCache1(cache, Datum::from(object.oid_value));
+        for object in elements(pg_sys::RelationGetStatExtList(relation)) {
+            let tuple = pg_sys::SearchSysCache1(cache, Datum::from(object.oid_value));
             if !tuple.is_null() {
-                let expressions =
-                    expressions(cache, tuple, pg_sys::Anum_pg_statistic_ext_stxexprs, plain);
+                let expressions = expressions(cache, tuple, pg_sys::Anum_pg_statistic_ext_stxexprs);
                 found |= list_calls(expressions.cast());
-                server::ReleaseSysCache(tuple);
+                pg_sys::ReleaseSysCache(tuple);
             }
         }
-        server::table_close(relation, no_lock);
+        pg_sys::table_close(relation, no_lock);
         found
     }
 }
 
-/// The expressions in an attribute of a catalog, as the planner sees them; null if there are none.
+/// The expressions in an attribute of a catalog, simplified as the planner does; null if there are
+/// none.
 ///
 /// # Safety
 /// The tuple is of this cache, and the attribute a `pg_node_tree`.
-unsafe fn expressions(cache: c_int, tuple: HeapTuple, number: u32, plain: Plain) -> *mut Node {
-    // SAFETY: what a catalog keeps as pg_node_tree is the text of a node. Without a root, ours do
-    // not simplify.
+unsafe fn expressions(cache: c_int, tuple: HeapTuple, number: u32) -> *mut Node {
+    // SAFETY: a pg_node_tree is the text of a node. Without a root, our support functions do not
+    // simplify.
     unsafe {
-        let Some(tree) = attribute(cache, tuple, number, plain) else {
+        let Some(tree) = attribute(cache, tuple, number) else {
             return null_mut();
         };
-        let node = server::stringToNode(server::text_to_cstring(tree.cast_mut_ptr()));
-        server::eval_const_expressions(null_mut(), node.cast())
+        let node = pg_sys::stringToNode(pg_sys::text_to_cstring(tree.cast_mut_ptr()));
+        pg_sys::eval_const_expressions(null_mut(), node.cast())
     }
 }
 
-/// Whether an expression, or a list of some, calls a function that is sought.
+/// Whether an expression, or a list of expressions, calls one of the functions that are sought.
 ///
 /// # Safety
 /// The node is a valid one, or null.
-unsafe fn calls(node: *mut Node, is_sought: &dyn Fn(Oid) -> bool, _: Plain) -> bool {
+unsafe fn calls(node: *mut Node, is_sought: &dyn Fn(Oid) -> bool) -> bool {
     // SAFETY: the context is that of the walker, which only reads it.
     unsafe { find_call(node, from_ref(&is_sought).cast_mut().cast()) }
 }
 
 /// # Safety
 /// The node is a valid one, or null, and the context that of [`calls`].
+#[pg_guard]
 unsafe extern "C-unwind" fn find_call(node: *mut Node, context: *mut c_void) -> bool {
-    // SAFETY: core's walker passes valid nodes or null, and the context on as it is.
+    // SAFETY: a walker gets valid nodes or null, and the context as it was passed.
     unsafe {
         !node.is_null()
-            && (server::check_functions_in_node(node, Some(is_sought_function), context)
-                || server::expression_tree_walker(node, Some(find_call), context))
+            && (pg_sys::check_functions_in_node(node, Some(is_sought_function), context)
+                || expression_tree_walker(node, find_call, context))
     }
 }
 
 /// # Safety
 /// The context is that of [`calls`].
+#[pg_guard]
 unsafe extern "C-unwind" fn is_sought_function(function: Oid, context: *mut c_void) -> bool {
-    // SAFETY: core's checker passes the context on as it is.
+    // SAFETY: the context is as it was passed.
     unsafe { (*context.cast::<&dyn Fn(Oid) -> bool>())(function) }
+}
+
+type Walker = unsafe extern "C-unwind" fn(node: *mut Node, context: *mut c_void) -> bool;
+
+/// # Safety
+/// The node is a valid one, or null, and the walker takes it and the context.
+unsafe fn expression_tree_walker(node: *mut Node, walker: Walker, context: *mut c_void) -> bool {
+    #[cfg(feature = "pg15")]
+    // SAFETY: the contract is that of this function. The header of 15 declares the walker without
+    // its arguments, so pgrx has no binding.
+    unsafe {
+        unsafe extern "C-unwind" {
+            fn expression_tree_walker(
+                node: *mut Node,
+                walker: Walker,
+                context: *mut c_void,
+            ) -> bool;
+        }
+        pg_sys::ffi::pg_guard_ffi_boundary(|| expression_tree_walker(node, walker, context))
+    }
+    #[cfg(not(feature = "pg15"))]
+    // SAFETY: the contract is that of this function.
+    unsafe {
+        pg_sys::expression_tree_walker_impl(node, Some(walker), context)
+    }
 }

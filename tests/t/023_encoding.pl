@@ -14,8 +14,8 @@ for my $encoding (sort keys %character) {
     $node->safe_psql(lc $encoding, 'CREATE EXTENSION ulid');
 }
 
-# The errors of SQL, in bytes, in a database from a client with an encoding. Not by the environment: where core has no
-# conversion, there would be no session.
+# The errors of SQL, in bytes, in a database from a client with an encoding. Not by the environment: where
+# PostgreSQL has no conversion, there would be no session.
 sub reported {
     my ($server, $client, $sql) = @_;
     my (undef, undef, $error) = $node->psql(lc $server, "\\set VERBOSITY verbose\nSET client_encoding = '$client';\n$sql;\n", on_error_stop => 1);
@@ -42,7 +42,7 @@ for my $case (
     is($node->safe_psql(lc $encoding, "SET client_encoding = '$encoding'; SELECT ulid_is_valid('$text')"), 'f', "$encoding: ulid_is_valid says no");
 }
 
-# With 22P02 and the text, or, where core cannot convert or verify it, with core's own error.
+# With 22P02 and the text, or, where PostgreSQL cannot convert or verify it, with its own error.
 my $as_invalid = 0;
 for my $server (sort keys %character) {
     for my $client (sort keys %character) {
@@ -57,5 +57,27 @@ for my $server (sort keys %character) {
     }
 }
 cmp_ok($as_invalid, '>=', 3 * 2 * 6, 'at least each encoding with itself and with SQL_ASCII is read');
+
+# An ERROR of PostgreSQL passes through our estimator, which evaluates what is stable, with all its
+# fields and bytes.
+$node->safe_psql('latin1', <<"SQL");
+SET client_encoding = 'LATIN1';
+CREATE TABLE estimated (id ulid);
+CREATE FUNCTION caf\xe9() RETURNS tstzrange STABLE LANGUAGE plpgsql AS \$\$ BEGIN
+    RAISE EXCEPTION 'message \xe9' USING ERRCODE = 'UL001', DETAIL = 'detail \xe9', HINT = 'hint \xe9',
+        CONSTRAINT = 'constraint \xe9', COLUMN = 'column \xe9';
+END \$\$;
+SQL
+my $error = reported('LATIN1', 'LATIN1', "EXPLAIN SELECT FROM estimated WHERE id <@ caf\xe9()");
+like($error, qr/ERROR:  UL001: message \xe9$/m, 'an error in the estimator has its SQLSTATE');
+for my $line (
+    "DETAIL:  detail \xe9",
+    "HINT:  hint \xe9",
+    qq(CONTEXT:  PL/pgSQL function "caf\xe9"() line 2 at RAISE),
+    "COLUMN NAME:  column \xe9",
+    "CONSTRAINT NAME:  constraint \xe9",
+) {
+    like($error, qr/^\Q$line\E$/m, "and $line");
+}
 
 done_testing();

@@ -168,7 +168,7 @@ pub struct State {
 
 /// All that the processes share of one order.
 #[derive(Clone, Copy, Debug)]
-pub struct Order<'memory, const N: usize> {
+pub struct Shared<'memory, const N: usize> {
     /// The time of the last id.
     pub last_time: &'memory AtomicU64,
     /// The state of the order.
@@ -179,7 +179,7 @@ pub struct Order<'memory, const N: usize> {
     pub prepared: &'memory [Slot<1>],
 }
 
-impl<const N: usize> Order<'_, N> {
+impl<const N: usize> Shared<'_, N> {
     /// Gives a slot to a transaction that is going to be prepared and has this entry of its
     /// process. A slot that was given back is not the next one to be given, so that what it forgets
     /// is old.
@@ -314,14 +314,14 @@ mod tests {
     }
 
     impl Memory {
-        fn order(&self) -> Order<'_, 2> {
+        fn order(&self) -> Shared<'_, 2> {
             let Self {
                 last_time,
                 state,
                 processes,
                 prepared,
             } = self;
-            Order {
+            Shared {
                 last_time,
                 state,
                 processes,

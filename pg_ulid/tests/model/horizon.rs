@@ -36,7 +36,7 @@ struct Server {
 }
 
 impl Server {
-    fn order(&self) -> Order<'_, 1> {
+    fn order(&self) -> Shared<'_, 1> {
         let Self {
             last_time,
             state,
@@ -44,7 +44,7 @@ impl Server {
             prepared,
             ..
         } = self;
-        Order {
+        Shared {
             last_time,
             state,
             processes,

@@ -56,6 +56,7 @@ pub fn check(input: &[u8]) -> bool {
                 );
                 assert_eq!(Ulid::from(uuid).unix_ms(), time >> 16);
                 assert_eq!(ordered::uuid_v7(time, witness.as_u64_pair().1), uuid);
+                assert_eq!(ordered::time_of_uuid_v7(uuid), time);
                 assert!(uuid > ordered::uuid_v7(last, numbers.u64()));
                 // The next id after either kind is greater than both.
                 let next = ordered::uuid_v7(

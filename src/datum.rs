@@ -3,29 +3,49 @@
 
 use std::ffi::{CStr, c_void};
 
+use pg_ulid::{TEXT_LEN, TypeId, Ulid};
 use pgrx::pg_sys::{self, Datum, Oid, TransactionId};
 
-use super::frame::{Argument, Plain, Returned};
-use crate::server;
-use pg_ulid::{TEXT_LEN, TypeId, Ulid};
+use crate::fmgr::{Argument, Returned, unguarded};
 
-/// Puts a value into the current memory context. The value is computed after its memory is
-/// allocated, so that its pieces need not be kept in registers during the allocation.
+/// Puts a value into the current memory context. The value is computed after its memory is allocated,
+/// so that its pieces need not be kept in registers during the allocation.
+///
+/// # Safety
+/// What [`unguarded`] asks for.
 #[inline(always)]
-fn allocate<T: Copy>(_: Plain, value: impl FnOnce() -> T) -> Datum {
+unsafe fn allocate<T: Copy>(value: impl FnOnce() -> T + Copy) -> Datum {
     const { assert!(align_of::<T>() == 1) };
     // SAFETY: palloc gives memory of this size or does not return.
     unsafe {
-        let pointer = server::palloc(size_of::<T>()).cast::<T>();
+        let pointer = unguarded::palloc(size_of::<T>()).cast::<T>();
         pointer.write(value());
         Datum::from(pointer)
     }
 }
 
-impl<'call> Argument<'call> for Ulid {
+/// Puts some bytes into the current memory context, as a text or a bytea.
+///
+/// # Safety
+/// What [`unguarded`] asks for.
+#[inline]
+unsafe fn varlena(bytes: &[u8]) -> Datum {
+    let size = pg_sys::VARHDRSZ + bytes.len();
+    // SAFETY: the memory is aligned for the header, and large enough for it and the bytes behind
+    // it. palloc does not return where it has none.
+    unsafe {
+        let varlena = unguarded::palloc(size);
+        pgrx::varlena::set_varsize_4b(varlena.cast(), size as i32);
+        let data = varlena.cast::<u8>().add(pg_sys::VARHDRSZ);
+        data.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len());
+        Datum::from(varlena)
+    }
+}
+
+impl Argument for Ulid {
     const SQL: &'static str = "ulid";
 
-    unsafe fn from_datum(datum: Datum, _: Plain) -> Self {
+    unsafe fn from_datum(datum: Datum) -> Self {
         // SAFETY: a ulid is passed by reference to its 16 bytes, which need no alignment.
         Self::from_bytes(unsafe { *datum.cast_mut_ptr() })
     }
@@ -34,16 +54,17 @@ impl<'call> Argument<'call> for Ulid {
 impl Returned for Ulid {
     const SQL: &'static str = "ulid";
 
-    fn into_datum(self, plain: Plain) -> Datum {
-        allocate(plain, || self.to_bytes())
+    unsafe fn into_datum(self) -> Datum {
+        // SAFETY: the contract is that of this function.
+        unsafe { allocate(|| self.to_bytes()) }
     }
 }
 
 /// The bytes of a ulid, which sort as it does: an argument that can be returned without a copy.
-impl<'call> Argument<'call> for &'call [u8; 16] {
+impl Argument for &[u8; 16] {
     const SQL: &'static str = "ulid";
 
-    unsafe fn from_datum(datum: Datum, _: Plain) -> Self {
+    unsafe fn from_datum(datum: Datum) -> Self {
         // SAFETY: a ulid is 16 bytes of any alignment, which live as long as the call.
         unsafe { &*datum.cast_mut_ptr() }
     }
@@ -52,19 +73,19 @@ impl<'call> Argument<'call> for &'call [u8; 16] {
 impl Returned for &[u8; 16] {
     const SQL: &'static str = "ulid";
 
-    fn into_datum(self, _: Plain) -> Datum {
+    unsafe fn into_datum(self) -> Datum {
         Datum::from(std::ptr::from_ref(self))
     }
 }
 
-/// A uuid of core's type.
+/// PostgreSQL's uuid.
 #[derive(Clone, Copy)]
 pub(crate) struct Uuid(pub u128);
 
-impl<'call> Argument<'call> for Uuid {
+impl Argument for Uuid {
     const SQL: &'static str = "uuid";
 
-    unsafe fn from_datum(datum: Datum, _: Plain) -> Self {
+    unsafe fn from_datum(datum: Datum) -> Self {
         // SAFETY: a uuid is passed by reference to its 16 bytes, which need no alignment.
         Self(u128::from_be_bytes(unsafe { *datum.cast_mut_ptr() }))
     }
@@ -73,15 +94,16 @@ impl<'call> Argument<'call> for Uuid {
 impl Returned for Uuid {
     const SQL: &'static str = "uuid";
 
-    fn into_datum(self, plain: Plain) -> Datum {
-        allocate(plain, || self.0.to_be_bytes())
+    unsafe fn into_datum(self) -> Datum {
+        // SAFETY: the contract is that of this function.
+        unsafe { allocate(|| self.0.to_be_bytes()) }
     }
 }
 
-impl<'call> Argument<'call> for &'call CStr {
+impl Argument for &CStr {
     const SQL: &'static str = "cstring";
 
-    unsafe fn from_datum(datum: Datum, _: Plain) -> Self {
+    unsafe fn from_datum(datum: Datum) -> Self {
         // SAFETY: a cstring is a pointer to bytes that end with a zero.
         unsafe { CStr::from_ptr(datum.cast_mut_ptr()) }
     }
@@ -94,13 +116,14 @@ pub(crate) struct Cstring(pub Ulid);
 impl Returned for Cstring {
     const SQL: &'static str = "cstring";
 
-    fn into_datum(self, plain: Plain) -> Datum {
+    unsafe fn into_datum(self) -> Datum {
         let text = || {
             let mut text = [0; TEXT_LEN + 1];
             text[..TEXT_LEN].copy_from_slice(&self.0.to_text());
             text
         };
-        allocate(plain, text)
+        // SAFETY: the contract is that of this function.
+        unsafe { allocate(text) }
     }
 }
 
@@ -108,57 +131,41 @@ impl Returned for Cstring {
 #[derive(Clone, Copy)]
 pub(crate) struct TextString<'call>(pub &'call CStr);
 
-impl<'call> Argument<'call> for TextString<'call> {
+impl Argument for TextString<'_> {
     const SQL: &'static str = "text";
 
-    unsafe fn from_datum(datum: Datum, _: Plain) -> Self {
-        // SAFETY: a text is a varlena; the copy is palloc'ed, ends with a zero and lives as long as
-        // the call.
-        Self(unsafe { CStr::from_ptr(server::text_to_cstring(datum.cast_mut_ptr())) })
+    unsafe fn from_datum(datum: Datum) -> Self {
+        // SAFETY: a text is a varlena. The copy lives as long as the call.
+        Self(unsafe { CStr::from_ptr(unguarded::text_to_cstring(datum.cast_mut_ptr())) })
     }
 }
 
-/// A text in the server's encoding, which need not be UTF-8.
+/// A text in the encoding of the database.
 #[derive(Clone, Copy)]
 pub(crate) struct TextArg<'call>(pub &'call [u8]);
 
-impl<'call> Argument<'call> for TextArg<'call> {
+impl Argument for TextArg<'_> {
     const SQL: &'static str = "text";
 
-    unsafe fn from_datum(datum: Datum, plain: Plain) -> Self {
+    unsafe fn from_datum(datum: Datum) -> Self {
         // SAFETY: text is a varlena as bytea is.
-        Self(unsafe { ByteaArg::from_datum(datum, plain) }.0)
+        Self(unsafe { ByteaArg::from_datum(datum) }.0)
     }
 }
 
+/// The bytes of a bytea.
 #[derive(Clone, Copy)]
 pub(crate) struct ByteaArg<'call>(pub &'call [u8]);
 
-impl<'call> Argument<'call> for ByteaArg<'call> {
+impl Argument for ByteaArg<'_> {
     const SQL: &'static str = "bytea";
 
-    unsafe fn from_datum(datum: Datum, _: Plain) -> Self {
+    unsafe fn from_datum(datum: Datum) -> Self {
         // SAFETY: a bytea is a varlena; detoasted, it lives as long as the call.
         Self(unsafe {
-            pgrx::varlena::varlena_to_byte_slice(server::pg_detoast_datum_packed(
-                datum.cast_mut_ptr(),
-            ))
+            let varlena = unguarded::pg_detoast_datum_packed(datum.cast_mut_ptr());
+            pgrx::varlena::varlena_to_byte_slice(varlena)
         })
-    }
-}
-
-/// Puts some bytes into the current memory context, as a text or a bytea.
-#[inline]
-fn varlena(bytes: &[u8], _: Plain) -> Datum {
-    let size = pg_sys::VARHDRSZ + bytes.len();
-    // SAFETY: the memory is aligned for the header, and large enough for it and the bytes behind
-    // it. palloc does not return where it has none.
-    unsafe {
-        let varlena = server::palloc(size);
-        pgrx::varlena::set_varsize_4b(varlena.cast(), size as i32);
-        let data = varlena.cast::<u8>().add(pg_sys::VARHDRSZ);
-        data.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len());
-        Datum::from(varlena)
     }
 }
 
@@ -169,8 +176,9 @@ pub(crate) struct Bytea(pub [u8; 10]);
 impl Returned for Bytea {
     const SQL: &'static str = "bytea";
 
-    fn into_datum(self, plain: Plain) -> Datum {
-        varlena(&self.0, plain)
+    unsafe fn into_datum(self) -> Datum {
+        // SAFETY: the contract is that of this function.
+        unsafe { varlena(&self.0) }
     }
 }
 
@@ -186,18 +194,17 @@ impl ShortText {
     pub(crate) fn new(text: &[u8]) -> Self {
         let mut bytes = [0; TypeId::MAX_LEN];
         bytes[..text.len()].copy_from_slice(text);
-        Self {
-            bytes,
-            len: text.len(),
-        }
+        let len = text.len();
+        Self { bytes, len }
     }
 }
 
 impl Returned for ShortText {
     const SQL: &'static str = "text";
 
-    fn into_datum(self, plain: Plain) -> Datum {
-        varlena(&self.bytes[..self.len], plain)
+    unsafe fn into_datum(self) -> Datum {
+        // SAFETY: the contract is that of this function.
+        unsafe { varlena(&self.bytes[..self.len]) }
     }
 }
 
@@ -208,51 +215,38 @@ pub(crate) const POSTGRES_EPOCH_MS: i64 = 946_684_800_000;
 #[derive(Clone, Copy)]
 pub(crate) struct TimestampTz(pub i64);
 
-/// A timestamp without time zone, as the moment that it is in the session's time zone. Core's own
-/// casts find that.
+/// Microseconds since 2000-01-01 in any time zone, with the same infinities.
 #[derive(Clone, Copy)]
-pub(crate) struct Timestamp(pub TimestampTz);
+pub(crate) struct Timestamp(i64);
 
-impl<'call> Argument<'call> for Timestamp {
-    const SQL: &'static str = "timestamp without time zone";
+impl Timestamp {
+    /// The time that it is in the session's time zone, by PostgreSQL's cast.
+    pub(crate) fn in_session_time_zone(self) -> TimestampTz {
+        TimestampTz(cast(pg_sys::timestamp_timestamptz, self.0))
+    }
 
-    unsafe fn from_datum(datum: Datum, _: Plain) -> Self {
-        // SAFETY: the function takes a timestamp and is called with one.
-        let moment = unsafe {
-            server::DirectFunctionCall1Coll(
-                Some(server::timestamp_timestamptz),
-                Oid::INVALID,
-                datum,
-            )
-        };
-        Self(TimestampTz(moment.value() as i64))
+    /// The timestamp that it is in the session's time zone, by PostgreSQL's cast.
+    pub(crate) fn from_session_time_zone(timestamp: TimestampTz) -> Self {
+        Self(cast(pg_sys::timestamptz_timestamp, timestamp.0))
     }
 }
 
-impl Returned for Timestamp {
-    const SQL: &'static str = "timestamp without time zone";
-
-    fn into_datum(self, plain: Plain) -> Datum {
-        let moment = self.0.into_datum(plain);
-        // SAFETY: the function takes a timestamptz and is called with one.
-        unsafe {
-            server::DirectFunctionCall1Coll(
-                Some(server::timestamptz_timestamp),
-                Oid::INVALID,
-                moment,
-            )
-        }
-    }
+/// The result of a cast between both types, which is never null.
+fn cast(function: unsafe fn(pg_sys::FunctionCallInfo) -> Datum, timestamp: i64) -> i64 {
+    // SAFETY: both casts take a value of 8 bytes.
+    let result =
+        unsafe { pgrx::direct_function_call_as_datum(function, &[Some(Datum::from(timestamp))]) };
+    result.unwrap_or(Datum::null()).value() as i64
 }
 
-/// What only the server passes, such as a node of the planner, or nothing: `internal`.
+/// What only PostgreSQL passes, such as a node of the planner, or nothing: `internal`.
 #[derive(Clone, Copy)]
 pub(crate) struct Internal(pub *mut c_void);
 
-impl<'call> Argument<'call> for Internal {
+impl Argument for Internal {
     const SQL: &'static str = "internal";
 
-    unsafe fn from_datum(datum: Datum, _: Plain) -> Self {
+    unsafe fn from_datum(datum: Datum) -> Self {
         Self(datum.cast_mut_ptr())
     }
 }
@@ -260,17 +254,17 @@ impl<'call> Argument<'call> for Internal {
 impl Returned for Internal {
     const SQL: &'static str = "internal";
 
-    fn into_datum(self, _: Plain) -> Datum {
+    unsafe fn into_datum(self) -> Datum {
         Datum::from(self.0)
     }
 }
 
 macro_rules! by_value {
     ($type:ty, $sql:literal, $from:expr, $into:expr) => {
-        impl<'call> Argument<'call> for $type {
+        impl Argument for $type {
             const SQL: &'static str = $sql;
 
-            unsafe fn from_datum(datum: Datum, _: Plain) -> Self {
+            unsafe fn from_datum(datum: Datum) -> Self {
                 $from(datum.value() as i64)
             }
         }
@@ -278,7 +272,7 @@ macro_rules! by_value {
         impl Returned for $type {
             const SQL: &'static str = $sql;
 
-            fn into_datum(self, _: Plain) -> Datum {
+            unsafe fn into_datum(self) -> Datum {
                 Datum::from($into(self))
             }
         }
@@ -291,6 +285,12 @@ by_value!(
     "timestamp with time zone",
     TimestampTz,
     |value: TimestampTz| value.0
+);
+by_value!(
+    Timestamp,
+    "timestamp without time zone",
+    Timestamp,
+    |value: Timestamp| value.0
 );
 by_value!(bool, "boolean", |value| value != 0, |value| value);
 by_value!(i32, "integer", |value| value as i32, |value| value);
@@ -305,7 +305,7 @@ by_value!(Oid, "oid", |value| Oid::from(value as u32), |value| value);
 impl Returned for f64 {
     const SQL: &'static str = "double precision";
 
-    fn into_datum(self, _: Plain) -> Datum {
+    unsafe fn into_datum(self) -> Datum {
         Datum::from(self.to_bits())
     }
 }

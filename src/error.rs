@@ -1,0 +1,502 @@
+//! The errors that the functions raise. Each has a function here, with its SQLSTATE, message, detail
+//! and hint; the callers of that function raise it.
+//!
+//! There is no blanket `From`: each caller maps the library's error.
+//!
+//! pgrx's `ereport!` is not used: its texts are UTF-8, and these quote text in the encoding of the
+//! database.
+#![allow(unsafe_code)]
+
+use std::ffi::{CStr, c_char, c_int};
+use std::fmt::Display;
+use std::panic::Location;
+use std::ptr::null;
+
+use pg_ulid::{ErrorKind, Expected, ForeignId, Ulid};
+use pgrx::PgLogLevel;
+use pgrx::PgSqlErrorCode::{self, *};
+use pgrx::pg_sys::{self, FunctionCallInfo, pg_enc};
+
+use crate::fmgr::unguarded;
+
+/// An error, and the place in the code that raises it. What it quotes is in the memory context of
+/// the call.
+#[derive(Clone, Copy)]
+pub(crate) struct Error {
+    sqlstate: PgSqlErrorCode,
+    message: Text,
+    detail: Option<Text>,
+    hint: Option<&'static CStr>,
+    location: &'static Location<'static>,
+}
+
+/// What `errmsg` takes: a format whose directives are all `%s`, and their values.
+#[derive(Clone, Copy)]
+struct Text {
+    format: &'static CStr,
+    values: [*const c_char; Self::MOST],
+}
+
+impl Text {
+    /// No format has more directives.
+    const MOST: usize = 3;
+
+    fn new<const N: usize>(format: &'static CStr, given: [&[u8]; N]) -> Self {
+        const { assert!(N <= Self::MOST) };
+        let mut values = [c"".as_ptr(); Self::MOST];
+        for (value, bytes) in values.iter_mut().zip(given) {
+            // SAFETY: the bytes are as many. The copy ends with a zero.
+            *value = unsafe { pg_sys::pnstrdup(bytes.as_ptr().cast(), bytes.len()) };
+        }
+        Self { format, values }
+    }
+
+    /// # Safety
+    /// The function takes a format, and a report has been started.
+    unsafe fn pass_to(self, function: unsafe extern "C-unwind" fn(*const c_char, ...) -> c_int) {
+        let [a, b, c] = self.values;
+        // SAFETY: each directive takes a string; there are as many values as the longest format has.
+        unsafe { function(self.format.as_ptr(), a, b, c) };
+    }
+}
+
+impl Error {
+    #[track_caller]
+    fn new<const N: usize>(
+        sqlstate: PgSqlErrorCode,
+        message: &'static CStr,
+        values: [&[u8]; N],
+    ) -> Self {
+        let (message, location) = (Text::new(message, values), Location::caller());
+        Self {
+            sqlstate,
+            message,
+            detail: None,
+            hint: None,
+            location,
+        }
+    }
+
+    fn detail<const N: usize>(mut self, format: &'static CStr, values: [&[u8]; N]) -> Self {
+        self.detail = Some(Text::new(format, values));
+        self
+    }
+
+    fn hint(mut self, hint: &'static CStr) -> Self {
+        self.hint = Some(hint);
+        self
+    }
+
+    /// Raises the error. From PostgreSQL 16 on, it returns if the caller asked for a soft error.
+    ///
+    /// # Safety
+    /// This is the present call, and what [`unguarded`] asks for holds.
+    #[cold]
+    pub(crate) unsafe fn report(self, fcinfo: FunctionCallInfo) {
+        // SAFETY: the contract is that of this function. A null domain is PostgreSQL's.
+        unsafe {
+            #[cfg(feature = "pg15")]
+            {
+                let _ = fcinfo;
+                self.send(PgLogLevel::ERROR);
+            }
+            #[cfg(not(feature = "pg15"))]
+            {
+                let context = (*fcinfo).context;
+                if unguarded::errsave_start(context, null()) {
+                    self.describe();
+                    let file = self.location.file_as_c_str().as_ptr();
+                    unguarded::errsave_finish(context, file, self.location.line() as c_int, null());
+                }
+            }
+        }
+    }
+
+    /// Reports it as a warning.
+    ///
+    /// # Safety
+    /// What [`unguarded`] asks for holds.
+    #[cold]
+    pub(crate) unsafe fn warn(self) {
+        // SAFETY: the contract is that of this function.
+        unsafe { self.send(PgLogLevel::WARNING) };
+    }
+
+    /// # Safety
+    /// What [`unguarded`] asks for holds.
+    unsafe fn send(self, level: PgLogLevel) {
+        // SAFETY: the contract is that of this function. A null domain is PostgreSQL's.
+        unsafe {
+            if unguarded::errstart(level as c_int, null()) {
+                self.describe();
+                let file = self.location.file_as_c_str().as_ptr();
+                unguarded::errfinish(file, self.location.line() as c_int, null());
+            }
+        }
+    }
+
+    /// # Safety
+    /// A report has been started.
+    unsafe fn describe(self) {
+        // SAFETY: the contract is that of this function; a hint has no directives.
+        unsafe {
+            unguarded::errcode(self.sqlstate as c_int);
+            self.message.pass_to(unguarded::errmsg);
+            if let Some(detail) = self.detail {
+                detail.pass_to(unguarded::errdetail);
+            }
+            if let Some(hint) = self.hint {
+                unguarded::errhint(hint.as_ptr());
+            }
+        }
+    }
+
+    /// The detail of an error of the library about a text: which character is wrong, in the encoding
+    /// of the database, or that the length is.
+    fn detail_of(self, text: &[u8], error: pg_ulid::Error) -> Self {
+        let ErrorKind::Character {
+            position, expected, ..
+        } = error.kind()
+        else {
+            return self.detail(c"%s.", [capitalized(error).as_bytes()]);
+        };
+        let rest = format!("position {position} is not {expected}");
+        let text = text.get(position - 1..).unwrap_or_default();
+        // A copy that ends with zeros: pg_encoding_mblen() may look at all bytes of a character.
+        let mut character = [0_u8; 16];
+        character
+            .iter_mut()
+            .zip(text.iter().take(4))
+            .for_each(|(copy, &byte)| *copy = byte);
+        // SAFETY: the copy is longer than any character.
+        let (encoding, length) = unsafe {
+            let encoding = pg_sys::GetDatabaseEncoding();
+            (
+                encoding,
+                pg_sys::pg_encoding_mblen(encoding, character.as_ptr().cast()),
+            )
+        };
+        match text.first() {
+            // In SQL_ASCII, only the client knows what characters the bytes are.
+            Some(byte) if !byte.is_ascii() && encoding == pg_enc::PG_SQL_ASCII as c_int => self
+                .detail(
+                    c"Byte %s at %s.",
+                    [format!("{byte:#04x}").as_bytes(), rest.as_bytes()],
+                ),
+            _ => {
+                let character = text.get(..length as usize).unwrap_or(text);
+                self.detail(c"Character \"%s\" at %s.", [character, rest.as_bytes()])
+            }
+        }
+    }
+}
+
+/// A text with a capital as its first letter.
+fn capitalized(what: impl Display) -> String {
+    let mut text = what.to_string();
+    if let Some(first) = text.get_mut(..1) {
+        first.make_ascii_uppercase();
+    }
+    text
+}
+
+const BACK_TO_THE_CLOCK: &CStr = c"If the clock is right, ulid_reset_ordered_time() lets them \
+    continue from it, below the ones that exist.";
+
+/// 22P02, or 22003 if the text has more than 128 bits: not a text of a ulid. The messages are
+/// PostgreSQL's, which translates them.
+#[track_caller]
+pub(crate) fn text(text: &[u8], error: pg_ulid::Error) -> Error {
+    match error.kind() {
+        ErrorKind::Overflow => Error::new(
+            ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE,
+            c"value \"%s\" is out of range for type %s",
+            [text, b"ulid"],
+        ),
+        _ => Error::new(
+            ERRCODE_INVALID_TEXT_REPRESENTATION,
+            c"invalid input syntax for type %s: \"%s\"",
+            [b"ulid", text],
+        ),
+    }
+    .detail_of(text, error)
+}
+
+/// 22P02, or 22003 if it begins with more than 128 bits: no text of a ulid starts with this.
+#[track_caller]
+pub(crate) fn prefix(prefix: &[u8], error: pg_ulid::Error) -> Error {
+    match error.kind() {
+        ErrorKind::Overflow => Error::new(
+            ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE,
+            c"prefix \"%s\" is out of range for type ulid",
+            [prefix],
+        ),
+        _ => Error::new(
+            ERRCODE_INVALID_TEXT_REPRESENTATION,
+            c"invalid prefix of a ulid: \"%s\"",
+            [prefix],
+        ),
+    }
+    .detail_of(prefix, error)
+}
+
+/// 22P02, or 22003 if the suffix has more than 128 bits: not a TypeID.
+#[track_caller]
+pub(crate) fn typeid(text: &[u8], error: pg_ulid::Error) -> Error {
+    match error.kind() {
+        ErrorKind::Overflow => Error::new(
+            ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE,
+            c"TypeID \"%s\" is out of range for type ulid",
+            [text],
+        ),
+        _ => Error::new(
+            ERRCODE_INVALID_TEXT_REPRESENTATION,
+            c"invalid TypeID: \"%s\"",
+            [text],
+        ),
+    }
+    .detail_of(text, error)
+}
+
+/// 22023: not a prefix of a TypeID.
+#[track_caller]
+pub(crate) fn typeid_prefix(prefix: &[u8], error: pg_ulid::Error) -> Error {
+    Error::new(
+        ERRCODE_INVALID_PARAMETER_VALUE,
+        c"invalid prefix of a TypeID: \"%s\"",
+        [prefix],
+    )
+    .detail_of(prefix, error)
+}
+
+/// 22023: a TypeID with another prefix than the expected one.
+#[track_caller]
+pub(crate) fn other_prefix(typeid: &[u8], prefix: &[u8], expected: &[u8]) -> Error {
+    Error::new(
+        ERRCODE_INVALID_PARAMETER_VALUE,
+        c"TypeID \"%s\" has the prefix \"%s\", not \"%s\"",
+        [typeid, prefix, expected],
+    )
+}
+
+/// 22P03: a bytea that is not 16 bytes long.
+#[track_caller]
+pub(crate) fn length(found: usize) -> Error {
+    Error::new(
+        ERRCODE_INVALID_BINARY_REPRESENTATION,
+        c"invalid length for type ulid: %s bytes",
+        [found.to_string().as_bytes()],
+    )
+    .detail(c"%s.", [capitalized(Expected::Bytes).as_bytes()])
+}
+
+/// 22P03: a bytea that is not 10 bytes long.
+#[track_caller]
+pub(crate) fn randomness_length(found: usize) -> Error {
+    Error::new(
+        ERRCODE_INVALID_BINARY_REPRESENTATION,
+        c"invalid length for the randomness of a ulid: %s bytes",
+        [found.to_string().as_bytes()],
+    )
+    .detail(c"The randomness is exactly 10 bytes long.", [])
+}
+
+/// 22003: a snowflake or a key that is negative. 22008: one whose time does not fit into a ULID.
+#[track_caller]
+pub(crate) fn number(error: pg_ulid::Error) -> Error {
+    match error.kind() {
+        ErrorKind::Negative { .. } => Error::new(
+            ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE,
+            c"%s",
+            [error.to_string().as_bytes()],
+        )
+        .detail(c"A snowflake or a key must not be negative.", []),
+        _ => timestamp(),
+    }
+}
+
+/// 22008: an epoch that is infinite.
+#[track_caller]
+pub(crate) fn epoch() -> Error {
+    Error::new(ERRCODE_DATETIME_FIELD_OVERFLOW, c"epoch out of range", [])
+        .detail(c"An epoch must be finite.", [])
+}
+
+/// 22008: a time that no ULID has.
+#[track_caller]
+fn time(message: &'static CStr) -> Error {
+    Error::new(ERRCODE_DATETIME_FIELD_OVERFLOW, message, []).detail(
+        c"A ULID holds times from 1970-01-01 00:00:00+00 to 10889-08-02 05:31:50.655+00.",
+        [],
+    )
+}
+
+/// 22008: a timestamp that does not fit into a ULID.
+#[track_caller]
+pub(crate) fn timestamp() -> Error {
+    time(c"timestamp out of range for type ulid")
+}
+
+/// 22008: a system clock that does not.
+#[track_caller]
+pub(crate) fn clock() -> Error {
+    time(c"system clock out of range for type ulid")
+}
+
+/// 22008: there is no time after the one that the ordered ids of the server have reached.
+#[track_caller]
+pub(crate) fn ordered_time() -> Error {
+    time(c"time of ordered ids out of range for type ulid").hint(BACK_TO_THE_CLOCK)
+}
+
+/// 22023: an id after which ordered ids are to continue is more than a day ahead of the clock.
+#[track_caller]
+pub(crate) fn ahead_of_clock(id: Ulid) -> Error {
+    Error::new(
+        ERRCODE_INVALID_PARAMETER_VALUE,
+        c"ulid \"%s\" is more than a day ahead of the clock",
+        [&id.to_text()],
+    )
+    .hint(c"To continue after it anyway, pass true as the second argument.")
+}
+
+/// A warning: ordered ids are ahead of the clock.
+#[track_caller]
+pub(crate) fn warning_of_clock() -> Error {
+    Error::new(
+        ERRCODE_WARNING,
+        c"ordered ids are more than a minute ahead of the clock",
+        [],
+    )
+    .detail(
+        c"ulid_ordered_time() is the time that they have reached.",
+        [],
+    )
+    .hint(BACK_TO_THE_CLOCK)
+}
+
+/// 2200H: there is no greater ULID in this millisecond.
+#[track_caller]
+pub(crate) fn exhausted() -> Error {
+    Error::new(
+        ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED,
+        c"%s",
+        [pg_ulid::Error::from(ErrorKind::Exhausted)
+            .to_string()
+            .as_bytes()],
+    )
+    .hint(c"The next millisecond has room again; retry the statement.")
+}
+
+/// 25000: a parallel worker asked for an ordered id, which would belong to a transaction that ends
+/// later than the worker, or for the horizon, which could differ from that of its leader.
+#[track_caller]
+pub(crate) fn parallel_worker() -> Error {
+    Error::new(
+        ERRCODE_INVALID_TRANSACTION_STATE,
+        c"cannot use ordered ids in a parallel worker",
+        [],
+    )
+    .hint(c"A function that generates them or asks for their horizon must be PARALLEL RESTRICTED.")
+}
+
+/// 55000: a standby has no horizon.
+#[track_caller]
+pub(crate) fn recovery() -> Error {
+    Error::new(
+        ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+        c"cannot determine the horizon of ordered ids during recovery",
+        [],
+    )
+    .hint(
+        c"Ask the primary server; what it answers holds here once what it had written until then \
+            is replayed.",
+    )
+}
+
+/// 55000: libraries of several layouts use the shared memory.
+#[track_caller]
+pub(crate) fn other_layout() -> Error {
+    Error::new(
+        ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+        c"cannot determine the horizon of ordered ids",
+        [],
+    )
+    .detail(
+        c"Sessions of this server use different releases of library \"ulid\".",
+        [],
+    )
+    .hint(c"Restart the server.")
+}
+
+/// 42804, in PostgreSQL's words: an index on a column whose type the operator class does not accept.
+#[track_caller]
+pub(crate) fn operator_class(class: &[u8], type_name: &[u8]) -> Error {
+    Error::new(
+        ERRCODE_DATATYPE_MISMATCH,
+        c"operator class \"%s\" does not accept data type %s",
+        [class, type_name],
+    )
+    .hint(c"Index the expression (column::ulid) instead.")
+}
+
+/// XX000, as for PostgreSQL's `gen_random_uuid()`: the operating system gave no randomness.
+#[track_caller]
+pub(crate) fn seed() -> Error {
+    Error::new(
+        ERRCODE_INTERNAL_ERROR,
+        c"%s",
+        [pg_ulid::Error::from(ErrorKind::Seed).to_string().as_bytes()],
+    )
+}
+
+/// 22023 or 22008: a uuid that cannot be converted to a ULID, or a ULID to an id of another kind.
+/// The message names the id, so that its row can be found.
+#[track_caller]
+pub(crate) fn convert(id: impl Into<u128>, error: pg_ulid::Error) -> Error {
+    let id = id.into();
+    let ulid = Ulid::from(id);
+    let randomness = ulid.randomness();
+    let (code, name) = match error.kind() {
+        ErrorKind::Version { .. } => (ERRCODE_INVALID_PARAMETER_VALUE, uuid_text(id)),
+        ErrorKind::Randomness { .. } => {
+            (ERRCODE_INVALID_PARAMETER_VALUE, format!("ulid \"{ulid}\""))
+        }
+        ErrorKind::Time { .. } => (ERRCODE_DATETIME_FIELD_OVERFLOW, format!("ulid \"{ulid}\"")),
+        _ => return timestamp(),
+    };
+    let message = Error::new(code, c"%s", [error.about(name).to_string().as_bytes()]);
+    match error.kind() {
+        ErrorKind::Version { version, variant, .. } => message.detail(
+            c"Its version is %s and its variant, in bits, is %s; that of RFC 9562 is 10.",
+            [version.to_string().as_bytes(), format!("{variant:b}").as_bytes()],
+        ),
+        ErrorKind::Time { target: ForeignId::UuidV1 | ForeignId::UuidV6 } => {
+            message.detail(c"Such a uuid holds times to 5236-03-31 21:21:00.684+00.", [])
+        }
+        ErrorKind::Time { .. } => message.detail(
+            c"A snowflake holds times from its epoch to 2^41 - 1 milliseconds after it.",
+            [],
+        ),
+        ErrorKind::Randomness { target: ForeignId::Snowflake } => message.detail(
+            c"Its low 58 bits are %s; made from a snowflake, they are zero.",
+            [format!("{:#x}", randomness & ((1 << 58) - 1)).as_bytes()],
+        ),
+        ErrorKind::Randomness { target: ForeignId::Key } => message.detail(
+            c"The high 17 bits of its randomness are %s; made from a key, they are zero.",
+            [format!("{:#x}", randomness >> 63).as_bytes()],
+        ),
+        _ => message.detail(
+            c"The 14 bits after its time are %s and its low 4 bits %s; made from such a uuid, they \
+                are at most 9999 and zero.",
+            [(randomness >> 66).to_string().as_bytes(), (randomness & 0xf).to_string().as_bytes()],
+        ),
+    }
+}
+
+/// The uuid as messages quote it.
+fn uuid_text(id: u128) -> String {
+    let (a, b, c) = (id >> 96, id >> 80 & 0xffff, id >> 64 & 0xffff);
+    let (d, e) = (id >> 48 & 0xffff, id & 0xffff_ffff_ffff);
+    format!("uuid \"{a:08x}-{b:04x}-{c:04x}-{d:04x}-{e:012x}\"")
+}

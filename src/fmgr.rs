@@ -1,0 +1,310 @@
+//! The function manager's side of each function: the version-1 calling convention of `fmgr.h`.
+//!
+//! # Why not `#[pg_extern]`
+//! Entering through pgrx's guard costs about 27 ns, and each allocation through its bindings about
+//! 7 ns, where `gen_ulid()` takes 53 ns in all. `#[pg_extern]` cannot report a soft error, and its
+//! errors are Rust strings, so they could not quote text in the encoding of the database. Functions
+//! that take neither quotes nor allocations would be as fast with it, but then each SQL type would
+//! need the traits of both ways. So all functions are exported in the same way, by [`export!`].
+//!
+//! # How an ERROR travels
+//! The body of each function runs under a guard ([`call`]): it may call any of pgrx's bindings. An
+//! ERROR raised there becomes a panic, which runs destructors, and pgrx then rethrows the original
+//! ErrorData. Every other panic becomes an ERROR, too.
+//!
+//! The arguments are read before the guard, and the result is built after it, by the functions of
+//! [`unguarded`]. Their ERROR passes as a `longjmp` through the frames of this file and of the
+//! `from_fcinfo` and `into_datum` functions. So those are plain-old frames, as RFC 2945 calls them:
+//! they have no destructor to run. All types in them are `Copy`, which the traits enforce.
+#![allow(unsafe_code)]
+
+use std::any::Any;
+use std::panic::{UnwindSafe, catch_unwind, resume_unwind};
+
+use pgrx::pg_sys::{Datum, FunctionCallInfo, NullableDatum};
+
+use crate::error::Error;
+
+const _: () = assert!(
+    size_of::<Datum>() == 8,
+    "a 64-bit server is needed: timestamptz and bigint are passed by value"
+);
+
+/// Functions of PostgreSQL without pgrx's `sigsetjmp`, for what is called once per row.
+///
+/// # Safety
+/// Besides what each of them asks for: every frame up to PostgreSQL or to a `sigsetjmp` is a
+/// plain-old frame.
+pub(crate) mod unguarded {
+    use std::ffi::{c_char, c_int, c_void};
+
+    #[cfg(not(feature = "pg15"))]
+    use pgrx::pg_sys::Node;
+    use pgrx::pg_sys::{MemoryContext, Oid, RangeBound, RangeType, TypeCacheEntry, text, varlena};
+
+    // bindgen leaves these out.
+    unsafe extern "C-unwind" {
+        pub(crate) fn errstart(level: c_int, domain: *const c_char) -> bool;
+        pub(crate) fn errfinish(file: *const c_char, line: c_int, function: *const c_char);
+        pub(crate) fn errcode(sqlstate: c_int) -> c_int;
+        pub(crate) fn errmsg(format: *const c_char, ...) -> c_int;
+        pub(crate) fn errdetail(format: *const c_char, ...) -> c_int;
+        pub(crate) fn errhint(format: *const c_char, ...) -> c_int;
+    }
+
+    /// Declares functions. The compiler compares each with pgrx's binding, which is made from the
+    /// header.
+    macro_rules! declare {
+        ($(
+            $(#[$attribute:meta])*
+            fn $name:ident($($argument:ident: $type:ty),* $(,)?) $(-> $result:ty)?;
+        )*) => {
+            unsafe extern "C-unwind" {
+                $($(#[$attribute])* pub(crate) fn $name($($argument: $type),*) $(-> $result)?;)*
+            }
+            $(
+                $(#[$attribute])*
+                const _: unsafe fn($($type),*) $(-> $result)? = pgrx::pg_sys::$name;
+            )*
+        };
+    }
+
+    declare! {
+        #[cfg(not(feature = "pg15"))]
+        fn errsave_start(context: *mut Node, domain: *const c_char) -> bool;
+        #[cfg(not(feature = "pg15"))]
+        fn errsave_finish(
+            context: *mut Node,
+            file: *const c_char,
+            line: c_int,
+            function: *const c_char,
+        );
+        fn palloc(size: usize) -> *mut c_void;
+        fn MemoryContextAlloc(context: MemoryContext, size: usize) -> *mut c_void;
+        fn text_to_cstring(text: *const text) -> *mut c_char;
+        fn pg_detoast_datum(datum: *mut varlena) -> *mut varlena;
+        fn pg_detoast_datum_packed(datum: *mut varlena) -> *mut varlena;
+        fn lookup_type_cache(typid: Oid, flags: c_int) -> *mut TypeCacheEntry;
+        fn range_deserialize(
+            cache: *mut TypeCacheEntry,
+            range: *const RangeType,
+            lower: *mut RangeBound,
+            upper: *mut RangeBound,
+            is_empty: *mut bool,
+        );
+    }
+}
+
+/// Exports functions: `symbol(argument: type, …) -> result type = function;`.
+///
+/// A function returns its result or a `Result` of it and an [`Error`]. An argument of the type
+/// `Option<T>` can be null; the SQL function is STRICT unless it has one.
+///
+/// The types become `SIGNATURES`, which a test compares with the catalog.
+macro_rules! export {
+    ($($symbol:ident($($argument:ident: $type:ty),*) -> $result:ty = $function:path;)*) => {
+        $(const _: () = {
+            #[unsafe(no_mangle)]
+            #[allow(unsafe_code)]
+            unsafe extern "C-unwind" fn $symbol(
+                fcinfo: pgrx::pg_sys::FunctionCallInfo,
+            ) -> pgrx::pg_sys::Datum {
+                // SAFETY: PostgreSQL calls this with the arguments of the SQL function. That their
+                // types are these, and which can be null, is tested against the catalog.
+                unsafe {
+                    let mut _index = 0;
+                    $(
+                        let $argument = <$type as $crate::fmgr::Argument>::from_fcinfo(fcinfo, _index);
+                        _index += 1;
+                    )*
+                    $crate::fmgr::call::<_, $result, _>(fcinfo, || $function($($argument),*))
+                }
+            }
+
+            #[unsafe(export_name = concat!("pg_finfo_", stringify!($symbol)))]
+            #[allow(unsafe_code)]
+            extern "C" fn finfo() -> &'static pgrx::pg_sys::Pg_finfo_record {
+                &pgrx::pg_sys::Pg_finfo_record { api_version: 1 }
+            }
+        };)*
+
+        /// Of each exported function: the symbol, the SQL types of the arguments and of the result,
+        /// and whether it is STRICT.
+        #[allow(dead_code)]
+        const SIGNATURES: &[(&str, &[&str], &str, bool)] = &[
+            $((
+                stringify!($symbol),
+                &[$(<$type as $crate::fmgr::Argument>::SQL),*],
+                <$result as $crate::fmgr::Returned>::SQL,
+                true $(&& !<$type as $crate::fmgr::Argument>::NULLABLE)*,
+            ),)*
+        ];
+    };
+}
+pub(crate) use export;
+
+/// Runs the body of a function under a guard, and passes its result, or its error, to PostgreSQL.
+///
+/// The guard is not pgrx's, which is never inlined and returns the outcome through memory. That
+/// costs more than most of the functions here. This one costs nothing until there is a panic, which
+/// it passes on to pgrx's.
+///
+/// # Safety
+/// This is the present call, and every frame up to PostgreSQL is a plain-old frame.
+#[inline(always)]
+pub(crate) unsafe fn call<R, V, F>(fcinfo: FunctionCallInfo, function: F) -> Datum
+where
+    R: Outcome<Value = V> + Copy,
+    V: Returned,
+    F: FnOnce() -> R + UnwindSafe + Copy,
+{
+    match catch_unwind(move || function().into_result()) {
+        // SAFETY: the contract is that of this function.
+        Ok(Ok(value)) => unsafe { value.into_result_of(fcinfo) },
+        Ok(Err(error)) => {
+            // SAFETY: the contract is that of this function.
+            unsafe { error.report(fcinfo) };
+            Datum::null()
+        }
+        Err(panic) => rethrow(panic),
+    }
+}
+
+/// Lets pgrx rethrow PostgreSQL's ERROR, or raise what Rust has thrown.
+#[cold]
+fn rethrow(panic: Box<dyn Any + Send>) -> Datum {
+    // SAFETY: the box is moved into the guard, so no frame above has anything to drop.
+    unsafe { pgrx::pg_sys::panic::pgrx_extern_c_guard(|| resume_unwind(panic)) }
+}
+
+/// The argument at this index, from 0.
+///
+/// # Safety
+/// This is the present call, and it has such an argument.
+#[inline(always)]
+pub(crate) unsafe fn argument(fcinfo: FunctionCallInfo, index: usize) -> NullableDatum {
+    // SAFETY: the arguments lie behind the struct, as many as the function takes.
+    unsafe { (*fcinfo).args.as_slice(index + 1)[index] }
+}
+
+/// Reads a datum in code that runs under a guard: an ERROR becomes a panic.
+///
+/// # Safety
+/// The datum is of the SQL type of `A`, and not null.
+pub(crate) unsafe fn guarded<A: Argument>(datum: Datum) -> A {
+    // SAFETY: the contract is that of this function; the frames that an ERROR passes are plain-old.
+    unsafe { pgrx::pg_sys::ffi::pg_guard_ffi_boundary(|| A::from_datum(datum)) }
+}
+
+/// A type that a function can take. As it is `Copy`, it has nothing to drop.
+pub(crate) trait Argument: Copy {
+    /// The SQL type, as `format_type` writes it.
+    const SQL: &'static str;
+
+    /// Whether it can be null.
+    const NULLABLE: bool = false;
+
+    /// # Safety
+    /// The datum is of this SQL type, is not null and lives as long as the call. What [`unguarded`]
+    /// asks for holds.
+    unsafe fn from_datum(datum: Datum) -> Self;
+
+    /// The argument at this index, from 0.
+    ///
+    /// # Safety
+    /// As for [`Self::from_datum`], of an argument of the present call.
+    #[inline(always)]
+    unsafe fn from_fcinfo(fcinfo: FunctionCallInfo, index: usize) -> Self {
+        // SAFETY: the contract is that of this function.
+        unsafe { Self::from_datum(argument(fcinfo, index).value) }
+    }
+}
+
+/// An argument that can be null.
+impl<A: Argument> Argument for Option<A> {
+    const SQL: &'static str = A::SQL;
+    const NULLABLE: bool = true;
+
+    unsafe fn from_datum(datum: Datum) -> Self {
+        // SAFETY: the contract is that of this function.
+        Some(unsafe { A::from_datum(datum) })
+    }
+
+    unsafe fn from_fcinfo(fcinfo: FunctionCallInfo, index: usize) -> Self {
+        // SAFETY: the contract is that of this function; the argument is not null where it is read.
+        unsafe { (!argument(fcinfo, index).isnull).then(|| A::from_fcinfo(fcinfo, index)) }
+    }
+}
+
+/// A type that a function can return. As it is `Copy`, it has nothing to drop.
+pub(crate) trait Returned: Copy {
+    /// The SQL type, as `format_type` writes it.
+    const SQL: &'static str;
+
+    /// # Safety
+    /// What [`unguarded`] asks for.
+    unsafe fn into_datum(self) -> Datum;
+
+    /// The result of a call, for types that can be null.
+    ///
+    /// # Safety
+    /// This is the present call, and what [`unguarded`] asks for holds.
+    #[inline(always)]
+    unsafe fn into_result_of(self, _: FunctionCallInfo) -> Datum {
+        // SAFETY: the contract is that of this function.
+        unsafe { self.into_datum() }
+    }
+}
+
+/// A value or null.
+impl<T: Returned> Returned for Option<T> {
+    const SQL: &'static str = T::SQL;
+
+    unsafe fn into_datum(self) -> Datum {
+        match self {
+            // SAFETY: the contract is that of this function.
+            Some(value) => unsafe { value.into_datum() },
+            None => Datum::null(),
+        }
+    }
+
+    unsafe fn into_result_of(self, fcinfo: FunctionCallInfo) -> Datum {
+        // SAFETY: the contract is that of this function.
+        unsafe {
+            (*fcinfo).isnull = self.is_none();
+            self.into_datum()
+        }
+    }
+}
+
+/// No result: `void`.
+impl Returned for () {
+    const SQL: &'static str = "void";
+
+    unsafe fn into_datum(self) -> Datum {
+        Datum::null()
+    }
+}
+
+/// What a function returns: a value, or a `Result` of a value and an error.
+pub(crate) trait Outcome {
+    type Value: Returned;
+
+    fn into_result(self) -> Result<Self::Value, Error>;
+}
+
+impl<T: Returned> Outcome for T {
+    type Value = T;
+
+    fn into_result(self) -> Result<T, Error> {
+        Ok(self)
+    }
+}
+
+impl<T: Returned> Outcome for Result<T, Error> {
+    type Value = T;
+
+    fn into_result(self) -> Result<T, Error> {
+        self
+    }
+}

@@ -1,0 +1,108 @@
+//! Ordered ids: one increasing order for all sessions of a server, and the horizon below which a
+//! snapshot misses no row. The rules are in the library's module of this name; here they get the
+//! server's shared memory ([`shmem`]), its transactions and snapshots ([`horizon`]), and SQL's types
+//! and errors.
+
+pub(super) mod horizon;
+pub(super) mod shmem;
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use pg_ulid::{Ulid, ordered, since_epoch};
+use pgrx::pg_sys::Datum;
+
+use crate::datum::{POSTGRES_EPOCH_MS, TimestampTz, Uuid};
+use crate::error::{self, Error};
+use crate::fmgr::Returned;
+use crate::generate::with_generator;
+
+/// The clock as the order counts time.
+fn clock() -> Result<u64, Error> {
+    since_epoch()
+        .and_then(ordered::clock)
+        .map_err(|_| error::clock())
+}
+
+pub(super) fn gen_ulid() -> Result<Ordered<Ulid>, Error> {
+    let last_time = horizon::last_time_in_transaction()?;
+    let clock = clock()?;
+    let id = with_generator(|generator| generator.ordered(clock, last_time))?;
+    let id = id.map_err(|_| error::ordered_time())?;
+    Ok(Ordered {
+        id,
+        ahead: ordered::time_of(id) - clock,
+    })
+}
+
+pub(super) fn gen_uuid_v7() -> Result<Ordered<Uuid>, Error> {
+    let last_time = horizon::last_time_in_transaction()?;
+    let clock = clock()?;
+    let id = with_generator(|generator| generator.ordered_uuid_v7(clock, last_time))?;
+    let id = id.map_err(|_| error::ordered_time())?;
+    Ok(Ordered {
+        id: Uuid(id),
+        ahead: ordered::time_of_uuid_v7(id) - clock,
+    })
+}
+
+/// The time of the last ordered id; null if there was none since the start.
+pub(super) fn time() -> Option<TimestampTz> {
+    match shmem::last_time().load(Ordering::Relaxed) {
+        0 => None,
+        time => Some(timestamp(time)),
+    }
+}
+
+/// Lets ordered ids continue after this one, if they have not reached it, and returns the time after
+/// which they continue.
+pub(super) fn advance_time(id: Ulid, force: bool) -> Result<TimestampTz, Error> {
+    if !force && ordered::time_of(id).saturating_sub(clock()?) > ordered::DAY {
+        return Err(error::ahead_of_clock(id));
+    }
+    Ok(timestamp(ordered::advance_to(shmem::last_time(), id)))
+}
+
+/// A time of the order as a timestamp; `-infinity` for zero, which is before all times.
+fn timestamp(time: u64) -> TimestampTz {
+    if time == 0 {
+        return TimestampTz(i64::MIN);
+    }
+    // 48 bits of milliseconds always fit.
+    TimestampTz(ordered::unix_us(time) as i64 - POSTGRES_EPOCH_MS * 1000)
+}
+
+/// An ordered id, and how far ahead of the clock it is.
+#[derive(Clone, Copy)]
+pub(super) struct Ordered<T> {
+    id: T,
+    ahead: u64,
+}
+
+impl<T: Returned> Returned for Ordered<T> {
+    const SQL: &'static str = T::SQL;
+
+    #[allow(unsafe_code)]
+    unsafe fn into_datum(self) -> Datum {
+        // SAFETY: the contract is that of this function.
+        unsafe {
+            if self.ahead > ordered::MINUTE {
+                warn_once();
+            }
+            self.id.into_datum()
+        }
+    }
+}
+
+/// Warns that ordered ids are ahead of the clock, once per session.
+///
+/// # Safety
+/// What [`crate::fmgr::unguarded`] asks for.
+#[cold]
+#[allow(unsafe_code)]
+unsafe fn warn_once() {
+    static WARNED: AtomicBool = AtomicBool::new(false);
+    if !WARNED.swap(true, Ordering::Relaxed) {
+        // SAFETY: the contract is that of this function.
+        unsafe { error::warning_of_clock().warn() };
+    }
+}

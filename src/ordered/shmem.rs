@@ -1,0 +1,277 @@
+//! The shared memory of ordered ids: the time of the last id, and what the horizon is found from.
+//!
+//! The time is in a few bytes that every release of the library finds. The rest is in a dynamic
+//! shared memory segment, whose size follows from the settings of the server and from the library.
+//!
+//! pgrx's `pg_shmem_init!` is not used, since it needs `shared_preload_libraries`. What happens here
+//! happens at the first use in a process: PostgreSQL 17 has a registry of named segments for it
+//! (`dsm_registry.c`). Before that, the few bytes fit into the space that a server reserves, as
+//! those of contrib's pg_prewarm do.
+#![allow(unsafe_code)]
+
+use std::ffi::CStr;
+#[cfg(not(any(feature = "pg15", feature = "pg16")))]
+use std::ffi::c_void;
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering, fence};
+
+use pg_ulid::ordered::horizon::{self, Slot, State};
+use pgrx::pg_sys::{self, MaxBackends, max_prepared_xacts};
+
+/// The name of the memory in the server. It never changes: another name would begin another order.
+const NAME: &CStr = c"ulid_ordered_time";
+
+/// The number of the layout of the segment: another one with each change of [`Segment`], `Slot` or
+/// `Entry`.
+const LAYOUT: u64 = 1;
+
+/// In place of that number: there is no horizon until the server starts again, since some process
+/// generates ids without entries, or with entries of another layout.
+const UNTRACKED: u64 = u64::MAX;
+
+/// What has this name. The size, and what the fields are, never change. All zeros are the first
+/// state.
+#[repr(C, align(8))]
+struct Header {
+    last_time: AtomicU64,
+    /// The layout of the process that came first, or [`UNTRACKED`].
+    layout: AtomicU64,
+    /// The handle of the segment.
+    segment: AtomicU64,
+    _unused: [u64; 5],
+}
+
+/// The segment begins with this. The slots of the processes follow, then those of prepared
+/// transactions.
+#[repr(C, align(64))]
+struct Segment {
+    state: State,
+    /// The first xid that can have been assigned after the memory was there; zero as long as that is
+    /// not known.
+    first: AtomicU64,
+}
+
+/// A process remembers this many transactions.
+pub(crate) type Shared = horizon::Shared<'static, 8>;
+
+static HEADER: AtomicPtr<Header> = AtomicPtr::new(null_mut());
+static SEGMENT: AtomicPtr<Segment> = AtomicPtr::new(null_mut());
+
+/// The time of the last ordered id, attached at its first use in this process. The postmaster runs
+/// no SQL, so it never attaches it.
+///
+/// If there is no room for it, PostgreSQL's own error passes through.
+#[inline(always)]
+pub(crate) fn last_time() -> &'static AtomicU64 {
+    &header().last_time
+}
+
+#[inline(always)]
+fn header() -> &'static Header {
+    let mut header = HEADER.load(Ordering::Relaxed);
+    if header.is_null() {
+        header = attach(NAME);
+        HEADER.store(header, Ordering::Relaxed);
+    }
+    // SAFETY: it was attached, which lasts as long as the process.
+    unsafe { &*header }
+}
+
+/// The shared memory, attached at its first use in this process, and the first xid that can have
+/// been assigned after it was there, which only a standby does not know. `None` if libraries of
+/// several layouts use the memory: there is no horizon then, until the server starts again.
+pub(crate) fn shared() -> Option<(Shared, u64)> {
+    let header = header();
+    let layout = header
+        .layout
+        .compare_exchange(0, LAYOUT, Ordering::Relaxed, Ordering::Relaxed);
+    let segment = match layout {
+        Ok(_) | Err(LAYOUT) => attached_segment(&header.segment),
+        Err(_) => null_mut(),
+    };
+    if segment.is_null() {
+        return None;
+    }
+    // SAFETY: what is attached lasts as long as the process, and has as many slots behind it.
+    unsafe {
+        let first = &(*segment).first;
+        // The memory of a standby is older than the prepared transactions that it has when it
+        // becomes a primary.
+        if first.load(Ordering::Relaxed) == 0 && !pg_sys::RecoveryInProgress() {
+            let next = pg_sys::ReadNextFullTransactionId().value;
+            let _ = first.compare_exchange(0, next, Ordering::Relaxed, Ordering::Relaxed);
+        }
+        let processes = segment.add(1).cast();
+        let (backends, prepared) = slots();
+        let shared = Shared {
+            last_time: &header.last_time,
+            state: &(*segment).state,
+            processes: std::slice::from_raw_parts(processes, backends),
+            prepared: std::slice::from_raw_parts(processes.add(backends).cast(), prepared),
+        };
+        Some((shared, first.load(Ordering::Relaxed)))
+    }
+}
+
+/// This process generates ids without entries, so there is no horizon until the server starts again.
+pub(crate) fn stop_tracking() {
+    header().layout.store(UNTRACKED, Ordering::Relaxed);
+    // Whoever looks for the horizon after the next id sees this.
+    fence(Ordering::SeqCst);
+}
+
+/// Whether every process that generates ids has opened an entry. Asked after the slots have been
+/// read.
+pub(crate) fn is_tracked() -> bool {
+    header().layout.load(Ordering::Acquire) == LAYOUT
+}
+
+/// How many slots there are: of processes, and of prepared transactions. Each process can be
+/// preparing one.
+fn slots() -> (usize, usize) {
+    // SAFETY: they are set before the first process of the server starts.
+    let (backends, prepared) = unsafe { (MaxBackends as usize, max_prepared_xacts as usize) };
+    (backends, prepared + backends)
+}
+
+/// The segment, attached at its first use in this process; null if it cannot be attached any more.
+/// The first process that asks for it creates it. If two do, one of them destroys its own.
+fn attached_segment(handle: &AtomicU64) -> *mut Segment {
+    let attached = SEGMENT.load(Ordering::Relaxed);
+    if !attached.is_null() {
+        return attached;
+    }
+    let (backends, prepared) = slots();
+    let size =
+        size_of::<Segment>() + size_of::<Slot<8>>() * backends + size_of::<Slot<1>>() * prepared;
+    // SAFETY: the segment has this size, and nobody else has it before its handle is known. Pinned,
+    // it stays until the server stops, and mapped until this process ends.
+    unsafe {
+        let mut mapped = null_mut();
+        if handle.load(Ordering::Relaxed) == 0 {
+            mapped = pg_sys::dsm_create(size, 0);
+            pg_sys::dsm_segment_address(mapped)
+                .cast::<u8>()
+                .write_bytes(0, size);
+            let own = pg_sys::dsm_segment_handle(mapped);
+            pg_sys::dsm_pin_segment(mapped);
+            let (success, failure) = (Ordering::Release, Ordering::Relaxed);
+            if handle
+                .compare_exchange(0, own.into(), success, failure)
+                .is_err()
+            {
+                pg_sys::dsm_unpin_segment(own);
+                pg_sys::dsm_detach(mapped);
+                mapped = null_mut();
+            }
+        }
+        if mapped.is_null() {
+            mapped = pg_sys::dsm_attach(handle.load(Ordering::Acquire) as u32);
+        }
+        if mapped.is_null() {
+            return null_mut();
+        }
+        pg_sys::dsm_pin_mapping(mapped);
+        let segment = pg_sys::dsm_segment_address(mapped).cast();
+        SEGMENT.store(segment, Ordering::Relaxed);
+        segment
+    }
+}
+
+/// The header of this name. The first process that asks for it creates it, as zeros, before any
+/// other process sees it.
+#[cfg(any(feature = "pg15", feature = "pg16"))]
+#[cold]
+fn attach(name: &CStr) -> *mut Header {
+    use pgrx::pg_sys::{LWLockMode, MainLWLockArray};
+
+    /// `AddinShmemInitLock` in `storage/lwlocknames.h` of these versions.
+    const ADDIN_SHMEM_INIT_LOCK: usize = 21;
+    let mut found = false;
+    // SAFETY: a backend has this lock and what it protects. An ERROR releases it as every LWLock.
+    unsafe {
+        let lock = &raw mut (*MainLWLockArray.add(ADDIN_SHMEM_INIT_LOCK)).lock;
+        pg_sys::LWLockAcquire(lock, LWLockMode::LW_EXCLUSIVE);
+        let memory = pg_sys::ShmemInitStruct(name.as_ptr(), size_of::<Header>(), &mut found);
+        let memory = memory.cast::<Header>();
+        if !found {
+            memory.write_bytes(0, 1);
+        }
+        pg_sys::LWLockRelease(lock);
+        memory
+    }
+}
+
+/// The header of this name, in the registry of named segments.
+#[cfg(not(any(feature = "pg15", feature = "pg16")))]
+#[cold]
+fn attach(name: &CStr) -> *mut Header {
+    /// # Safety
+    /// The pointer is to memory of this size that nobody else has yet.
+    #[cfg(any(feature = "pg17", feature = "pg18"))]
+    #[pgrx::pg_guard]
+    unsafe extern "C-unwind" fn initialize(memory: *mut c_void) {
+        // SAFETY: the registry calls this once, under its lock, with the memory that it has created.
+        unsafe { memory.cast::<Header>().write_bytes(0, 1) };
+    }
+
+    /// # Safety
+    /// As above.
+    #[cfg(not(any(feature = "pg17", feature = "pg18")))]
+    #[pgrx::pg_guard]
+    unsafe extern "C-unwind" fn initialize(memory: *mut c_void, _argument: *mut c_void) {
+        // SAFETY: as above.
+        unsafe { memory.cast::<Header>().write_bytes(0, 1) };
+    }
+
+    let (name, size, mut found) = (name.as_ptr(), size_of::<Header>(), false);
+    // SAFETY: the name is short enough. The function initializes the memory before any other process
+    // can attach it.
+    unsafe {
+        #[cfg(any(feature = "pg17", feature = "pg18"))]
+        let memory = pg_sys::GetNamedDSMSegment(name, size, Some(initialize), &mut found);
+        #[cfg(not(any(feature = "pg17", feature = "pg18")))]
+        let memory =
+            pg_sys::GetNamedDSMSegment(name, size, Some(initialize), &mut found, null_mut());
+        memory.cast()
+    }
+}
+
+/// For the tests inside a backend, which use headers under other names.
+#[cfg(feature = "pg_test")]
+pub(crate) mod test_support {
+    use super::{AtomicU64, CStr, HEADER, Header, LAYOUT, Ordering, UNTRACKED};
+
+    /// The last time of this name.
+    pub(crate) fn attached(name: &CStr) -> &'static AtomicU64 {
+        &header(name).last_time
+    }
+
+    fn header(name: &CStr) -> &'static Header {
+        // SAFETY: a header stays until the process ends, and every process uses its fields as atomic
+        // ones.
+        unsafe { &*super::attach(name) }
+    }
+
+    /// Lets a test be as if this process had begun after one of another layout, and then undoes it.
+    /// Returns whether tracking has stopped for both.
+    pub(crate) fn beside_another_layout(test: impl FnOnce()) -> bool {
+        let other = header(c"ulid_test_layout");
+        other.layout.store(LAYOUT + 1, Ordering::Relaxed);
+        let own = HEADER.swap(std::ptr::from_ref(other).cast_mut(), Ordering::Relaxed);
+        test();
+        HEADER.store(own, Ordering::Relaxed);
+        other.layout.load(Ordering::Relaxed) == UNTRACKED
+    }
+
+    /// Takes all the space that the server has left.
+    #[cfg(any(feature = "pg15", feature = "pg16"))]
+    pub(crate) fn exhaust() {
+        use pgrx::pg_sys::ShmemAllocNoError;
+
+        for size in [1 << 16, 1 << 12, 1] {
+            // SAFETY: any backend may take what is left; nobody uses what it gets.
+            while unsafe { !ShmemAllocNoError(size).is_null() } {}
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! A tstzrange as the ULIDs created within it.
+#![allow(unsafe_code)]
+
+use std::ffi::c_int;
+use std::ops::Bound;
+
+use pg_ulid::Window;
+use pgrx::pg_sys::{
+    self, Datum, FmgrInfo, FuncExpr, FunctionCallInfo, Node, NodeTag, OpExpr, RangeBound,
+    TypeCacheEntry,
+};
+
+use crate::datum::POSTGRES_EPOCH_MS;
+use crate::fmgr::{Argument, argument, unguarded};
+use crate::planner::elements;
+
+/// A range of times as the ULIDs created within it.
+#[derive(Clone, Copy)]
+pub(crate) struct TstzRange(pub Window);
+
+impl Argument for TstzRange {
+    const SQL: &'static str = "tstzrange";
+
+    unsafe fn from_datum(datum: Datum) -> Self {
+        // SAFETY: the entry is that of the datum's type.
+        Self(unsafe { deserialize(datum, range_type()) })
+    }
+}
+
+/// An operand of the operators, whose type is a domain over tstzrange, as the ULIDs created within
+/// it.
+#[derive(Clone, Copy)]
+pub(crate) struct UlidWindow(pub Window);
+
+impl Argument for UlidWindow {
+    const SQL: &'static str = "ulid_window";
+
+    unsafe fn from_datum(datum: Datum) -> Self {
+        // SAFETY: the domain has the values of tstzrange.
+        Self(unsafe { TstzRange::from_datum(datum) }.0)
+    }
+
+    /// Uses `fn_extra`, as PostgreSQL's range functions do.
+    #[inline(always)]
+    unsafe fn from_fcinfo(fcinfo: FunctionCallInfo, index: usize) -> Self {
+        // SAFETY: this is the present call. Nobody but this function uses `fn_extra` of the
+        // functions that take a window, so what is there was put there by `cache`.
+        unsafe {
+            let (flinfo, datum) = ((*fcinfo).flinfo, argument(fcinfo, index).value);
+            if flinfo.is_null() {
+                return Self::from_datum(datum);
+            }
+            let mut cached = (*flinfo).fn_extra.cast::<Cached>();
+            if cached.is_null() {
+                cached = cache(flinfo, index, datum);
+            }
+            let Cached { range_type, window } = cached.read_unaligned();
+            Self(window.unwrap_or_else(|| deserialize(datum, range_type)))
+        }
+    }
+}
+
+/// What is the same for all calls of a function at one place of a query. Its memory need not be
+/// aligned for a window: palloc aligns for 8 bytes.
+struct Cached {
+    range_type: *mut TypeCacheEntry,
+    /// The window, if the argument is a constant. A parameter does not count: the expression of a
+    /// PL/pgSQL statement lives longer than the value of its variable.
+    window: Option<Window>,
+}
+
+/// Fills `fn_extra` at the first call.
+///
+/// # Safety
+/// The datum is the argument at this index, a tstzrange, of a present call of the function. What
+/// [`unguarded`] asks for holds.
+#[cold]
+unsafe fn cache(flinfo: *mut FmgrInfo, index: usize, datum: Datum) -> *mut Cached {
+    // SAFETY: `fn_mcxt` lives as long as `flinfo`; the datum is read in this call.
+    unsafe {
+        let range_type = range_type();
+        let window = is_constant((*flinfo).fn_expr, index).then(|| deserialize(datum, range_type));
+        let size = size_of::<Cached>();
+        let cached = unguarded::MemoryContextAlloc((*flinfo).fn_mcxt, size).cast::<Cached>();
+        cached.write_unaligned(Cached { range_type, window });
+        (*flinfo).fn_extra = cached.cast();
+        cached
+    }
+}
+
+/// Whether the argument at this index of the call is a constant. Nodes other than function calls,
+/// such as `id <@ ANY (array)`, have arguments that are not those of the function.
+///
+/// # Safety
+/// The node is the expression that PostgreSQL keeps with a function, or null.
+unsafe fn is_constant(call: *mut Node, index: usize) -> bool {
+    // SAFETY: PostgreSQL keeps the expression as long as the function; the tag of a node says of
+    // what kind it is.
+    unsafe {
+        if call.is_null() {
+            return false;
+        }
+        let arguments = match (*call).type_ {
+            NodeTag::T_OpExpr => (*call.cast::<OpExpr>()).args,
+            NodeTag::T_FuncExpr => (*call.cast::<FuncExpr>()).args,
+            _ => return false,
+        };
+        let argument = elements(arguments).get(index);
+        argument
+            .is_some_and(|argument| (*argument.ptr_value.cast::<Node>()).type_ == NodeTag::T_Const)
+    }
+}
+
+/// The entry of tstzrange, which stays as long as the process.
+///
+/// # Safety
+/// What [`unguarded`] asks for.
+unsafe fn range_type() -> *mut TypeCacheEntry {
+    let flags = pg_sys::TYPECACHE_RANGE_INFO as c_int;
+    // SAFETY: a function is called within a transaction, and the type is a built-in one.
+    unsafe { unguarded::lookup_type_cache(pg_sys::TSTZRANGEOID, flags) }
+}
+
+/// The ULIDs created within a tstzrange.
+///
+/// # Safety
+/// The datum is a tstzrange, not null, and the entry that of its type. What [`unguarded`] asks for
+/// holds.
+unsafe fn deserialize(datum: Datum, range_type: *mut TypeCacheEntry) -> Window {
+    let [mut lower, mut upper] = [RangeBound::default(); 2];
+    let mut is_empty = false;
+    // SAFETY: detoasted, a tstzrange is a RangeType of the type that the entry describes.
+    unsafe {
+        let range = unguarded::pg_detoast_datum(datum.cast_mut_ptr()).cast();
+        let [to_lower, to_upper] = [&mut lower, &mut upper];
+        unguarded::range_deserialize(range_type, range, to_lower, to_upper, &mut is_empty);
+    }
+    if is_empty {
+        Window::EMPTY
+    } else {
+        Window::new(range_bound(lower), range_bound(upper))
+    }
+}
+
+/// A bound of a tstzrange in microseconds since the Unix epoch.
+fn range_bound(bound: RangeBound) -> Bound<i128> {
+    let us = i128::from(bound.val.value() as i64) + i128::from(POSTGRES_EPOCH_MS) * 1000;
+    match bound {
+        RangeBound { infinite: true, .. } => Bound::Unbounded,
+        RangeBound {
+            inclusive: true, ..
+        } => Bound::Included(us),
+        _ => Bound::Excluded(us),
+    }
+}
