@@ -11,7 +11,8 @@
 #   <!-- needs NAME VERSION -->   if the server (PostgreSQL) is older, or does not offer that version of the extension
 # The line <!-- the page needs NAME VERSION --> does so for all blocks below it.
 # Below the line <!-- new ids -->, an sql block prints other ids each time: instead of an id and a time beside it, whether that
-# is the time of the id is compared, and the width of columns is not.
+# is the time of the id is compared, and the width of columns is not. It is executed 2 ms after the block before it, since a row
+# can be read in the millisecond after its commit.
 # Examples with large tables contain \set rows NUMBER; for a quick run, the environment variable ROWS replaces that number.
 use strict;
 use warnings FATAL => 'all';
@@ -119,7 +120,8 @@ sub run {
     print $psql "CREATE EXTENSION ulid;\n" if $create;
     for my $block (@blocks) {
         my $error_wanted = ($block->{output} // '') =~ /^ERROR:/m ? 0 : 1;
-        print $psql "\\echo ==== block\n\\set ON_ERROR_STOP $error_wanted\n$block->{sql}\n\\set ON_ERROR_STOP 1\n";
+        my $pause = $block->{new_ids} ? "SELECT pg_sleep(0.002) \\g /dev/null\n" : '';
+        print $psql "\\echo ==== block\n\\set ON_ERROR_STOP $error_wanted\n$pause$block->{sql}\n\\set ON_ERROR_STOP 1\n";
     }
     print $psql "\\echo ==== block\n";
     close $psql;
