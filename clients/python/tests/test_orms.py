@@ -11,7 +11,8 @@ import psycopg
 import pytest
 from conftest import compare
 from pg_ulid.sqlalchemy import Ulid, ischema_names
-from sqlalchemy import ARRAY, Column, MetaData, String, Table, Uuid, create_engine, inspect, literal, select
+from sqlalchemy import ARRAY, Column, MetaData, String, Table, Uuid
+from sqlalchemy import bindparam, create_engine, inspect, literal, select
 from sqlalchemy.exc import ProgrammingError
 from sqlalchemy.orm import Session
 from sqlalchemy.pool import NullPool
@@ -46,6 +47,14 @@ def test_sqlalchemy_conditions_use_the_index(engine, native):
             assert any("Index Cond: " in line for line in plan), plan
         compared = select(literal(GIVEN, Ulid(native)) == literal(GIVEN.lower(), Ulid(native)))
         assert connection.exec_driver_sql(str(compared.compile(engine, compile_kwargs={"literal_binds": True}))).scalar()
+
+
+def test_sqlalchemy_literals_keep_a_percent_sign(engine):
+    # psycopg formats statements, so a % in a literal has to be doubled
+    with engine.connect() as connection:
+        for text in ("50%", "%s"):
+            given = bindparam(None, text, Ulid(), literal_execute=True)
+            assert connection.scalar(select(given, bindparam("n", 1))) == text
 
 
 @both

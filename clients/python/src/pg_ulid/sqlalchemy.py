@@ -51,6 +51,9 @@ class Ulid(UserDefinedType[str]):
     def literal_processor(self, dialect: Dialect) -> Callable[[Any], str]:
         def process(value: Any) -> str:
             text = str(for_server(value, self.native)).replace("'", "''")
+            # As in SQLAlchemy's String: a driver that formats statements takes a % for a parameter.
+            if dialect.identifier_preparer._double_percents:
+                text = text.replace("%", "%%")
             return f"'{text}'"
 
         return process
