@@ -313,15 +313,20 @@ CREATE FUNCTION ulid_ordered_horizon() RETURNS ulid
     AS 'MODULE_PATHNAME', 'ulid_ordered_horizon';
 COMMENT ON FUNCTION ulid_ordered_horizon() IS 'ulid below which the present query sees each ordered id that will ever be seen';
 
--- What holds the horizon: a session, and a prepared transaction.
+-- What holds the horizon: a session, and a prepared transaction. As in pg_stat_activity, the times of
+-- other roles' transactions are for those who may read all statistics. They are of all databases.
 CREATE FUNCTION ulid_ordered_since(pid integer) RETURNS timestamptz
     LANGUAGE c VOLATILE STRICT PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'ulid_ordered_since';
 COMMENT ON FUNCTION ulid_ordered_since(integer) IS 'time at which the transaction of this process holds the horizon; null if it does not';
+REVOKE ALL ON FUNCTION ulid_ordered_since(integer) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION ulid_ordered_since(integer) TO pg_read_all_stats;
 CREATE FUNCTION ulid_ordered_since(transaction xid) RETURNS timestamptz
     LANGUAGE c VOLATILE STRICT PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'ulid_ordered_since_prepared';
 COMMENT ON FUNCTION ulid_ordered_since(xid) IS 'time at which this prepared transaction holds the horizon; null if it does not';
+REVOKE ALL ON FUNCTION ulid_ordered_since(xid) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION ulid_ordered_since(xid) TO pg_read_all_stats;
 
 -- The state of the order belongs to the server: every role may see it, and a worker sees the same.
 CREATE FUNCTION ulid_ordered_time() RETURNS timestamptz

@@ -174,6 +174,18 @@ for my $install ('CREATE EXTENSION ulid; REVOKE EXECUTE ON ALL FUNCTIONS IN SCHE
         for 'ulid_advance_ordered_time(gen_ulid())', 'ulid_reset_ordered_time()';
 }
 
+#
+# Times of other roles' transactions are for those who may see them in pg_stat_activity, too
+#
+
+run('owned', 'CREATE ROLE monitor LOGIN IN ROLE pg_monitor; GRANT USAGE ON SCHEMA here TO monitor');
+for my $call ('ulid_ordered_since(pg_backend_pid())', q{ulid_ordered_since('3'::xid)}) {
+    for my $role (qw(guest owner)) {
+        refused('owned', $role, "SELECT here.$call", 'permission denied for function ulid_ordered_since', "not for $role: $call");
+    }
+    is(run('owned', "SELECT here.$call IS NULL", 'monitor'), 't', "for a member of pg_monitor: $call");
+}
+
 # No script has the words that would take over an object that is there, or bring a name or another's rights into it.
 for my $script (bsd_glob("$root/sql/*.sql")) {
     unlike(slurp_file($script), qr/OR REPLACE|CREATE .*IF NOT EXISTS|\@ext|SECURITY DEFINER/, substr($script, 1 + length $root) . ' takes nothing over');
