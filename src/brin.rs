@@ -1,8 +1,8 @@
 //! Which columns the minmax operator classes of BRIN accept.
 //!
 //! PostgreSQL's functions look for operators of the column's type. Its own classes store the type
-//! that they are for, whatever the column's type is; CREATE OPERATOR CLASS cannot say that. So for a
-//! domain or a uuid there would be no operators, and no row could be inserted.
+//! that they are for, whatever the column's type is; CREATE OPERATOR CLASS cannot say that. So for
+//! a domain or a uuid there would be no operators, and no row could be inserted.
 #![allow(unsafe_code)]
 
 use std::ffi::{CStr, c_int};

@@ -8,8 +8,8 @@ use pgrx::pg_sys::{self, Datum, Oid, TransactionId};
 
 use crate::fmgr::{Argument, Returned, unguarded};
 
-/// Puts a value into the current memory context. The value is computed after its memory is allocated,
-/// so that its pieces need not be kept in registers during the allocation.
+/// Puts a value into the current memory context. The value is computed after its memory is
+/// allocated, so that its pieces need not be kept in registers during the allocation.
 ///
 /// # Safety
 /// What [`unguarded`] asks for.

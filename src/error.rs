@@ -1,5 +1,5 @@
-//! The errors that the functions raise. Each has a function here, with its SQLSTATE, message, detail
-//! and hint; the callers of that function raise it.
+//! The errors that the functions raise. Each has a function here, with its SQLSTATE, message,
+//! detail and hint; the callers of that function raise it.
 //!
 //! There is no blanket `From`: each caller maps the library's error.
 //!
@@ -55,7 +55,8 @@ impl Text {
     /// The function takes a format, and a report has been started.
     unsafe fn pass_to(self, function: unsafe extern "C-unwind" fn(*const c_char, ...) -> c_int) {
         let [a, b, c] = self.values;
-        // SAFETY: each directive takes a string; there are as many values as the longest format has.
+        // SAFETY: each directive takes a string; there are as many values as the longest format
+        // has.
         unsafe { function(self.format.as_ptr(), a, b, c) };
     }
 }
@@ -151,8 +152,8 @@ impl Error {
         }
     }
 
-    /// The detail of an error of the library about a text: which character is wrong, in the encoding
-    /// of the database, or that the length is.
+    /// The detail of an error of the library about a text: which character is wrong, in the
+    /// encoding of the database, or that the length is.
     fn detail_of(self, text: &[u8], error: pg_ulid::Error) -> Self {
         let ErrorKind::Character {
             position, expected, ..
@@ -429,7 +430,8 @@ pub(crate) fn other_layout() -> Error {
     .hint(c"Restart the server.")
 }
 
-/// 42804, in PostgreSQL's words: an index on a column whose type the operator class does not accept.
+/// 42804, in PostgreSQL's words: an index on a column whose type the operator class does not
+/// accept.
 #[track_caller]
 pub(crate) fn operator_class(class: &[u8], type_name: &[u8]) -> Error {
     Error::new(

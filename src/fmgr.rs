@@ -114,7 +114,8 @@ macro_rules! export {
                 unsafe {
                     let mut _index = 0;
                     $(
-                        let $argument = <$type as $crate::fmgr::Argument>::from_fcinfo(fcinfo, _index);
+                        let $argument =
+                            <$type as $crate::fmgr::Argument>::from_fcinfo(fcinfo, _index);
                         _index += 1;
                     )*
                     $crate::fmgr::call::<_, $result, _>(fcinfo, || $function($($argument),*))

@@ -1,8 +1,9 @@
 //! The extension: the functions that SQL calls, built on the library in pg_ulid/.
 //!
-//! PostgreSQL calls them through [`fmgr`]. [`datum`] and [`range`] have the SQL types, [`error`] the
-//! errors. [`functions`] only compute, [`generate`] has the state of a process, and [`ordered`] that
-//! of the server. [`planner`] and [`brin`] are called while queries are planned and indexes are built.
+//! PostgreSQL calls them through [`fmgr`]. [`datum`] and [`range`] have the SQL types, [`error`]
+//! the errors. [`functions`] only compute, [`generate`] has the state of a process, and [`ordered`]
+//! that of the server. [`planner`] and [`brin`] are called while queries are planned and indexes
+//! are built.
 
 mod brin;
 mod datum;
@@ -94,9 +95,11 @@ fmgr::export! {
     ulid_reset_ordered_time() -> () = horizon::reset;
     ulid_ordered_horizon() -> Ulid = horizon::horizon;
     ulid_ordered_since(pid: i32) -> Option<TimestampTz> = horizon::since_of_process;
-    ulid_ordered_since_prepared(transaction: TransactionId) -> Option<TimestampTz> = horizon::since_of_prepared;
+    ulid_ordered_since_prepared(xid: TransactionId) -> Option<TimestampTz>
+        = horizon::since_of_prepared;
     ulid_range_support(request: Internal) -> Internal = planner::window_support;
-    ulid_range_sel(root: Internal, operator: Oid, arguments: Internal, relation: i32) -> f64 = planner::window_selectivity;
+    ulid_range_sel(root: Internal, operator: Oid, arguments: Internal, relation: i32) -> f64
+        = planner::window_selectivity;
     ulid_starts_with_support(request: Internal) -> Internal = planner::starts_with_support;
     ulid_comparison_support(request: Internal) -> Internal = planner::comparison_support;
     ulid_brin_minmax_opcinfo(typid: Internal) -> Internal = brin::minmax_opcinfo;

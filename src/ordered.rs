@@ -1,7 +1,7 @@
 //! Ordered ids: one increasing order for all sessions of a server, and the horizon below which a
 //! snapshot misses no row. The rules are in the library's module of this name; here they get the
-//! server's shared memory ([`shmem`]), its transactions and snapshots ([`horizon`]), and SQL's types
-//! and errors.
+//! server's shared memory ([`shmem`]), its transactions and snapshots ([`horizon`]), and SQL's
+//! types and errors.
 
 pub(super) mod horizon;
 pub(super) mod shmem;
@@ -53,8 +53,8 @@ pub(super) fn time() -> Option<TimestampTz> {
     }
 }
 
-/// Lets ordered ids continue after this one, if they have not reached it, and returns the time after
-/// which they continue.
+/// Lets ordered ids continue after this one, if they have not reached it, and returns the time
+/// after which they continue.
 pub(super) fn advance_time(id: Ulid, force: bool) -> Result<TimestampTz, Error> {
     if !force && ordered::time_of(id).saturating_sub(clock()?) > ordered::DAY {
         return Err(error::ahead_of_clock(id));

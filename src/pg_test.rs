@@ -166,8 +166,8 @@ mod tests {
         assert_eq!(text("SELECT planned()"), "no error");
     }
 
-    /// The horizon is cached in a field of the snapshot that PostgreSQL does not use in a copy. If a
-    /// new major version does, this fails, and not the horizon.
+    /// The horizon is cached in a field of the snapshot that PostgreSQL does not use in a copy. If
+    /// a new major version does, this fails, and not the horizon.
     #[pg_test]
     #[allow(unsafe_code)]
     fn an_active_snapshot_is_a_copy_without_a_completion_count() {

@@ -8,8 +8,8 @@
 //! uuid an explicit one, which postgres_fdw sends.
 //!
 //! This runs inside other people's queries. Every part of it follows these rules:
-//! - A node appears in only one place of a tree, because the planner changes trees in place. What is
-//!   used again is copied.
+//! - A node appears in only one place of a tree, because the planner changes trees in place. What
+//!   is used again is copied.
 //! - An expression that is evaluated twice is stable and contains no sub-select. One that is
 //!   evaluated for each row is cheap as well. A list of the nodes that are allowed decides, in one
 //!   walk.
@@ -27,9 +27,9 @@
 //!
 //! # What makes the pointers valid
 //! PostgreSQL calls a support function or an estimator with nodes that it holds, and waits for the
-//! answer. Until then, those nodes and what they point to stay where they are. New nodes live in the
-//! planner's memory context. The types of [`node`] are made of nothing else: by the functions below,
-//! from their arguments, and by each other. Only what makes them from a pointer is unsafe.
+//! answer. Until then, those nodes and what they point to stay where they are. New nodes live in
+//! the planner's memory context. The types of [`node`] are made of nothing else: by the functions
+//! below, from their arguments, and by each other. Only what makes them from a pointer is unsafe.
 //!
 //! The planner runs within a transaction, so each type, operator and function that a node names can
 //! be looked up. One that is dropped meanwhile is an ERROR, or not found.
@@ -217,10 +217,11 @@ impl Call {
         })
     }
 
-    /// `ulid >= lower` and `ulid <= upper`, all of whose nodes are new, by the operators of a
-    /// family: those of ulid, or core's of uuid. `None` if the family has neither, if the user may
-    /// not execute what the comparisons call, or if computing them while the query is planned could
-    /// raise an error.
+    /// `ulid >= lower` and `ulid <= upper`, in new nodes, by the operators of a family: those of
+    /// ulid, or the built-in ones of uuid.
+    ///
+    /// `None` if the family has neither, if the role may not execute the functions, or if computing
+    /// the bounds while the query is planned could raise an error.
     fn comparisons(&self, root: Root, family: Oid) -> Option<[Expr; 2]> {
         let order = Comparison::of(self.ulid.typid(), family)
             .or_else(|| Comparison::of(pg_sys::UUIDOID, family))?;

@@ -44,8 +44,8 @@
 //! - `sqlx`: the same for sqlx with PostgreSQL.
 //! - `diesel`: the same for diesel, with the SQL type in `pg_ulid::diesel`.
 //!
-//! `ordered::horizon` and `Window::fraction` are hidden from this documentation. They are public for
-//! the extension alone, and exempt from semantic versioning.
+//! `ordered::horizon` and `Window::fraction` are hidden from this documentation. They are public
+//! for the extension alone, and exempt from semantic versioning.
 #![forbid(unsafe_code)]
 
 mod codec;

@@ -118,8 +118,8 @@ unsafe extern "C-unwind" fn prepare() {
     }
 }
 
-/// The horizon of the active snapshot, or of the next one if there is none. It is zero where nothing
-/// can be proven.
+/// The horizon of the active snapshot, or of the next one if there is none. It is zero where
+/// nothing can be proven.
 ///
 /// Asked again a moment later, it may be greater: the clock has gone on, or a transaction has ended
 /// without rows. A scan that asked for each row would then skip a row and return a later one. So it
@@ -185,8 +185,8 @@ unsafe fn horizon_of(snapshot: Snapshot) -> Result<u64, Error> {
 
 /// Whether each transaction that the snapshot sees as running has an entry if it has generated ids.
 ///
-/// One from before the memory was there has an entry if a process runs it. One that was prepared, or
-/// has ended since, may have none.
+/// One from before the memory was there has an entry if a process runs it. One that was prepared,
+/// or has ended since, may have none.
 fn has_entries(snapshot: &SnapshotData, first: Option<u64>) -> bool {
     // Other types of snapshots keep their transactions elsewhere.
     if snapshot.snapshot_type != SnapshotType::SNAPSHOT_MVCC || snapshot.takenDuringRecovery {

@@ -3,9 +3,9 @@
 //! The time is in a few bytes that every release of the library finds. The rest is in a dynamic
 //! shared memory segment, whose size follows from the settings of the server and from the library.
 //!
-//! pgrx's `pg_shmem_init!` is not used, since it needs `shared_preload_libraries`. What happens here
-//! happens at the first use in a process: PostgreSQL 17 has a registry of named segments for it
-//! (`dsm_registry.c`). Before that, the few bytes fit into the space that a server reserves, as
+//! pgrx's `pg_shmem_init!` is not used, since it needs `shared_preload_libraries`. What happens
+//! here happens at the first use in a process: PostgreSQL 17 has a registry of named segments for
+//! it (`dsm_registry.c`). Before that, the few bytes fit into the space that a server reserves, as
 //! those of contrib's pg_prewarm do.
 #![allow(unsafe_code)]
 
@@ -46,8 +46,8 @@ struct Header {
 #[repr(C, align(64))]
 struct Segment {
     state: State,
-    /// The first xid that can have been assigned after the memory was there; zero as long as that is
-    /// not known.
+    /// The first xid that can have been assigned after the memory was there; zero as long as that
+    /// is not known.
     first: AtomicU64,
 }
 
@@ -113,7 +113,8 @@ pub(crate) fn shared() -> Option<(Shared, u64)> {
     }
 }
 
-/// This process generates ids without entries, so there is no horizon until the server starts again.
+/// This process generates ids without entries, so there is no horizon until the server starts
+/// again.
 pub(crate) fn stop_tracking() {
     header().layout.store(UNTRACKED, Ordering::Relaxed);
     // Whoever looks for the horizon after the next id sees this.
@@ -211,7 +212,8 @@ fn attach(name: &CStr) -> *mut Header {
     #[cfg(any(feature = "pg17", feature = "pg18"))]
     #[pgrx::pg_guard]
     unsafe extern "C-unwind" fn initialize(memory: *mut c_void) {
-        // SAFETY: the registry calls this once, under its lock, with the memory that it has created.
+        // SAFETY: the registry calls this once, under its lock, with the memory that it has
+        // created.
         unsafe { memory.cast::<Header>().write_bytes(0, 1) };
     }
 
@@ -225,8 +227,8 @@ fn attach(name: &CStr) -> *mut Header {
     }
 
     let (name, size, mut found) = (name.as_ptr(), size_of::<Header>(), false);
-    // SAFETY: the name is short enough. The function initializes the memory before any other process
-    // can attach it.
+    // SAFETY: the name is short enough. The function initializes the memory before any other
+    // process can attach it.
     unsafe {
         #[cfg(any(feature = "pg17", feature = "pg18"))]
         let memory = pg_sys::GetNamedDSMSegment(name, size, Some(initialize), &mut found);
@@ -248,8 +250,8 @@ pub(crate) mod test_support {
     }
 
     fn header(name: &CStr) -> &'static Header {
-        // SAFETY: a header stays until the process ends, and every process uses its fields as atomic
-        // ones.
+        // SAFETY: a header stays until the process ends, and every process uses its fields as
+        // atomic ones.
         unsafe { &*super::attach(name) }
     }
 

@@ -39,7 +39,8 @@ pub(super) fn answer(request: &Request, predicate: &'static Predicate) -> Answer
     Some(lower.and(upper).as_ptr())
 }
 
-/// Calls a function in a memory context of its own, which is freed. Its result must not point there.
+/// Calls a function in a memory context of its own, which is freed. Its result must not point
+/// there.
 ///
 /// This may be called for each expression of a query, so it checks whether the query was canceled.
 fn in_temporary_memory<T: Copy>(function: impl FnOnce() -> T) -> T {
@@ -51,8 +52,8 @@ fn in_temporary_memory<T: Copy>(function: impl FnOnce() -> T) -> T {
 /// Whether the query has grouping sets and one of their expressions calls a function, at any depth,
 /// or a function written in SQL, which may be inlined to such a call.
 ///
-/// A grouping set nulls each expression that is equal to one of those that it leaves out. `AND` does
-/// not stay equal, since the planner flattens it into an `AND` around it.
+/// A grouping set nulls each expression that is equal to one of those that it leaves out. `AND`
+/// does not stay equal, since the planner flattens it into an `AND` around it.
 ///
 /// SQL functions are not inlined here to find out: that would also evaluate arguments that they do
 /// not use, which can fail.
@@ -151,12 +152,12 @@ struct Column {
 }
 
 impl Column {
-    /// The column that an expression is, perhaps below a RelabelType to ulid, if its type is uuid or
-    /// a domain.
+    /// The column that an expression is, perhaps below a RelabelType to ulid, if its type is uuid
+    /// or a domain.
     ///
-    /// This decides whether the comparisons are useful, not whether they are correct. In a sub-select
-    /// that the planner tries to convert from EXISTS to ANY, the root is that of the outer query, and
-    /// the table a different one.
+    /// This decides whether the comparisons are useful, not whether they are correct. In a
+    /// sub-select that the planner tries to convert from EXISTS to ANY, the root is that of the
+    /// outer query, and the table a different one.
     fn of(query: &Query, mut expression: Expr) -> Option<Self> {
         while let Some(inner) = expression.relabelled() {
             expression = inner;
