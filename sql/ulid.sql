@@ -1,8 +1,9 @@
 \echo Use "CREATE EXTENSION ulid" to load this file. \quit
 
--- The bytes of a ulid are those of a uuid: 16, the most significant first, compared as unsigned. So the functions that
--- core has for uuid are used without change (LANGUAGE internal). The text format, the generators, the functions on times and
--- the conversions, which core does not have, are written in Rust.
+-- The bytes of a ulid are those of a uuid: 16, the most significant first, compared as unsigned. So
+-- the functions that core has for uuid are used without change (LANGUAGE internal). The text
+-- format, the generators, the functions on times and the conversions, which core does not have, are
+-- written in Rust.
 
 --
 -- Type
@@ -44,8 +45,8 @@ CREATE FUNCTION ulid_is_valid(text) RETURNS boolean
     AS 'MODULE_PATHNAME', 'ulid_is_valid';
 COMMENT ON FUNCTION ulid_is_valid(text) IS 'whether the text can be read as a ulid';
 
--- The casts as functions: for views, for tools in which a call is easier to write than a cast, and for queries that also run
--- where only functions on uuid are installed.
+-- The casts as functions: for views, for tools in which a call is easier to write than a cast, and
+-- for queries that also run where only functions on uuid are installed.
 CREATE FUNCTION ulid_to_text(ulid) RETURNS text
     LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'ulid_to_text';
@@ -57,14 +58,15 @@ CREATE FUNCTION ulid_from_text(text) RETURNS ulid
 COMMENT ON FUNCTION ulid_from_text(text) IS 'ulid of a text that the input function accepts';
 
 --
--- Comparison. The planner support lets an index on a uuid column serve a comparison with a ulid, and another server that has
--- the column compare it as a ulid.
+-- Comparison. The planner support lets an index on a uuid column serve a comparison with a ulid,
+-- and another server that has the column compare it as a ulid.
 --
 
 CREATE FUNCTION ulid_comparison_support(internal) RETURNS internal
     LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'ulid_comparison_support';
-COMMENT ON FUNCTION ulid_comparison_support(internal) IS 'planner support for comparisons of a uuid column with a ulid';
+COMMENT ON FUNCTION ulid_comparison_support(internal)
+    IS 'planner support for comparisons of a uuid column with a ulid';
 
 CREATE FUNCTION ulid_lt(ulid, ulid) RETURNS boolean
     LANGUAGE internal IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
@@ -102,8 +104,9 @@ CREATE FUNCTION ulid_ne(ulid, ulid) RETURNS boolean
     AS 'uuid_ne';
 COMMENT ON FUNCTION ulid_ne(ulid, ulid) IS 'implementation of <> operator';
 
--- The operators are in pg_catalog, where every search_path finds them. IS DISTINCT FROM, NULLIF, CASE and JOIN USING name no
--- operator and are dumped without a schema, so a dump that contains them can only be restored this way.
+-- The operators are in pg_catalog, where every search_path finds them. IS DISTINCT FROM, NULLIF,
+-- CASE and JOIN USING name no operator and are dumped without a schema, so a dump that contains
+-- them can only be restored this way.
 CREATE OPERATOR pg_catalog.< (
     LEFTARG = ulid, RIGHTARG = ulid, FUNCTION = ulid_lt,
     COMMUTATOR = OPERATOR(pg_catalog.>), NEGATOR = OPERATOR(pg_catalog.>=),
@@ -148,7 +151,8 @@ CREATE OPERATOR pg_catalog.<> (
 COMMENT ON OPERATOR pg_catalog.<> (ulid, ulid) IS 'not equal';
 
 --
--- Operator classes in separate families: a member added to core's uuid families would be lost by pg_upgrade
+-- Operator classes in separate families: a member added to core's uuid families would be lost by
+-- pg_upgrade
 --
 
 CREATE FUNCTION ulid_cmp(ulid, ulid) RETURNS integer
@@ -183,7 +187,8 @@ CREATE OPERATOR CLASS ulid_ops DEFAULT FOR TYPE ulid USING btree FAMILY ulid_ops
     FUNCTION 1 ulid_cmp(ulid, ulid),
     FUNCTION 2 ulid_sortsupport(internal),
     FUNCTION 4 pg_catalog.btequalimage(oid);
-COMMENT ON OPERATOR CLASS ulid_ops USING btree IS 'order of ulid: with abbreviated keys and deduplication';
+COMMENT ON OPERATOR CLASS ulid_ops USING btree
+    IS 'order of ulid: with abbreviated keys and deduplication';
 
 CREATE OPERATOR FAMILY ulid_ops USING hash;
 COMMENT ON OPERATOR FAMILY ulid_ops USING hash IS 'hashing of ulid';
@@ -192,13 +197,16 @@ CREATE OPERATOR CLASS ulid_ops DEFAULT FOR TYPE ulid USING hash FAMILY ulid_ops 
     OPERATOR 1 pg_catalog.=,
     FUNCTION 1 ulid_hash(ulid),
     FUNCTION 2 ulid_hash_extended(ulid, bigint);
-COMMENT ON OPERATOR CLASS ulid_ops USING hash IS 'hashing of ulid: for indexes, joins and partitions';
+COMMENT ON OPERATOR CLASS ulid_ops USING hash
+    IS 'hashing of ulid: for indexes, joins and partitions';
 
--- Core's minmax functions look for operators of the type of the column: these refuse types that the classes have none for.
+-- Core's minmax functions look for operators of the type of the column: these refuse types that the
+-- classes have none for.
 CREATE FUNCTION ulid_brin_minmax_opcinfo(internal) RETURNS internal
     LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'ulid_brin_minmax_opcinfo';
-COMMENT ON FUNCTION ulid_brin_minmax_opcinfo(internal) IS 'BRIN minmax support, for a column of ulid itself';
+COMMENT ON FUNCTION ulid_brin_minmax_opcinfo(internal)
+    IS 'BRIN minmax support, for a column of ulid itself';
 
 CREATE OPERATOR FAMILY ulid_minmax_ops USING brin;
 COMMENT ON OPERATOR FAMILY ulid_minmax_ops USING brin IS 'ranges of ulid';
@@ -213,12 +221,14 @@ CREATE OPERATOR CLASS ulid_minmax_ops DEFAULT FOR TYPE ulid USING brin FAMILY ul
     FUNCTION 2 pg_catalog.brin_minmax_add_value(internal, internal, internal, internal),
     FUNCTION 3 pg_catalog.brin_minmax_consistent(internal, internal, internal),
     FUNCTION 4 pg_catalog.brin_minmax_union(internal, internal, internal);
-COMMENT ON OPERATOR CLASS ulid_minmax_ops USING brin IS 'one range of ulid for each block range: for rows in the order of their ids';
+COMMENT ON OPERATOR CLASS ulid_minmax_ops USING brin
+    IS 'one range of ulid for each block range: for rows in the order of their ids';
 
 CREATE FUNCTION ulid_brin_minmax_multi_opcinfo(internal) RETURNS internal
     LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'ulid_brin_minmax_multi_opcinfo';
-COMMENT ON FUNCTION ulid_brin_minmax_multi_opcinfo(internal) IS 'BRIN multi minmax support, for a column of ulid itself';
+COMMENT ON FUNCTION ulid_brin_minmax_multi_opcinfo(internal)
+    IS 'BRIN multi minmax support, for a column of ulid itself';
 
 CREATE OPERATOR FAMILY ulid_minmax_multi_ops USING brin;
 COMMENT ON OPERATOR FAMILY ulid_minmax_multi_ops USING brin IS 'several ranges of ulid';
@@ -267,12 +277,14 @@ CREATE FUNCTION ulid_larger(ulid, ulid) RETURNS ulid
 COMMENT ON FUNCTION ulid_larger(ulid, ulid) IS 'larger of two';
 
 CREATE AGGREGATE min(ulid) (
-    SFUNC = ulid_smaller, STYPE = ulid, COMBINEFUNC = ulid_smaller, SORTOP = OPERATOR(pg_catalog.<), PARALLEL = SAFE
+    SFUNC = ulid_smaller, STYPE = ulid, COMBINEFUNC = ulid_smaller, PARALLEL = SAFE,
+    SORTOP = OPERATOR(pg_catalog.<)
 );
 COMMENT ON AGGREGATE min(ulid) IS 'minimum value of all ulid input values';
 
 CREATE AGGREGATE max(ulid) (
-    SFUNC = ulid_larger, STYPE = ulid, COMBINEFUNC = ulid_larger, SORTOP = OPERATOR(pg_catalog.>), PARALLEL = SAFE
+    SFUNC = ulid_larger, STYPE = ulid, COMBINEFUNC = ulid_larger, PARALLEL = SAFE,
+    SORTOP = OPERATOR(pg_catalog.>)
 );
 COMMENT ON AGGREGATE max(ulid) IS 'maximum value of all ulid input values';
 
@@ -288,43 +300,53 @@ COMMENT ON FUNCTION gen_ulid() IS 'generate a ulid: the time is now, the randomn
 CREATE FUNCTION gen_ulid(timestamptz) RETURNS ulid
     LANGUAGE c VOLATILE STRICT PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'gen_ulid_at';
-COMMENT ON FUNCTION gen_ulid(timestamptz) IS 'generate a ulid of the given time: the randomness is 80 fresh bits';
+COMMENT ON FUNCTION gen_ulid(timestamptz)
+    IS 'generate a ulid of the given time: the randomness is 80 fresh bits';
 
 -- The sequence belongs to one backend, so a parallel worker must not run this function.
 CREATE FUNCTION gen_monotonic_ulid() RETURNS ulid
     LANGUAGE c VOLATILE STRICT PARALLEL RESTRICTED
     AS 'MODULE_PATHNAME', 'gen_monotonic_ulid';
-COMMENT ON FUNCTION gen_monotonic_ulid() IS 'generate a ulid greater than all that this backend generated with it before';
+COMMENT ON FUNCTION gen_monotonic_ulid()
+    IS 'generate a ulid greater than all that this backend generated with it before';
 
--- The order is that of the calls: a worker would make ids for rows that a Gather Merge above it puts in another order.
+-- The order is that of the calls: a worker would make ids for rows that a Gather Merge above it
+-- puts in another order.
 CREATE FUNCTION gen_ordered_ulid() RETURNS ulid
     LANGUAGE c VOLATILE STRICT PARALLEL RESTRICTED
     AS 'MODULE_PATHNAME', 'gen_ordered_ulid';
-COMMENT ON FUNCTION gen_ordered_ulid() IS 'generate a ulid greater than all that any session of this server generated with it before';
+COMMENT ON FUNCTION gen_ordered_ulid()
+    IS 'generate a ulid greater than all that any session of this server generated with it before';
 
 CREATE FUNCTION gen_ordered_uuid_v7() RETURNS uuid
     LANGUAGE c VOLATILE STRICT PARALLEL RESTRICTED
     AS 'MODULE_PATHNAME', 'gen_ordered_uuid_v7';
-COMMENT ON FUNCTION gen_ordered_uuid_v7() IS 'generate a version 7 uuid greater than all that any session of this server generated with it before';
+COMMENT ON FUNCTION gen_ordered_uuid_v7()
+    IS 'generate a version 7 uuid greater than all that any session of this server '
+        'generated with it before';
 
 -- A query has one horizon, that of its snapshot; each worker would find another one.
 CREATE FUNCTION ulid_ordered_horizon() RETURNS ulid
     LANGUAGE c STABLE STRICT PARALLEL RESTRICTED
     AS 'MODULE_PATHNAME', 'ulid_ordered_horizon';
-COMMENT ON FUNCTION ulid_ordered_horizon() IS 'ulid below which the present query sees each ordered id that will ever be seen';
+COMMENT ON FUNCTION ulid_ordered_horizon()
+    IS 'ulid below which the present query sees each ordered id that will ever be seen';
 
--- What holds the horizon: a session, and a prepared transaction. As in pg_stat_activity, the times of
--- other roles' transactions are for those who may read all statistics. They are of all databases.
+-- What holds the horizon: a session, and a prepared transaction. As in pg_stat_activity, the times
+-- of other roles' transactions are for those who may read all statistics. They are of all
+-- databases.
 CREATE FUNCTION ulid_ordered_since(pid integer) RETURNS timestamptz
     LANGUAGE c VOLATILE STRICT PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'ulid_ordered_since';
-COMMENT ON FUNCTION ulid_ordered_since(integer) IS 'time at which the transaction of this process holds the horizon; null if it does not';
+COMMENT ON FUNCTION ulid_ordered_since(integer)
+    IS 'time at which the transaction of this process holds the horizon; null if it does not';
 REVOKE ALL ON FUNCTION ulid_ordered_since(integer) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION ulid_ordered_since(integer) TO pg_read_all_stats;
 CREATE FUNCTION ulid_ordered_since(transaction xid) RETURNS timestamptz
     LANGUAGE c VOLATILE STRICT PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'ulid_ordered_since_prepared';
-COMMENT ON FUNCTION ulid_ordered_since(xid) IS 'time at which this prepared transaction holds the horizon; null if it does not';
+COMMENT ON FUNCTION ulid_ordered_since(xid)
+    IS 'time at which this prepared transaction holds the horizon; null if it does not';
 REVOKE ALL ON FUNCTION ulid_ordered_since(xid) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION ulid_ordered_since(xid) TO pg_read_all_stats;
 
@@ -332,13 +354,16 @@ GRANT EXECUTE ON FUNCTION ulid_ordered_since(xid) TO pg_read_all_stats;
 CREATE FUNCTION ulid_ordered_time() RETURNS timestamptz
     LANGUAGE c VOLATILE STRICT PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'ulid_ordered_time';
-COMMENT ON FUNCTION ulid_ordered_time() IS 'time of the last ordered id or horizon; null if there was neither since the server started';
+COMMENT ON FUNCTION ulid_ordered_time()
+    IS 'time of the last ordered id or horizon; null if there was neither since the server started';
 
--- These two change the order for all sessions, so they are for the administrator of the server, and never for a worker.
+-- These two change the order for all sessions, so they are for the administrator of the server, and
+-- never for a worker.
 CREATE FUNCTION ulid_advance_ordered_time(id ulid, force boolean DEFAULT false) RETURNS timestamptz
     LANGUAGE c VOLATILE STRICT PARALLEL RESTRICTED
     AS 'MODULE_PATHNAME', 'ulid_advance_ordered_time';
-COMMENT ON FUNCTION ulid_advance_ordered_time(ulid, boolean) IS 'let ordered ids continue after this id, which may be of either kind';
+COMMENT ON FUNCTION ulid_advance_ordered_time(ulid, boolean)
+    IS 'let ordered ids continue after this id, which may be of either kind';
 REVOKE ALL ON FUNCTION ulid_advance_ordered_time(ulid, boolean) FROM PUBLIC;
 
 CREATE FUNCTION ulid_reset_ordered_time() RETURNS void
@@ -359,7 +384,8 @@ COMMENT ON FUNCTION ulid_extract_timestamp(ulid) IS 'extract the time from a uli
 CREATE FUNCTION ulid_extract_unix_ms(ulid) RETURNS bigint
     LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'ulid_extract_unix_ms';
-COMMENT ON FUNCTION ulid_extract_unix_ms(ulid) IS 'extract the time from a ulid, in milliseconds since 1970-01-01 UTC';
+COMMENT ON FUNCTION ulid_extract_unix_ms(ulid)
+    IS 'extract the time from a ulid, in milliseconds since 1970-01-01 UTC';
 
 CREATE FUNCTION ulid_extract_randomness(ulid) RETURNS bytea
     LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
@@ -369,12 +395,14 @@ COMMENT ON FUNCTION ulid_extract_randomness(ulid) IS 'extract the randomness fro
 CREATE FUNCTION ulid_lower_bound(timestamptz) RETURNS ulid
     LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'ulid_lower_bound';
-COMMENT ON FUNCTION ulid_lower_bound(timestamptz) IS 'smallest ulid of the millisecond that the time lies in';
+COMMENT ON FUNCTION ulid_lower_bound(timestamptz)
+    IS 'smallest ulid of the millisecond that the time lies in';
 
 CREATE FUNCTION ulid_upper_bound(timestamptz) RETURNS ulid
     LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'ulid_upper_bound';
-COMMENT ON FUNCTION ulid_upper_bound(timestamptz) IS 'greatest ulid of the millisecond that the time lies in';
+COMMENT ON FUNCTION ulid_upper_bound(timestamptz)
+    IS 'greatest ulid of the millisecond that the time lies in';
 
 --
 -- Windows of time
@@ -383,27 +411,31 @@ COMMENT ON FUNCTION ulid_upper_bound(timestamptz) IS 'greatest ulid of the milli
 CREATE FUNCTION ulid_range_lower(tstzrange) RETURNS ulid
     LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'ulid_range_lower';
-COMMENT ON FUNCTION ulid_range_lower(tstzrange) IS 'smallest ulid made within the range; the greatest of all if there is none';
+COMMENT ON FUNCTION ulid_range_lower(tstzrange)
+    IS 'smallest ulid made within the range; the greatest of all if there is none';
 
 CREATE FUNCTION ulid_range_upper(tstzrange) RETURNS ulid
     LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'ulid_range_upper';
-COMMENT ON FUNCTION ulid_range_upper(tstzrange) IS 'greatest ulid made within the range; the smallest of all if there is none';
+COMMENT ON FUNCTION ulid_range_upper(tstzrange)
+    IS 'greatest ulid made within the range; the smallest of all if there is none';
 
 CREATE FUNCTION ulid_range_support(internal) RETURNS internal
     LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'ulid_range_support';
-COMMENT ON FUNCTION ulid_range_support(internal) IS 'planner support for a ulid made within a range';
+COMMENT ON FUNCTION ulid_range_support(internal)
+    IS 'planner support for a ulid made within a range';
 
 CREATE FUNCTION ulid_range_sel(internal, oid, internal, integer) RETURNS double precision
     LANGUAGE c STABLE STRICT PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'ulid_range_sel';
-COMMENT ON FUNCTION ulid_range_sel(internal, oid, internal, integer) IS 'restriction selectivity of a ulid made within a range';
+COMMENT ON FUNCTION ulid_range_sel(internal, oid, internal, integer)
+    IS 'restriction selectivity of a ulid made within a range';
 
--- The range is a domain. With tstzrange, the untyped literal in '[2026-01-01, 2026-02-01)' <@ period, which is a range
--- today, would be read as a ulid, because an operator with an exact match is preferred. With anyrange, uuid <@ uuidrange would
--- have two candidates and fail. A tstzrange is coerced to the domain, no other range is, and the domain matches nothing
--- exactly.
+-- The range is a domain. With tstzrange, the untyped literal in '[2026-01-01, 2026-02-01)' <@
+-- period, which is a range today, would be read as a ulid, because an operator with an exact match
+-- is preferred. With anyrange, uuid <@ uuidrange would have two candidates and fail. A tstzrange is
+-- coerced to the domain, no other range is, and the domain matches nothing exactly.
 CREATE DOMAIN ulid_window AS tstzrange;
 COMMENT ON DOMAIN ulid_window IS 'range of time that a ulid is made within';
 
@@ -434,18 +466,21 @@ CREATE OPERATOR @> (
 COMMENT ON OPERATOR @> (ulid_window, ulid) IS 'range of time in which the ulid was made';
 
 --
--- Search by the first characters. A function and not an operator, which would make uuid ^@ text resolve for every uuid.
+-- Search by the first characters. A function and not an operator, which would make uuid ^@ text
+-- resolve for every uuid.
 --
 
 CREATE FUNCTION ulid_prefix_lower(prefix text) RETURNS ulid
     LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'ulid_prefix_lower';
-COMMENT ON FUNCTION ulid_prefix_lower(text) IS 'smallest ulid whose text starts with the characters';
+COMMENT ON FUNCTION ulid_prefix_lower(text)
+    IS 'smallest ulid whose text starts with the characters';
 
 CREATE FUNCTION ulid_prefix_upper(prefix text) RETURNS ulid
     LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'ulid_prefix_upper';
-COMMENT ON FUNCTION ulid_prefix_upper(text) IS 'greatest ulid whose text starts with the characters';
+COMMENT ON FUNCTION ulid_prefix_upper(text)
+    IS 'greatest ulid whose text starts with the characters';
 
 CREATE FUNCTION ulid_starts_with_support(internal) RETURNS internal
     LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
@@ -456,7 +491,8 @@ CREATE FUNCTION ulid_starts_with(id ulid, prefix text) RETURNS boolean
     LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
     SUPPORT ulid_starts_with_support
     AS 'MODULE_PATHNAME', 'ulid_starts_with';
-COMMENT ON FUNCTION ulid_starts_with(ulid, text) IS 'whether the text of the ulid starts with the characters';
+COMMENT ON FUNCTION ulid_starts_with(ulid, text)
+    IS 'whether the text of the ulid starts with the characters';
 
 --
 -- Ids of other kinds: the conversions are lossless and keep the order
@@ -486,36 +522,47 @@ COMMENT ON FUNCTION ulid_to_uuid_v6(ulid) IS 'version 6 uuid that the ulid was m
 CREATE FUNCTION ulid_to_uuid_v7(ulid) RETURNS uuid
     LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'ulid_to_uuid_v7';
-COMMENT ON FUNCTION ulid_to_uuid_v7(ulid) IS 'version 7 uuid of the same millisecond, with 74 of the 80 bits of randomness';
+COMMENT ON FUNCTION ulid_to_uuid_v7(ulid)
+    IS 'version 7 uuid of the same millisecond, with 74 of the 80 bits of randomness';
 
--- The defaults are Twitter's epoch, in a form that does not depend on any setting of the session. They are stored as a
--- timestamp, not as text.
-CREATE FUNCTION ulid_from_snowflake(id bigint, epoch timestamptz DEFAULT '2010-11-04 01:42:54.657+00') RETURNS ulid
+-- The defaults are Twitter's epoch, in a form that does not depend on any setting of the session.
+-- They are stored as a timestamp, not as text.
+CREATE FUNCTION ulid_from_snowflake(
+        id bigint, epoch timestamptz DEFAULT '2010-11-04 01:42:54.657+00'
+    ) RETURNS ulid
     LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'ulid_from_snowflake';
-COMMENT ON FUNCTION ulid_from_snowflake(bigint, timestamptz) IS 'ulid of a snowflake whose time counts from the epoch';
+COMMENT ON FUNCTION ulid_from_snowflake(bigint, timestamptz)
+    IS 'ulid of a snowflake whose time counts from the epoch';
 
-CREATE FUNCTION ulid_to_snowflake(id ulid, epoch timestamptz DEFAULT '2010-11-04 01:42:54.657+00') RETURNS bigint
+CREATE FUNCTION ulid_to_snowflake(
+        id ulid, epoch timestamptz DEFAULT '2010-11-04 01:42:54.657+00'
+    ) RETURNS bigint
     LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'ulid_to_snowflake';
 COMMENT ON FUNCTION ulid_to_snowflake(ulid, timestamptz) IS 'snowflake that the ulid was made from';
 
--- In its own time as the epoch, a snowflake is nothing but the parts after the time. The argument has a name because pg_upgrade
--- would restore one without a name as "". Each operator has core's types exactly: otherwise, one that somebody has made in this
--- schema could match better, and would run as whoever calls the function.
+-- In its own time as the epoch, a snowflake is nothing but the parts after the time. The argument
+-- has a name because pg_upgrade would restore one without a name as "". Each operator has core's
+-- types exactly: otherwise, one that somebody has made in this schema could match better, and would
+-- run as whoever calls the function.
 CREATE FUNCTION ulid_snowflake_parts(id ulid)
     RETURNS TABLE (created_at timestamptz, datacenter integer, worker integer, sequence integer)
     LANGUAGE sql IMMUTABLE PARALLEL SAFE ROWS 1
     BEGIN ATOMIC
-        SELECT t, (parts >> 17)::integer, (parts >> 12 & 31::bigint)::integer, (parts & 4095::bigint)::integer
-        FROM (SELECT ulid_extract_timestamp(id), ulid_to_snowflake(id, ulid_extract_timestamp(id))) AS s (t, parts);
+        SELECT t, (parts >> 17)::integer,
+            (parts >> 12 & 31::bigint)::integer, (parts & 4095::bigint)::integer
+        FROM (SELECT ulid_extract_timestamp(id), ulid_to_snowflake(id, ulid_extract_timestamp(id)))
+            AS s (t, parts);
     END;
-COMMENT ON FUNCTION ulid_snowflake_parts(ulid) IS 'parts of the snowflake that the ulid was made from';
+COMMENT ON FUNCTION ulid_snowflake_parts(ulid)
+    IS 'parts of the snowflake that the ulid was made from';
 
 CREATE FUNCTION ulid_from_parts(created_at timestamptz, key bigint) RETURNS ulid
     LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'ulid_from_key';
-COMMENT ON FUNCTION ulid_from_parts(timestamptz, bigint) IS 'ulid of the time and a key that is not negative';
+COMMENT ON FUNCTION ulid_from_parts(timestamptz, bigint)
+    IS 'ulid of the time and a key that is not negative';
 
 CREATE FUNCTION ulid_from_parts(created_at timestamptz, randomness bytea) RETURNS ulid
     LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
@@ -531,13 +578,15 @@ COMMENT ON FUNCTION ulid_to_key(ulid) IS 'key that the ulid was made from, with 
 CREATE FUNCTION gen_uuid_v7() RETURNS uuid
     LANGUAGE c VOLATILE STRICT PARALLEL RESTRICTED
     AS 'MODULE_PATHNAME', 'gen_uuid_v7';
-COMMENT ON FUNCTION gen_uuid_v7() IS 'generate a version 7 uuid greater than all that this backend generated with it before';
+COMMENT ON FUNCTION gen_uuid_v7()
+    IS 'generate a version 7 uuid greater than all that this backend generated with it before';
 
 -- It has no sequence, so any worker may run it.
 CREATE FUNCTION gen_uuid_v7(timestamptz) RETURNS uuid
     LANGUAGE c VOLATILE STRICT PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'gen_uuid_v7_at';
-COMMENT ON FUNCTION gen_uuid_v7(timestamptz) IS 'generate a version 7 uuid of the given time: 62 fresh bits of randomness';
+COMMENT ON FUNCTION gen_uuid_v7(timestamptz)
+    IS 'generate a version 7 uuid of the given time: 62 fresh bits of randomness';
 
 --
 -- TypeID: the same 128 bits in lower case behind a prefix
@@ -546,7 +595,8 @@ COMMENT ON FUNCTION gen_uuid_v7(timestamptz) IS 'generate a version 7 uuid of th
 CREATE FUNCTION ulid_to_typeid(prefix text, id ulid) RETURNS text
     LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'ulid_to_typeid';
-COMMENT ON FUNCTION ulid_to_typeid(text, ulid) IS 'TypeID of the prefix, which may be empty, and the ulid';
+COMMENT ON FUNCTION ulid_to_typeid(text, ulid)
+    IS 'TypeID of the prefix, which may be empty, and the ulid';
 
 CREATE FUNCTION ulid_from_typeid(typeid text) RETURNS ulid
     LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
@@ -567,9 +617,9 @@ COMMENT ON FUNCTION typeid_prefix(text) IS 'prefix of a TypeID; empty if it has 
 -- Casts. The rule: no query that worked before this extension was created changes its result.
 --
 
--- Implicit, and only in this direction: ulid = uuid, ANY(uuid[]), USING and foreign keys from uuid then find the
--- operators and indexes of ulid, and a column can be altered in place. If the other direction were implicit too, ulid =
--- uuid would be ambiguous.
+-- Implicit, and only in this direction: ulid = uuid, ANY(uuid[]), USING and foreign keys from uuid
+-- then find the operators and indexes of ulid, and a column can be altered in place. If the other
+-- direction were implicit too, ulid = uuid would be ambiguous.
 CREATE CAST (uuid AS ulid) WITHOUT FUNCTION AS IMPLICIT;
 COMMENT ON CAST (uuid AS ulid) IS 'same bytes';
 
@@ -577,8 +627,9 @@ COMMENT ON CAST (uuid AS ulid) IS 'same bytes';
 CREATE CAST (ulid AS uuid) WITHOUT FUNCTION AS ASSIGNMENT;
 COMMENT ON CAST (ulid AS uuid) IS 'same bytes';
 
--- Assignment: drivers that send values of type text can insert. An implicit cast would make text = ulid a runtime error, and
--- together with uuid AS ulid it would make uuid = text resolve to our operator. The cast to text is PostgreSQL's own.
+-- Assignment: drivers that send values of type text can insert. An implicit cast would make text =
+-- ulid a runtime error, and together with uuid AS ulid it would make uuid = text resolve to our
+-- operator. The cast to text is PostgreSQL's own.
 CREATE CAST (text AS ulid) WITH INOUT AS ASSIGNMENT;
 COMMENT ON CAST (text AS ulid) IS 'by the input function';
 
@@ -606,7 +657,8 @@ COMMENT ON CAST (ulid AS timestamptz) IS 'time of the ulid';
 CREATE CAST (timestamptz AS ulid) WITH FUNCTION ulid_lower_bound(timestamptz);
 COMMENT ON CAST (timestamptz AS ulid) IS 'smallest ulid of the millisecond';
 
--- These two depend on the time zone of the session, so they are STABLE, as core's casts through timestamptz are.
+-- These two depend on the time zone of the session, so they are STABLE, as core's casts through
+-- timestamptz are.
 CREATE FUNCTION ulid_to_timestamp(ulid) RETURNS timestamp
     LANGUAGE c STABLE STRICT PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'ulid_to_timestamp';
@@ -618,19 +670,23 @@ COMMENT ON CAST (ulid AS timestamp) IS 'time of the ulid in the time zone of the
 CREATE FUNCTION timestamp_to_ulid(timestamp) RETURNS ulid
     LANGUAGE c STABLE STRICT PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'timestamp_to_ulid';
-COMMENT ON FUNCTION timestamp_to_ulid(timestamp) IS 'smallest ulid of the millisecond, in the time zone of the session';
+COMMENT ON FUNCTION timestamp_to_ulid(timestamp)
+    IS 'smallest ulid of the millisecond, in the time zone of the session';
 
 CREATE CAST (timestamp AS ulid) WITH FUNCTION timestamp_to_ulid(timestamp);
-COMMENT ON CAST (timestamp AS ulid) IS 'smallest ulid of the millisecond, in the time zone of the session';
+COMMENT ON CAST (timestamp AS ulid)
+    IS 'smallest ulid of the millisecond, in the time zone of the session';
 
 --
--- Objects that need a newer server. pg_upgrade runs no script, so the next update script creates those that are missing.
+-- Objects that need a newer server. pg_upgrade runs no script, so the next update script creates
+-- those that are missing.
 --
 
 DO $$
 BEGIN
     -- PostgreSQL 18
     IF pg_catalog.to_regprocedure('pg_catalog.uuid_skipsupport(internal)') IS NOT NULL THEN
-        ALTER OPERATOR FAMILY ulid_ops USING btree ADD FUNCTION 6 (ulid, ulid) pg_catalog.uuid_skipsupport(internal);
+        ALTER OPERATOR FAMILY ulid_ops USING btree
+            ADD FUNCTION 6 (ulid, ulid) pg_catalog.uuid_skipsupport(internal);
     END IF;
 END $$;

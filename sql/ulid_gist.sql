@@ -1,10 +1,11 @@
 \echo Use "CREATE EXTENSION ulid_gist" to load this file. \quit
 
--- btree_gist handles the bytes of a uuid, which are those of a ulid. Therefore all of its functions for uuid are used as they
--- are, except one: the function that an index scan calls must be declared for the type that is searched for.
+-- btree_gist handles the bytes of a uuid, which are those of a ulid. Therefore all of its functions
+-- for uuid are used as they are, except one: the function that an index scan calls must be declared
+-- for the type that is searched for.
 --
--- Names are qualified with the schemas of the required extensions, because the schema that this extension is created in comes
--- first in the search_path and may contain a type of the same name.
+-- Names are qualified with the schemas of the required extensions, because the schema that this
+-- extension is created in comes first in the search_path and may contain a type of the same name.
 
 DO $$
 DECLARE
@@ -29,7 +30,8 @@ BEGIN
         RAISE EXCEPTION USING
             ERRCODE = 'object_not_in_prerequisite_state',
             MESSAGE = 'extension "ulid" in this database is not the one that this script extends',
-            DETAIL = 'Its type ulid does not have the 16 bytes and the receive function of uuid. It may be that of pgx_ulid.';
+            DETAIL = 'Its type ulid does not have the 16 bytes and the receive function of uuid.'
+                ' It may be that of pgx_ulid.';
     END IF;
     SELECT pg_catalog.quote_ident(n.nspname) INTO STRICT btree_gist
     FROM pg_catalog.pg_extension AS e
@@ -37,12 +39,15 @@ BEGIN
     WHERE e.extname = 'btree_gist';
 
     SELECT p.probin INTO STRICT library FROM pg_catalog.pg_proc AS p
-    WHERE p.oid = (btree_gist || '.gbt_uuid_consistent(internal, uuid, smallint, oid, internal)')::pg_catalog.regprocedure::pg_catalog.oid;
+    WHERE p.oid = (btree_gist || '.gbt_uuid_consistent(internal, uuid, smallint, oid, internal)')
+        ::pg_catalog.regprocedure::pg_catalog.oid;
     EXECUTE pg_catalog.format($create$
-        CREATE FUNCTION gbt_ulid_consistent(internal, %1$s.ulid, smallint, oid, internal) RETURNS boolean
+        CREATE FUNCTION gbt_ulid_consistent(internal, %1$s.ulid, smallint, oid, internal)
+            RETURNS boolean
             LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
             AS %3$L, 'gbt_uuid_consistent';
-        COMMENT ON FUNCTION gbt_ulid_consistent(internal, %1$s.ulid, smallint, oid, internal) IS 'GiST support';
+        COMMENT ON FUNCTION gbt_ulid_consistent(internal, %1$s.ulid, smallint, oid, internal)
+            IS 'GiST support';
 
         CREATE OPERATOR FAMILY ulid_ops USING gist;
         COMMENT ON OPERATOR FAMILY ulid_ops USING gist IS 'GiST of ulid';
@@ -63,26 +68,33 @@ BEGIN
             FUNCTION 7 %2$s.gbt_uuid_same(%2$s.gbtreekey32, %2$s.gbtreekey32, internal),
             FUNCTION 9 %2$s.gbt_uuid_fetch(internal),
             STORAGE %2$s.gbtreekey32;
-        COMMENT ON OPERATOR CLASS ulid_ops USING gist IS 'equality and order of ulid in GiST: for constraints that also have ranges'
+        COMMENT ON OPERATOR CLASS ulid_ops USING gist
+            IS 'equality and order of ulid in GiST: for constraints that also have ranges'
     $create$, ulid, btree_gist, library);
 
-    -- btree_gist 1.8, with PostgreSQL 18: an index is built by sorting, and temporal keys find the operator that is equality.
-    -- pg_upgrade runs no script, so the next update script adds those that are missing.
+    -- btree_gist 1.8, with PostgreSQL 18: an index is built by sorting, and temporal keys find the
+    -- operator that is equality. pg_upgrade runs no script, so the next update script adds those
+    -- that are missing.
     IF pg_catalog.to_regprocedure(btree_gist || '.gbt_uuid_sortsupport(internal)') IS NOT NULL THEN
         EXECUTE pg_catalog.format(
-            'ALTER OPERATOR FAMILY ulid_ops USING gist ADD FUNCTION 11 (%1$s.ulid, %1$s.ulid) %2$s.gbt_uuid_sortsupport(internal)',
+            'ALTER OPERATOR FAMILY ulid_ops USING gist'
+            ' ADD FUNCTION 11 (%1$s.ulid, %1$s.ulid) %2$s.gbt_uuid_sortsupport(internal)',
             ulid, btree_gist);
     END IF;
-    -- In older versions of btree_gist the name is free: whoever may create functions in its schema could have taken it.
+    -- In older versions of btree_gist the name is free: whoever may create functions in its schema
+    -- could have taken it.
     IF EXISTS (
-        SELECT FROM pg_catalog.pg_depend AS d JOIN pg_catalog.pg_extension AS e ON e.oid = d.refobjid
+        SELECT FROM pg_catalog.pg_depend AS d
+        JOIN pg_catalog.pg_extension AS e ON e.oid = d.refobjid
         WHERE d.classid = 'pg_catalog.pg_proc'::pg_catalog.regclass::pg_catalog.oid
         AND d.refclassid = 'pg_catalog.pg_extension'::pg_catalog.regclass::pg_catalog.oid
-        AND d.objid = pg_catalog.to_regprocedure(btree_gist || '.gist_translate_cmptype_btree(integer)')::pg_catalog.oid
+        AND d.objid = pg_catalog.to_regprocedure(
+            btree_gist || '.gist_translate_cmptype_btree(integer)')::pg_catalog.oid
         AND d.deptype = 'e' AND e.extname = 'btree_gist')
     THEN
         EXECUTE pg_catalog.format(
-            'ALTER OPERATOR FAMILY ulid_ops USING gist ADD FUNCTION 12 ("any", "any") %s.gist_translate_cmptype_btree(integer)',
+            'ALTER OPERATOR FAMILY ulid_ops USING gist'
+            ' ADD FUNCTION 12 ("any", "any") %s.gist_translate_cmptype_btree(integer)',
             btree_gist);
     END IF;
 END $$;
