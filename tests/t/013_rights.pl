@@ -151,7 +151,7 @@ SQL
 # In a strict database, the block of the page gives the roles what the type needs, and not the administrator's functions
 #
 
-my ($grants) = blocks_of('reference.md', 'sql', 'Schema and rights', 'Who may use it.');
+my ($grants) = blocks_of('reference.md', 'sql', 'Schema and rights', 'If `EXECUTE` was revoked');
 $grants =~ s/^\\set roles \K.*/guest,owner/m or die;
 for my $install ('CREATE EXTENSION ulid; REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA public FROM PUBLIC',
     'ALTER DEFAULT PRIVILEGES REVOKE EXECUTE ON FUNCTIONS FROM PUBLIC; CREATE SCHEMA types; CREATE EXTENSION ulid SCHEMA types')

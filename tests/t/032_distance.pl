@@ -29,6 +29,6 @@ for my $n (0 .. $#$before) {
 is(join("\n", sort keys %differ), join("\n", sort @resolving, @casts), 'the queries that differ with the extension are those that are to resolve');
 is(join("\n", sort keys %resolved), join("\n", @resolving), 'they failed without it, as there was no such function or operator');
 ok("@$aside" eq "@$before", 'aside, it makes no difference');
-is($node->safe_psql('before', blocks_of('reference.md', 'sql', 'Casts')), 'ulid(text)', 'the page finds the function before');
+is($node->safe_psql('before', blocks_of('reference.md', 'sql', 'What changes for other queries')), 'ulid(text)', 'the page finds the function before');
 
 done_testing();

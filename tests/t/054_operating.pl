@@ -1,4 +1,4 @@
-# What docs/operating.md says of bad days, on a server whose clock really jumps, and on one whose /dev/shm is full; and the
+# What docs/clock.md and docs/operating.md say of bad days, on a server whose clock really jumps, and on one whose /dev/shm is full; and the
 # queries for postgres_exporter beside that page.
 use strict;
 use warnings FATAL => 'all';
@@ -37,7 +37,7 @@ SKIP: {
     $open->query('DISCARD ALL');
     is($open->query($ahead), 'ordered monotonic v7', 'what a pool does between two clients does not help');
 
-    my ($stop) = blocks_of('operating.md', 'sql', 'The clock jumped', 'Stop it.');
+    my ($stop) = blocks_of('clock.md', 'sql', 'Stop it');
     is($sql->("\\set owners :USER\n\\i $root/docs/operating/ids_ahead.sql"),
         "t\nevent.id|3\nplanned.id|not read, owner: other", 'the script finds ordered ids and rows of 2036, and names tables of others, which it does not plan');
     my $repaired = $sql->('SELECT clock_timestamp()');
@@ -117,7 +117,7 @@ ok($node->poll_query_until('postgres', "SELECT default_rows = 1 AND seconds_left
 is($sql->("SELECT * FROM ($queries{ulid_partitions}) AS s WHERE parent = 'open'::regclass"), 'open|Infinity|0', 'a last partition TO (MAXVALUE) never ends');
 
 # Who holds the horizon
-my ($who) = blocks_of('operating.md', 'sql', 'The horizon lags');
+my $who = join('', blocks_of('operating.md', 'sql', 'The horizon lags'));
 my ($holds, $other) = map { $node->background_psql('postgres', on_error_stop => 0) } 1, 2;
 my $pid = $holds->query('SELECT pg_backend_pid()');
 $other->query('BEGIN; CREATE TABLE written AS SELECT gen_ulid()');
