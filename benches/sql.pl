@@ -1,119 +1,205 @@
 #!/usr/bin/env perl
 # Compares kinds of ids in a PostgreSQL server: benches/sql.pl [--full] [--only NAME] FILE
 #
-# The server is the one that PGHOST, PGPORT and PGUSER name. A schema "bench" is created in the database PGDATABASE and dropped
-# at the end. The user must be a superuser, because the server writes files (to --directory, by default /tmp).
+# The server is the one that PGHOST, PGPORT and PGUSER name. A schema "bench" is created in the
+# database PGDATABASE and dropped at the end. The user must be a superuser, because the server
+# writes files (to --directory, by default /tmp).
 #
-# One psql session runs files of benches/sql for each kind of id in turn, in several rounds, so that a machine that is slower for a
-# while is slower for all of them. Except for inserts, the minimum of three times within a round counts. Times are CPU times,
-# from the server's log_statement_stats; for inserts they are wall-clock times. Each result is a line of FILE: operation, kind,
-# round, number of rows at that time, value. The report at the end, which benches/sql.pl --report FILE prints again, consists
-# of medians over the rounds, the interquartile range, and the median of the ratio to ulid within a round. With --only, one of
-# the files of benches/sql is run: --only insert_one.
+# One psql session runs files of benches/sql for each kind of id in turn, in several rounds, so that
+# a machine that is slower for a while is slower for all of them. Except for inserts, the minimum of
+# three times within a round counts. Times are CPU times, from the server's log_statement_stats; for
+# inserts they are wall-clock times. Each result is a line of FILE: operation, kind, round, number
+# of rows at that time, value. The report at the end, which benches/sql.pl --report FILE prints
+# again, consists of medians over the rounds, the interquartile range, and the median of the ratio
+# to ulid within a round. With --only, one of the files of benches/sql is run: --only insert_one.
 use strict;
 use warnings FATAL => 'all';
 use Getopt::Long;
 
 my ($full, $report, $rounds, $directory, $rows, $inserts, $one) = (0, 0, 5, '/tmp');
-my ($large, $large_rounds) = (10_000_000, 3);    # of --full only: an index larger than shared_buffers
-GetOptions('full' => \$full, 'report' => \$report, 'rounds=i' => \$rounds, 'directory=s' => \$directory, 'only=s' => \$one,
-           'rows=i' => \$rows, 'inserts=i' => \$inserts, 'large=i' => \$large) && @ARGV == 1
-    or die "usage: $0 [--full] [--only NAME] [--rounds N] [--rows N] [--inserts N] [--large N] [--directory DIR] FILE\n"
-         . "       $0 --report FILE\n";
+
+# of --full only: an index larger than shared_buffers
+my ($large, $large_rounds) = (10_000_000, 3);
+GetOptions(
+    'full'        => \$full,
+    'report'      => \$report,
+    'rounds=i'    => \$rounds,
+    'directory=s' => \$directory,
+    'only=s'      => \$one,
+    'rows=i'      => \$rows,
+    'inserts=i'   => \$inserts,
+    'large=i'     => \$large)
+  && @ARGV == 1
+  or die
+  "usage: $0 [--full] [--only NAME] [--rounds N] [--rows N] [--inserts N] [--large N]\n"
+  . "       [--directory DIR] FILE\n"
+  . "       $0 --report FILE\n";
 my ($file) = @ARGV;
-$rows    //= $full ? 300_000 : 100_000;
+$rows    //= $full ? 300_000   : 100_000;
 $inserts //= $full ? 2_000_000 : 200_000;
-my $repeats = 3;                                 # within a round, of all but inserts
+my $repeats = 3;    # within a round, of all but inserts
 
-my @names = qw(clock bigint uuid_v4 uuid_v7 uuid_v7_ordered ulid_text ulid ulid_ordered ulid_monotonic);
+my @names =
+  qw(clock bigint uuid_v4 uuid_v7 uuid_v7_ordered ulid_text ulid ulid_ordered ulid_monotonic);
 my %title = (
-    clock     => '`clock_timestamp`',
-    bigint    => 'bigint identity',
-    uuid_v4   => 'uuid v4',
-    uuid_v7   => 'uuid v7',
-    ulid_text => 'ulid as text',
-    ulid      => '**`gen_ulid`**',
-    ulid_ordered   => '**`gen_ordered_ulid`**',
+    clock           => '`clock_timestamp`',
+    bigint          => 'bigint identity',
+    uuid_v4         => 'uuid v4',
+    uuid_v7         => 'uuid v7',
+    ulid_text       => 'ulid as text',
+    ulid            => '**`gen_ulid`**',
+    ulid_ordered    => '**`gen_ordered_ulid`**',
     uuid_v7_ordered => '**`gen_ordered_uuid_v7`**',
-    ulid_monotonic => '**`gen_monotonic_ulid`**',
-);
+    ulid_monotonic  => '**`gen_monotonic_ulid`**');
 
-unless ($report) {
+unless ($report)
+{
     open my $out, '>', $file or die "$file: $!\n";
     measure($out);
     close $out or die "$file: $!\n";
 }
 report($file);
 
-# The kinds that this server has, as variables for psql. Comparing, storing and reading is the same for all generators
-# of ulid, so the others are measured only when they generate.
-sub kinds {
-    my $v7 = `psql -XAtq -c "SET client_min_messages = warning" -c "CREATE EXTENSION IF NOT EXISTS ulid" -c "SELECT coalesce(to_regprocedure('uuidv7()'), to_regprocedure('gen_uuid_v7()'))"`;
+# The kinds that this server has, as variables for psql. Comparing, storing and reading is the same
+# for all generators of ulid, so the others are measured only when they generate.
+sub kinds
+{
+    my $v7 = `psql -XAtq -c "SET client_min_messages = warning" \\
+        -c "CREATE EXTENSION IF NOT EXISTS ulid" \\
+        -c "SELECT coalesce(to_regprocedure('uuidv7()'), to_regprocedure('gen_uuid_v7()'))"`;
     die "no server\n" if $?;
     chomp $v7;
-    my $day = sub { my ($bound) = @_; join ' AND ', map { sprintf $bound, @$_ } ['>=', '2026-01-15'], ['<', '2026-01-16'] };
+    my $day = sub {
+        my ($bound) = @_;
+        join ' AND ', map { sprintf $bound, @$_ }[ '>=', '2026-01-15' ], [ '<', '2026-01-16' ];
+    };
     my $bound = "ulid_lower_bound('%2\$s 00:00+00')";
     my $made  = $day->("created_at %s timestamptz '%s 00:00+00'");
     my @kinds = (
-        { kind => 'bigint', type => 'bigint', column => 'bigint GENERATED ALWAYS AS IDENTITY', window => $made,
-          generator => "nextval('bench.sequence')", made_at => 'n::bigint', output => 'int8out', input => 'int8in', least => 0,
-          timed => 'created_at' },
-        { kind => 'uuid_v4', type => 'uuid', column => 'uuid DEFAULT gen_random_uuid()', window => $made,
-          generator => 'gen_random_uuid()', made_at => 'gen_random_uuid()', output => 'uuid_out', input => 'uuid_in',
-          least => "uuid '00000000-0000-0000-0000-000000000000'" },
-        { kind => 'uuid_v7', type => 'uuid', column => "uuid DEFAULT $v7", generator => $v7, output => 'uuid_out',
-          input => 'uuid_in', made_at => 'bench.uuid_v7(gen_ulid(t))', window => $day->("id %s $bound\::uuid"),
-          least => "uuid '00000000-0000-0000-0000-000000000000'" },
-        { kind => 'ulid_text', type => 'text', column => 'text COLLATE "C" DEFAULT gen_ulid()::text',
-          generator => 'gen_ulid()::text', made_at => 'gen_ulid(t)::text COLLATE "C"', output => 'textout', input => 'textin',
-          window => $day->("id %s $bound\::text"), least => "text '00000000000000000000000000'" },
-        { kind => 'ulid', type => 'ulid', column => 'ulid DEFAULT gen_ulid()', generator => 'gen_ulid()',
-          made_at => 'gen_ulid(t)', output => 'ulid_out', input => 'ulid_in', window => $day->("id %s $bound"),
-          least => "ulid '00000000000000000000000000'", timed => 'id' },
+        {
+            kind      => 'bigint',
+            type      => 'bigint',
+            column    => 'bigint GENERATED ALWAYS AS IDENTITY',
+            window    => $made,
+            generator => "nextval('bench.sequence')",
+            made_at   => 'n::bigint',
+            output    => 'int8out',
+            input     => 'int8in',
+            least     => 0,
+            timed     => 'created_at'
+        },
+        {
+            kind      => 'uuid_v4',
+            type      => 'uuid',
+            column    => 'uuid DEFAULT gen_random_uuid()',
+            window    => $made,
+            generator => 'gen_random_uuid()',
+            made_at   => 'gen_random_uuid()',
+            output    => 'uuid_out',
+            input     => 'uuid_in',
+            least     => "uuid '00000000-0000-0000-0000-000000000000'"
+        },
+        {
+            kind      => 'uuid_v7',
+            type      => 'uuid',
+            column    => "uuid DEFAULT $v7",
+            generator => $v7,
+            output    => 'uuid_out',
+            input     => 'uuid_in',
+            made_at   => 'bench.uuid_v7(gen_ulid(t))',
+            window    => $day->("id %s $bound\::uuid"),
+            least     => "uuid '00000000-0000-0000-0000-000000000000'"
+        },
+        {
+            kind      => 'ulid_text',
+            type      => 'text',
+            column    => 'text COLLATE "C" DEFAULT gen_ulid()::text',
+            generator => 'gen_ulid()::text',
+            made_at   => 'gen_ulid(t)::text COLLATE "C"',
+            output    => 'textout',
+            input     => 'textin',
+            window    => $day->("id %s $bound\::text"),
+            least     => "text '00000000000000000000000000'"
+        },
+        {
+            kind      => 'ulid',
+            type      => 'ulid',
+            column    => 'ulid DEFAULT gen_ulid()',
+            generator => 'gen_ulid()',
+            made_at   => 'gen_ulid(t)',
+            output    => 'ulid_out',
+            input     => 'ulid_in',
+            window    => $day->("id %s $bound"),
+            least     => "ulid '00000000000000000000000000'",
+            timed     => 'id'
+        },
         { kind => 'clock', generator => 'clock_timestamp()' },
-        { kind => 'ulid_ordered', column => 'ulid DEFAULT gen_ordered_ulid()', generator => 'gen_ordered_ulid()' },
-        { kind => 'uuid_v7_ordered', column => 'uuid DEFAULT gen_ordered_uuid_v7()', generator => 'gen_ordered_uuid_v7()' },
-        { kind => 'ulid_monotonic', column => 'ulid DEFAULT gen_monotonic_ulid()', generator => 'gen_monotonic_ulid()' },
-    );
+        {
+            kind      => 'ulid_ordered',
+            column    => 'ulid DEFAULT gen_ordered_ulid()',
+            generator => 'gen_ordered_ulid()'
+        },
+        {
+            kind      => 'uuid_v7_ordered',
+            column    => 'uuid DEFAULT gen_ordered_uuid_v7()',
+            generator => 'gen_ordered_uuid_v7()'
+        },
+        {
+            kind      => 'ulid_monotonic',
+            column    => 'ulid DEFAULT gen_monotonic_ulid()',
+            generator => 'gen_monotonic_ulid()'
+        });
     $_->{shuffled} = "$_->{kind}_shuffled" for @kinds;
     return @kinds;
 }
 
 # The commands of the session, round by round.
-sub script {
-    my @kinds  = @_;
-    my $script = "\\set ON_ERROR_STOP on\n\\set rows $rows\n\\set operation insert_bulk\n\\set inserts $inserts\n\\set file $directory/ulid_bench.copy\n"
-        . "SET client_min_messages = log;\nSET log_statement_stats = on;\nSET jit = off;\nSET max_parallel_workers_per_gather = 0;\n"
-        . "SET max_parallel_maintenance_workers = 0;\nSET work_mem = '256MB';\nSET maintenance_work_mem = '256MB';\n"
-        . "\\i benches/sql/begin.sql\n";
+sub script
+{
+    my @kinds = @_;
+    my $script =
+      "\\set ON_ERROR_STOP on\n\\set rows $rows\n\\set operation insert_bulk\n"
+        . "\\set inserts $inserts\n\\set file $directory/ulid_bench.copy\n"
+      . "SET client_min_messages = log;\nSET log_statement_stats = on;\nSET jit = off;\n"
+        . "SET max_parallel_workers_per_gather = 0;\n"
+      . "SET max_parallel_maintenance_workers = 0;\nSET work_mem = '256MB';\n"
+        . "SET maintenance_work_mem = '256MB';\n"
+      . "\\i benches/sql/begin.sql\n";
     my $run = sub {
         my ($kind, $round, @files) = @_;
         @files = grep { $_ eq $one } @files if $one;
         return unless @files;
         $script .= "\\echo run $kind->{kind} $round\n";
         $script .= "\\set $_ " . quote($kind->{$_}) . "\n" for sort keys %$kind;
-        $script .= "\\i benches/sql/$_.sql\n" for @files;
+        $script .= "\\i benches/sql/$_.sql\n"              for @files;
     };
-    my @values = grep { $_->{type} } @kinds;
+    my @values  = grep { $_->{type} } @kinds;
     my @columns = grep { $_->{column} && $_->{generator} } @kinds;
     $run->($_, 0, 'keys') for @values;
     $script .= "CHECKPOINT;\n\\timing on\n";
-    for my $round (1 .. $rounds) {
-        for (1 .. $repeats) {
+    for my $round (1 .. $rounds)
+    {
+        for (1 .. $repeats)
+        {
             $run->($_, $round, 'generate') for grep { $_->{generator} } @kinds;
-            for my $file (qw(text compare copy sort join index lookup window)) {
+            for my $file (qw(text compare copy sort join index lookup window))
+            {
                 $run->($_, $round, $file) for @values;
             }
             $run->($_, $round, 'filter') for grep { $_->{timed} } @kinds;
         }
-        $run->($_, $round, 'sessions') for grep { $_->{kind} =~ /^(bigint|uuid_v7.*|ulid.*)$/ && $_->{kind} ne 'ulid_text' } @kinds;
-        for my $file (qw(insert_one insert_bulk)) {
+        $run->($_, $round, 'sessions')
+          for grep { $_->{kind} =~ /^(bigint|uuid_v7.*|ulid.*)$/ && $_->{kind} ne 'ulid_text' }
+          @kinds;
+        for my $file (qw(insert_one insert_bulk))
+        {
             $run->($_, $round, $file) for @columns;
         }
     }
     $run->($_, 0, 'rate') for grep { $_->{kind} eq 'ulid' } @kinds;
     $script .= "\\set operation insert_large\n\\set inserts $large\n";
-    for my $round (1 .. ($full ? $large_rounds : 0)) {
+    for my $round (1 .. ($full ? $large_rounds : 0))
+    {
         $run->($_, $round, 'insert_bulk', 'lookup_large') for @columns;
         $run->($_, $round, 'insert_clients') for $round == 1 ? @columns : ();
     }
@@ -121,13 +207,15 @@ sub script {
 }
 
 # A string for psql's \set.
-sub quote {
+sub quote
+{
     my ($text) = @_;
     $text =~ s/'/''/g;
     return "'$text'";
 }
 
-sub measure {
+sub measure
+{
     my ($out) = @_;
     local $ENV{BENCH_SECONDS} = $ENV{BENCH_SECONDS} // ($full ? 5 : 2);
     my $script = "$file.psql";
@@ -136,25 +224,33 @@ sub measure {
     close $commands or die "$script: $!\n";
 
     my ($kind, $round, $operation, $count, $cpu, @times, %least) = ('', 0);
-    my $emit = sub { print $out join("\t", $_[0], $kind, $round, @_[1, 2]), "\n" };
+    my $emit = sub { print $out join("\t", $_[0], $kind, $round, @_[ 1, 2 ]), "\n" };
+
     # Keeps the shortest time of an operation that is repeated within a round.
     my $finish = sub {
-        my $least = $least{$round}{$kind}{ $operation // '' } //= [$count, @times];
-        for my $i (0 .. $#times) { $least->[$i + 1] = $times[$i] if $times[$i] < $least->[$i + 1] }
+        my $least = $least{$round}{$kind}{ $operation // '' } //= [ $count, @times ];
+        for my $i (0 .. $#times)
+        {
+            $least->[ $i + 1 ] = $times[$i] if $times[$i] < $least->[ $i + 1 ];
+        }
         @times = ();
     };
     open my $session, '-|', "stdbuf -oL psql -XAtqf '$script' 2>&1" or die "psql: $!\n";
-    while (<$session>) {
+    while (<$session>)
+    {
         if    (/^!\t([\d.]+) s user, ([\d.]+) s system/) { $cpu = 1000 * ($1 + $2) }
-        elsif (/^Time: /)                    { push @times, $cpu if defined $operation }
-        elsif (/ERROR|FATAL/)                { print STDERR $_ }
+        elsif (/^Time: /)                                { push @times, $cpu if defined $operation }
+        elsif (/ERROR|FATAL/)                            { print STDERR $_ }
         elsif (/^operation (\S+) (\d+)/)     { $finish->(); ($operation, $count) = ($1, $2) }
-        elsif (/^measure (\S+) (\d+) (\S+)/) { $emit->($1, $2, $3) }
-        elsif (/^tps = ([\d.]+)/)            { $emit->('insert_one_tps', 1, $1) }
-        elsif (/^batch (\S+) (\d+) (\S+) (\S+) (\S+) (\S+)/) {
+        elsif (/^measure (\S+) (\d+) (\S+)/) { $emit->($1,               $2, $3) }
+        elsif (/^tps = ([\d.]+)/)            { $emit->('insert_one_tps', 1,  $1) }
+        elsif (/^batch (\S+) (\d+) (\S+) (\S+) (\S+) (\S+)/)
+        {
             my $values = { ms => $3, wal_bytes => $4, blocks_read => $5, index_bytes => $6 };
             $emit->("$1_$_", $2, $values->{$_}) for sort keys %$values;
-        } elsif (/^run (\S+) (\d+)/) {
+        }
+        elsif (/^run (\S+) (\d+)/)
+        {
             $finish->();
             undef $operation;
             print STDERR "round $2\n" if $2 && $2 != $round;
@@ -163,137 +259,210 @@ sub measure {
     }
     $finish->();
     close $session or die "the benchmark failed\n";
+
     # The difference of two times, the second minus the first, per row, in nanoseconds.
-    for my $of (sort { $a <=> $b } keys %least) {
-        for my $name (grep { $least{$of}{$_} } @names) {
-            for my $operation (sort keys %{ $least{$of}{$name} }) {
+    for my $of (sort { $a <=> $b } keys %least)
+    {
+        for my $name (grep { $least{$of}{$_} } @names)
+        {
+            for my $operation (sort keys %{ $least{$of}{$name} })
+            {
                 my ($count, @times) = @{ $least{$of}{$name}{$operation} };
                 next unless @times;
                 ($kind, $round) = ($name, $of);
-                $emit->($operation, $count, ($times[-1] - (@times > 1 ? $times[0] : 0)) * 1e6 / $count);
+                $emit->(
+                    $operation, $count, ($times[-1] - (@times > 1 ? $times[0] : 0)) * 1e6 / $count);
             }
         }
     }
     unlink $script, "$directory/ulid_bench.copy";
 }
 
-sub quantile {
+sub quantile
+{
     my ($q, @values) = @_;
     @values = sort { $a <=> $b } @values;
-    return $values[int($q * $#values + 0.5)];
+    return $values[ int($q * $#values + 0.5) ];
 }
 
 # A number with its significant digits.
-sub digits {
+sub digits
+{
     my ($value) = @_;
-    my $text = $value == 0 ? '0' : sprintf abs($value) < 1 ? '%.2f' : abs($value) < 10 ? '%.1f' : '%.0f', $value;
+    my $text =
+      $value == 0 ? '0' : sprintf abs($value) < 1 ? '%.2f' : abs($value) < 10 ? '%.1f' : '%.0f',
+      $value;
     1 while $text =~ s/^(-?\d+)(\d{3})/$1,$2/;
     return $text;
 }
 
-sub ratio {
+sub ratio
+{
     my ($value) = @_;
     return $value < 100 ? sprintf '%.2f', $value : digits($value);
 }
 
-# Prints a table: a line for each kind that has results, and a column for each of the results, which are by kind and round.
-sub table {
+# Prints a table: a line for each kind that has results, and a column for each of the results, which
+# are by kind and round.
+sub table
+{
     my ($heading, @columns) = @_;
     @columns = grep { keys %{ $_->[1] } } @columns or return;
-    my @present = grep { my $name = $_; grep { $_->[1]{$name} } @columns } @names;
-    print "\n### $heading\n\n| |", (map { " $_->[0] |" } @columns), "\n|---|", '---:|' x @columns, "\n";
-    for my $kind (@present) {
+    my @present = grep {
+        my $name = $_;
+        grep { $_->[1]{$name} } @columns
+    } @names;
+    print "\n### $heading\n\n| |", (map { " $_->[0] |" } @columns), "\n|---|", '---:|' x @columns,
+      "\n";
+    for my $kind (@present)
+    {
         print "| $title{$kind} |";
-        for my $column (@columns) {
+        for my $column (@columns)
+        {
             my $results = $column->[1];
-            my %of = %{ $results->{$kind} // {} };
-            my ($half, $median) = ((quantile(0.75, values %of) // 0) - (quantile(0.25, values %of) // 0), quantile(0.5, values %of));
-            my @ratios = map { $results->{ulid}{$_} ? $of{$_} / $results->{ulid}{$_} : () } keys %of;
-            # a time is the difference of two scans, so one of nothing is lost in the spread, or below zero
+            my %of      = %{ $results->{$kind} // {} };
+            my ($half, $median) = (
+                (quantile(0.75, values %of) // 0) - (quantile(0.25, values %of) // 0),
+                quantile(0.5, values %of));
+            my @ratios =
+              map { $results->{ulid}{$_} ? $of{$_} / $results->{ulid}{$_} : () } keys %of;
+
+            # a time is the difference of two scans, so one of nothing is lost in the spread, or
+            # below zero
             if (%of && ($median < 0 || $half > 2 * $median)) { print ' – |'; next }
-            print ' ', join(' ', (%of ? digits($median) : ''), (keys %of > 1 && $median ? sprintf '±%.0f %%', 50 * $half / $median : ()),
-                (@ratios && $kind ne 'ulid' ? '(' . ratio(quantile(0.5, @ratios)) . ')' : ())), ' |';
+            print ' ',
+              join(' ',
+                (%of                        ? digits($median)                           : ''),
+                (keys %of > 1 && $median    ? sprintf '±%.0f %%', 50 * $half / $median  : ()),
+                (@ratios && $kind ne 'ulid' ? '(' . ratio(quantile(0.5, @ratios)) . ')' : ())),
+              ' |';
         }
         print "\n";
     }
 }
 
-sub report {
+sub report
+{
     my ($file) = @_;
     my %of;    # operation, rows, kind, round
     open my $in, '<', $file or die "$file: $!\n";
-    while (<$in>) {
+    while (<$in>)
+    {
         chomp;
         my ($operation, $kind, $round, $count, $value) = split /\t/;
         $of{$operation}{$count}{$kind}{$round} = $value;
     }
     my $only = sub { (values %{ $of{ $_[0] } // {} })[0] // {} };
-    print "Medians over the rounds, ± half the interquartile range, (ratio to `gen_ulid` within a round).\n";
+    print
+      "Medians over the rounds, ± half the interquartile range, "
+      . "(ratio to `gen_ulid` within a round).\n";
     my $of_one = $of{sessions_ns};
-    table('Generating an id, ns', ['CPU time', $only->('generate')],
-        map { ["$_ session" . ($_ > 1 ? 's' : ''), $of_one->{$_}] } sort { $a <=> $b } keys %{ $of_one // {} });
-    my $cpu = sub { return map { [$_->[1], $only->($_->[0])] } @_ };
-    table('Text and binary, ns of CPU time per row', $cpu->([text_out => 'output'], [text_in => 'input'],
-        [copy_text_out => 'COPY to text'], [copy_text_in => 'COPY from text'],
-        [copy_binary_out => 'COPY to binary'], [copy_binary_in => 'COPY from binary']));
-    table('Comparing and finding, ns of CPU time per row', $cpu->([compare => 'compare'], [sort => 'sort'],
-        [hash_join => 'hash join'], [index_build => 'build an index'], [lookup => 'look up by key']));
-    table('Rows of a period', ['filter by `<@`, ns per row', $only->('filter')],
-        ['count one day of 30, µs', scaled(1000, $only->('window'))]);
-    table('INSERT of one row by 8 clients', ['rows per second', $only->('insert_one_tps')],
-        ['WAL bytes per row', $only->('insert_one_wal_bytes')], ['index bytes per row', $only->('insert_one_index_bytes')]);
+    table(
+        'Generating an id, ns',
+        [ 'CPU time', $only->('generate') ],
+        map    { [ "$_ session" . ($_ > 1 ? 's' : ''), $of_one->{$_} ] }
+          sort { $a <=> $b } keys %{ $of_one // {} });
+    my $cpu = sub {
+        return map { [ $_->[1], $only->($_->[0]) ] } @_;
+    };
+    table(
+        'Text and binary, ns of CPU time per row',
+        $cpu->(
+            [ text_out        => 'output' ],
+            [ text_in         => 'input' ],
+            [ copy_text_out   => 'COPY to text' ],
+            [ copy_text_in    => 'COPY from text' ],
+            [ copy_binary_out => 'COPY to binary' ],
+            [ copy_binary_in  => 'COPY from binary' ]));
+    table(
+        'Comparing and finding, ns of CPU time per row',
+        $cpu->(
+            [ compare     => 'compare' ],
+            [ sort        => 'sort' ],
+            [ hash_join   => 'hash join' ],
+            [ index_build => 'build an index' ],
+            [ lookup      => 'look up by key' ]));
+    table(
+        'Rows of a period',
+        [ 'filter by `<@`, ns per row', $only->('filter') ],
+        [ 'count one day of 30, µs',    scaled(1000, $only->('window')) ]);
+    table(
+        'INSERT of one row by 8 clients',
+        [ 'rows per second',     $only->('insert_one_tps') ],
+        [ 'WAL bytes per row',   $only->('insert_one_wal_bytes') ],
+        [ 'index bytes per row', $only->('insert_one_index_bytes') ]);
 
     my ($single, $load, $index) = $only->('insert_one_index_bytes');
+
     # The batches of one insert belong together.
-    for my $insert (qw(insert_bulk insert_large)) {
+    for my $insert (qw(insert_bulk insert_large))
+    {
         my ($rows) = sort { $b <=> $a } keys %{ $of{"${insert}_ms"} // next };
         my $total = sub {
             my ($metric, %total) = @_;
-            for my $kinds (values %{ $of{"${insert}_$metric"} }) {
-                for my $kind (keys %$kinds) {
+            for my $kinds (values %{ $of{"${insert}_$metric"} })
+            {
+                for my $kind (keys %$kinds)
+                {
                     $total{$kind}{$_} += $kinds->{$kind}{$_} for keys %{ $kinds->{$kind} };
                 }
             }
             return \%total;
         };
-        ($load, $index) = (scaled($rows / 1e6, $total->('ms')), scaled($rows, $of{"${insert}_index_bytes"}{$rows}));
-        table(sprintf('INSERT of %s rows in 20 statements', digits($rows)),
-            ['ns per row',           $load],
-            ['WAL bytes per row', scaled($rows, $total->('wal_bytes'))],
-            ['blocks read',            $total->('blocks_read')],
-            ['index bytes per row', $index],
-            ['leaf fill, %',  $only->("${insert}_density")]);
+        ($load, $index) = (
+            scaled($rows / 1e6, $total->('ms')),
+            scaled($rows,       $of{"${insert}_index_bytes"}{$rows}));
+        table(
+            sprintf('INSERT of %s rows in 20 statements', digits($rows)),
+            [ 'ns per row',          $load ],
+            [ 'WAL bytes per row',   scaled($rows, $total->('wal_bytes')) ],
+            [ 'blocks read',         $total->('blocks_read') ],
+            [ 'index bytes per row', $index ],
+            [ 'leaf fill, %',        $only->("${insert}_density") ]);
     }
     picture($file =~ s/(\.tsv)?$/.svg/r, $load, $index, $single) if $load && %$single;
-    for my $rows (keys %{ $of{insert_clients_index_bytes} // {} }) {
-        table(sprintf('INSERT of %s rows by 8 clients, 10,000 per statement', digits($rows)),
-            ['rows per second', $of{insert_clients_rate}{$rows}],
-            ['index bytes per row', scaled($rows, $of{insert_clients_index_bytes}{$rows})],
-            ['leaf fill, %', $of{insert_clients_density}{$rows} // {}]);
+    for my $rows (keys %{ $of{insert_clients_index_bytes} // {} })
+    {
+        table(
+            sprintf('INSERT of %s rows by 8 clients, 10,000 per statement', digits($rows)),
+            [ 'rows per second',     $of{insert_clients_rate}{$rows} ],
+            [ 'index bytes per row', scaled($rows, $of{insert_clients_index_bytes}{$rows}) ],
+            [ 'leaf fill, %',        $of{insert_clients_density}{$rows} // {} ]);
     }
-    table('Look up 20,000 of these rows by key',
-        ['newest 1 %: µs per row', scaled(20, $only->('lookup_newest_ms'))],
-        ['blocks read per row', scaled(20_000, $only->('lookup_newest_blocks_read'))],
-        ['all: µs per row', scaled(20, $only->('lookup_sample_ms'))],
-        ['blocks read per row', scaled(20_000, $only->('lookup_sample_blocks_read'))]);
+    table(
+        'Look up 20,000 of these rows by key',
+        [ 'newest 1 %: µs per row', scaled(20,     $only->('lookup_newest_ms')) ],
+        [ 'blocks read per row',    scaled(20_000, $only->('lookup_newest_blocks_read')) ],
+        [ 'all: µs per row',        scaled(20,     $only->('lookup_sample_ms')) ],
+        [ 'blocks read per row',    scaled(20_000, $only->('lookup_sample_blocks_read')) ]);
 
-    my %filled = map { $_ => $of{"index_bytes_filled_to_$_"} // return } 90, 80, 70;
-    my @rates = sort { $a <=> $b } keys %{ $filled{90} };
-    print "\n### Size of the index of `gen_ulid`, by the number of ids per millisecond\n\n| index bytes per row |",
-        (map { " $_ |" } @rates), "\n|---|", '---:|' x @rates, "\n";
-    for my $factor (sort { $b <=> $a } keys %filled) {
-        print "| fillfactor $factor |", (map { ' ' . digits($filled{$factor}{$_}{ulid}{0}) . ' |' } @rates), "\n";
+    my %filled = map  { $_ => $of{"index_bytes_filled_to_$_"} // return } 90, 80, 70;
+    my @rates  = sort { $a <=> $b } keys %{ $filled{90} };
+    print
+      "\n### Size of the index of `gen_ulid`, by the number of ids per millisecond\n\n"
+        . "| index bytes per row |",
+      (map { " $_ |" } @rates), "\n|---|", '---:|' x @rates, "\n";
+    for my $factor (sort { $b <=> $a } keys %filled)
+    {
+        print "| fillfactor $factor |",
+          (map { ' ' . digits($filled{$factor}{$_}{ulid}{0}) . ' |' } @rates), "\n";
     }
 }
 
-# Draws the medians of three results, if there is gnuplot, without what its file has and the picture does not use.
-sub picture {
+# Draws the medians of three results, if there is gnuplot, without what its file has and the picture
+# does not use.
+sub picture
+{
     my ($file, @results) = @_;
     return if system('gnuplot --version > /dev/null 2>&1') != 0;
-    open my $gnuplot, '|-', q(gnuplot | perl -0777 -pe 's{<defs>.*?</defs>}{}s; s{Gnuplot(?=<)}{Loading and index size, by kind of key};
-        s{<title>\$.*?</title>}{}g; s{>\s+<}{><}g; s{<g [^<>]*></g>}{}g; s{(?=<g (fill=.none|id))}{\n}g; s{ +\n}{\n}g') . " > '$file'";
+    open my $gnuplot, '|-',
+      q(gnuplot | perl -0777 -pe 's{<defs>.*?</defs>}{}s;
+        s{Gnuplot(?=<)}{Loading and index size, by kind of key}; s{<title>\$.*?</title>}{}g;
+        s{>\s+<}{><}g; s{<g [^<>]*></g>}{}g; s{(?=<g (fill=.none|id))}{\n}g; s{ +\n}{\n}g')
+      . " > '$file'";
     print $gnuplot "\$keys << END\n";
-    for my $kind (grep { $results[0]{$_} } @names) {
+    for my $kind (grep { $results[0]{$_} } @names)
+    {
         my ($ours, $title) = $title{$kind} =~ /^(\**)`?([^`*]+)/;
         my @medians = map { sprintf '%.0f', quantile(0.5, values %{ $_->{$kind} }) } @results;
         print $gnuplot qq("$title" ), $ours ? '0x3b6ea5' : '0xa0a0a0', " @medians\n";
@@ -303,10 +472,12 @@ sub picture {
 }
 
 # Results divided by a number.
-sub scaled {
+sub scaled
+{
     my ($divisor, $results) = @_;
     my %scaled;
-    for my $kind (keys %{ $results // {} }) {
+    for my $kind (keys %{ $results // {} })
+    {
         $scaled{$kind}{$_} = $results->{$kind}{$_} / $divisor for keys %{ $results->{$kind} };
     }
     return \%scaled;

@@ -18,39 +18,63 @@ ALTER DATABASE postgres SET parallel_leader_participation = off;
 SQL
 
 # The plan of a query with what happened, without what depends on the machine.
-sub plan_of {
+sub plan_of
+{
     my ($query) = @_;
-    my $plan = $node->safe_psql('postgres', "EXPLAIN (ANALYZE, VERBOSE, COSTS OFF, TIMING OFF, SUMMARY OFF) $query");
+    my $plan = $node->safe_psql('postgres',
+        "EXPLAIN (ANALYZE, VERBOSE, COSTS OFF, TIMING OFF, SUMMARY OFF) $query");
     return $plan;
 }
 
 my $plan = plan_of('SELECT gen_ulid() FROM number');
 like($plan, qr/Workers Launched: [1-9]/, 'gen_ulid: workers run');
-like($plan, qr/Gather.*Parallel Seq Scan.*Output: gen_ulid/s, 'gen_ulid is called below the Gather node, in the workers');
-is($node->safe_psql('postgres', 'SELECT count(DISTINCT id) FROM (SELECT gen_ulid() AS id FROM number OFFSET 0) AS s'),
-    200000, 'the ids of all workers differ');
+like(
+    $plan,
+    qr/Gather.*Parallel Seq Scan.*Output: gen_ulid/s,
+    'gen_ulid is called below the Gather node, in the workers');
+is( $node->safe_psql(
+        'postgres',
+        'SELECT count(DISTINCT id) FROM (SELECT gen_ulid() AS id FROM number OFFSET 0) AS s'),
+    200000,
+    'the ids of all workers differ');
 
-for my $generator (qw(gen_monotonic_ulid gen_uuid_v7 gen_ordered_ulid gen_ordered_uuid_v7)) {
+for my $generator (qw(gen_monotonic_ulid gen_uuid_v7 gen_ordered_ulid gen_ordered_uuid_v7))
+{
     $plan = plan_of("SELECT $generator() FROM number");
-    like($plan, qr/$generator.*Gather|Gather.*$generator.*Parallel Seq Scan/s, "$generator is called above the parallel scan, in the leader");
+    like(
+        $plan,
+        qr/$generator.*Gather|Gather.*$generator.*Parallel Seq Scan/s,
+        "$generator is called above the parallel scan, in the leader");
     unlike($plan, qr/Parallel Seq Scan.*$generator/s, "$generator is not called in the workers");
 }
 
-# Not even through a function whose label is wrong: the worker's transaction would end before that of its ids, and each worker
-# would find another horizon.
-for (qw(gen_ordered_ulid ulid_ordered_horizon)) {
-    $node->safe_psql('postgres', "CREATE OR REPLACE FUNCTION mislabelled() RETURNS ulid LANGUAGE plpgsql PARALLEL SAFE AS 'BEGIN RETURN $_(); END'");
-    like(($node->psql('postgres', "\\set VERBOSITY verbose\nSELECT mislabelled() FROM number"))[2],
-        qr/ERROR:  25000: cannot use ordered ids in a parallel worker\nHINT:  A function that generates them or asks for their horizon must be PARALLEL RESTRICTED\.\n/,
+# Not even through a function whose label is wrong: the worker's transaction would end before that
+# of its ids, and each worker would find another horizon.
+my $helps = 'HINT:  A function that generates them or asks for their horizon must be '
+  . 'PARALLEL RESTRICTED.';
+for (qw(gen_ordered_ulid ulid_ordered_horizon))
+{
+    $node->safe_psql('postgres',
+        "CREATE OR REPLACE FUNCTION mislabelled() RETURNS ulid LANGUAGE plpgsql PARALLEL SAFE
+            AS 'BEGIN RETURN $_(); END'"
+    );
+    like(
+        ($node->psql('postgres', "\\set VERBOSITY verbose\nSELECT mislabelled() FROM number"))[2],
+        qr/ERROR:  25000: cannot use ordered ids in a parallel worker\n\Q$helps\E\n/,
         "a worker calls no $_");
 }
 
-# Ordered ids are in the order of the rows wherever the query sorts, and whatever stores them, as numbers of a sequence are.
+# Ordered ids are in the order of the rows wherever the query sorts, and whatever stores them, as
+# numbers of a sequence are.
 my $file = PostgreSQL::Test::Utils::tempdir('parallel') . '/copied';
-for my $call ("nextval('counter')", 'gen_ordered_ulid()', 'gen_ordered_uuid_v7()') {
-    for my $from ('number WHERE n % 3 = 0 ORDER BY n', '(SELECT n FROM number WHERE n % 3 = 0 ORDER BY n) AS sorted') {
+for my $call ("nextval('counter')", 'gen_ordered_ulid()', 'gen_ordered_uuid_v7()')
+{
+    for my $from ('number WHERE n % 3 = 0 ORDER BY n',
+        '(SELECT n FROM number WHERE n % 3 = 0 ORDER BY n) AS sorted')
+    {
         my $query = "SELECT $call AS id, n FROM $from";
-        is($node->safe_psql('postgres', <<"SQL"), '0|0|0', "$query: in order in a table, a materialized view and a copy");
+        is( $node->safe_psql('postgres',
+                <<"SQL"), '0|0|0', "$query: in order in a table, a materialized view and a copy");
 DROP TABLE IF EXISTS by_table, by_copy;
 DROP MATERIALIZED VIEW IF EXISTS by_view;
 CREATE TABLE by_table AS $query;
@@ -58,9 +82,11 @@ CREATE MATERIALIZED VIEW by_view AS $query;
 CREATE TABLE by_copy AS TABLE by_view WITH NO DATA;
 COPY ($query) TO '$file';
 COPY by_copy FROM '$file';
-SELECT count(*) FILTER (WHERE made = 1), count(*) FILTER (WHERE made = 2), count(*) FILTER (WHERE made = 3)
+SELECT count(*) FILTER (WHERE made = 1), count(*) FILTER (WHERE made = 2), count(*)
+    FILTER (WHERE made = 3)
 FROM (SELECT made, id <= lag(id) OVER (PARTITION BY made ORDER BY n) AS disorder
-      FROM (SELECT 1 AS made, * FROM by_table UNION ALL SELECT 2, * FROM by_view UNION ALL SELECT 3, * FROM by_copy) AS s) AS s
+      FROM (SELECT 1 AS made, * FROM by_table UNION ALL SELECT 2, * FROM by_view UNION ALL
+          SELECT 3, * FROM by_copy) AS s) AS s
 WHERE disorder
 SQL
     }

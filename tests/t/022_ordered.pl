@@ -1,5 +1,5 @@
-# gen_ordered_ulid and gen_ordered_uuid_v7: one order for all sessions and databases of a server, preloaded or not, through
-# restarts.
+# gen_ordered_ulid and gen_ordered_uuid_v7: one order for all sessions and databases of a server,
+# preloaded or not, through restarts.
 use strict;
 use warnings FATAL => 'all';
 use ULID;
@@ -7,105 +7,186 @@ use ULID;
 my $node = new_server('ordered');
 
 # Eight sessions hand over two thousand times: who has seen an id makes a greater one.
-$node->safe_psql('postgres', 'CREATE TABLE handover (n bigint GENERATED ALWAYS AS IDENTITY, session int, id ulid, uuid uuid)');
-$node->pgbench('-n -c 8 -j 2 -t 400', 0, [qr{processed: 3200/3200}], [], 'eight sessions make ids in turn', {
-    handover => <<'SQL' });
+$node->safe_psql('postgres',
+    'CREATE TABLE handover (n bigint GENERATED ALWAYS AS IDENTITY, session int, id ulid, uuid uuid)'
+);
+$node->pgbench(
+    '-n -c 8 -j 2 -t 400',
+    0,
+    [qr{processed: 3200/3200}],
+    [],
+    'eight sessions make ids in turn',
+    {
+        handover => <<'SQL' });
 SELECT pg_advisory_lock(1);
-INSERT INTO handover (session, id, uuid) VALUES (pg_backend_pid(), gen_ordered_ulid(), gen_ordered_uuid_v7());
+INSERT INTO handover (session, id, uuid)
+    VALUES (pg_backend_pid(), gen_ordered_ulid(), gen_ordered_uuid_v7());
 SELECT pg_advisory_unlock(1);
 SQL
 my ($handovers, $disorder) = split /\|/, $node->safe_psql('postgres', <<'SQL');
-SELECT count(*) FILTER (WHERE session <> before), count(*) FILTER (WHERE id <= id_before OR uuid <= uuid_before)
-FROM (SELECT *, lag(session) OVER w AS before, lag(id) OVER w AS id_before, lag(uuid) OVER w AS uuid_before FROM handover WINDOW w AS (ORDER BY n)) AS s
+SELECT count(*) FILTER (WHERE session <> before), count(*)
+    FILTER (WHERE id <= id_before OR uuid <= uuid_before)
+FROM (SELECT *, lag(session) OVER w AS before, lag(id) OVER w AS id_before, lag(uuid)
+    OVER w AS uuid_before FROM handover WINDOW w AS (ORDER BY n)) AS s
 SQL
 cmp_ok($handovers, '>=', 2000, 'they hand over two thousand times');
 is($disorder, 0, 'who has seen an id makes a greater one');
 
 $node->safe_psql('postgres', 'CREATE DATABASE other');
-$node->safe_psql('other', 'CREATE EXTENSION ulid');
-my @ids = map { $node->safe_psql($_, 'SELECT gen_ordered_ulid()') } qw(postgres other postgres other);
+$node->safe_psql('other',    'CREATE EXTENSION ulid');
+my @ids =
+  map { $node->safe_psql($_, 'SELECT gen_ordered_ulid()') } qw(postgres other postgres other);
 is("@ids", join(' ', sort @ids), 'two databases have one order');
 $node->stop;
 
-# Several sessions make the first call after a start at the same moment: none of them creates a separate word. Returns
-# the last of their ids.
-sub race {
+# Several sessions make the first call after a start at the same moment: none of them creates a
+# separate word. Returns the last of their ids.
+sub race
+{
     my ($server, $when) = @_;
-    my @printed = run_at_once($server, ([ 'postgres', 'SELECT gen_ordered_ulid()::uuid FROM generate_series(1, 500)' ]) x 8);
+    my @printed = run_at_once($server,
+        ([ 'postgres', 'SELECT gen_ordered_ulid()::uuid FROM generate_series(1, 500)' ]) x 8);
+
     # the first 16 digits are the time, which differs in all ids of one order
     my %times = map { substr($_, 0, 18) => 1 } map { split /\n/ } @printed;
     is(scalar keys %times, 4000, "$when: eight sessions at once have one order");
-    is((grep { join("\n", sort split /\n/) . "\n" ne $_ } @printed), 0, "$when: each of them sees its ids increase");
+    is((grep { join("\n", sort split /\n/) . "\n" ne $_ } @printed),
+        0, "$when: each of them sees its ids increase");
     return (sort map { split /\n/ } @printed)[-1];
 }
 
 my %servers;
-for my $name (qw(lazy preloaded)) {
-    my $server = $servers{$name} = new_server("ordered_$name",
-        conf => [ 'max_connections = 50', $name eq 'preloaded' ? "shared_preload_libraries = 'ulid'" : () ]);
-    # no generator is seeded in the postmaster and copied by fork: ids of one time differ only in their random bits
-    my @random = map { split /\n/ } run_at_once($server, ([ 'postgres', q{SELECT gen_ulid('2026-01-01 00:00Z') FROM generate_series(1, 20)} ]) x 8);
-    is(scalar keys %{ { map { $_ => 1 } @random } }, 160, "$name: eight sessions make different ids");
-    for my $mode (qw(fast immediate)) {
+for my $name (qw(lazy preloaded))
+{
+    my $server = $servers{$name} = new_server(
+        "ordered_$name",
+        conf => [
+            'max_connections = 50',
+            $name eq 'preloaded' ? "shared_preload_libraries = 'ulid'" : ()
+        ]);
+
+    # no generator is seeded in the postmaster and copied by fork: ids of one time differ only in
+    # their random bits
+    my @random =
+      map { split /\n/ }
+      run_at_once($server,
+        ([ 'postgres', q{SELECT gen_ulid('2026-01-01 00:00Z') FROM generate_series(1, 20)} ]) x 8);
+    is(scalar keys %{ { map { $_ => 1 } @random } },
+        160, "$name: eight sessions make different ids");
+    for my $mode (qw(fast immediate))
+    {
         # the order continues, also through a restart if the clock goes on
         my $last = race($server, "$name, before the stop in mode $mode");
         my $uuid = $server->safe_psql('postgres', 'SELECT gen_ordered_uuid_v7()');
         $server->stop($mode);
         $server->start;
-        cmp_ok($server->safe_psql('postgres', 'SELECT gen_ordered_uuid_v7()'), 'gt', $uuid,
-            "$name: that of the uuids continues after a stop in mode $mode");
-        cmp_ok(race($server, "$name, after the stop in mode $mode"), 'gt', $last,
-            "$name: the order continues after a stop in mode $mode");
+        cmp_ok($server->safe_psql('postgres', 'SELECT gen_ordered_uuid_v7()'),
+            'gt', $uuid, "$name: that of the uuids continues after a stop in mode $mode");
+        cmp_ok(race($server, "$name, after the stop in mode $mode"),
+            'gt', $last, "$name: the order continues after a stop in mode $mode");
     }
 }
 
-# Whoever operates a server sees the time that the order has reached, continues it after an id of a table, and gives it up.
+# Whoever operates a server sees the time that the order has reached, continues it after an id of a
+# table, and gives it up.
 my $operated = $servers{lazy};
 sub value { my ($sql) = @_; return $operated->safe_psql('postgres', $sql) }
 value('CREATE TABLE kept AS SELECT ulid_upper_bound(now() + interval \'1 hour\') AS id');
 $operated->restart;
 is(value('SELECT ulid_ordered_time() IS NULL'), 't', 'after a start no time has been reached');
-is(value('SELECT gen_ordered_ulid() < max(id) FROM kept'), 't', 'and the order begins with the clock, below a table whose clock was ahead');
+is(value('SELECT gen_ordered_ulid() < max(id) FROM kept'),
+    't', 'and the order begins with the clock, below a table whose clock was ahead');
 value('SELECT ulid_advance_ordered_time(max(id)) FROM kept');
-is(value('SELECT ulid_ordered_time() - now() > interval \'59 minutes\''), 't', 'another session sees the time that the order continues from');
-cmp_ok(race($operated, 'while the clock is behind'), 'gt', value('SELECT max(id)::uuid FROM kept'), 'the order continues after the table');
-my (undef, undef, $warnings) = $operated->psql('postgres', 'SELECT gen_ordered_ulid() FROM generate_series(1, 3); SELECT gen_ordered_ulid();');
-is(() = $warnings =~ /WARNING:  ordered ids are more than a minute ahead of the clock/g, 1, 'each session is warned once');
+is(value('SELECT ulid_ordered_time() - now() > interval \'59 minutes\''),
+    't', 'another session sees the time that the order continues from');
+cmp_ok(
+    race($operated, 'while the clock is behind'),
+    'gt',
+    value('SELECT max(id)::uuid FROM kept'),
+    'the order continues after the table');
+my (undef, undef, $warnings) = $operated->psql('postgres',
+    'SELECT gen_ordered_ulid() FROM generate_series(1, 3); SELECT gen_ordered_ulid();');
+is(() = $warnings =~ /WARNING:  ordered ids are more than a minute ahead of the clock/g,
+    1, 'each session is warned once');
 value('SELECT ulid_reset_ordered_time()');
-is(value('SELECT gen_ordered_ulid()::timestamptz <= clock_timestamp()'), 't', 'after a reset the order is that of the clock');
+is(value('SELECT gen_ordered_ulid()::timestamptz <= clock_timestamp()'),
+    't', 'after a reset the order is that of the clock');
 race($operated, 'after a reset');
 
 # What the order continues after: the millisecond of an id of either kind, whatever its fraction is.
-my $ids = q{SELECT n, time, CASE n WHEN 1 THEN ulid_lower_bound(time) WHEN 2 THEN ulid_upper_bound(time) ELSE gen_uuid_v7(time)::ulid END AS id
-    FROM (SELECT n, date_trunc('milliseconds', now()) + n * interval '10 seconds' AS time FROM generate_series(1, 3) AS n) AS s};
-is(value("SELECT count(*) FILTER (WHERE ulid_advance_ordered_time(id) >= time + interval '999 microseconds'
-    AND gen_ordered_ulid() > id AND gen_ordered_uuid_v7() > id) FROM ($ids ORDER BY n OFFSET 0) AS i"), 3, 'the order continues after an id of either kind');
-is(value(q{SELECT ulid_advance_ordered_time('00000000000000000000000000') > now() + interval '29 seconds', ulid_advance_ordered_time(NULL) IS NULL}),
-    't|t', 'it is never set back, and null does nothing');
+my $ids =
+  q{SELECT n, time, CASE n WHEN 1 THEN ulid_lower_bound(time) WHEN 2 THEN ulid_upper_bound(time)
+      ELSE gen_uuid_v7(time)::ulid END AS id
+    FROM (SELECT n, date_trunc('milliseconds', now()) + n * interval '10 seconds' AS time
+        FROM generate_series(1, 3) AS n) AS s};
+is( value(
+        "SELECT count(*)
+            FILTER (WHERE ulid_advance_ordered_time(id) >= time + interval '999 microseconds'
+    AND gen_ordered_ulid() > id AND gen_ordered_uuid_v7() > id)
+        FROM ($ids ORDER BY n OFFSET 0) AS i"
+    ),
+    3,
+    'the order continues after an id of either kind');
+is( value(
+        q{SELECT ulid_advance_ordered_time('00000000000000000000000000') > now() + interval
+            '29 seconds', ulid_advance_ordered_time(NULL) IS NULL}
+    ),
+    't|t',
+    'it is never set back, and null does nothing');
+
 # after one that is more than a day ahead only if that is meant
-sub report { my ($sql) = @_; return ($operated->psql('postgres', "\\set VERBOSITY verbose\n$sql"))[2] }
+sub report
+{
+    my ($sql) = @_;
+    return ($operated->psql('postgres', "\\set VERBOSITY verbose\n$sql"))[2];
+}
 my $end = '7ZZZZZZZZZZZZZZZZZZZZZZZZZ';
-like(report("SELECT ulid_advance_ordered_time('$end')"), qr/ERROR:  22023: ulid "$end" is more than a day ahead of the clock\nHINT:  To continue after it anyway, pass true as the second argument\.\n/,
+my $anyway = 'HINT:  To continue after it anyway, pass true as the second argument.';
+like(
+    report("SELECT ulid_advance_ordered_time('$end')"),
+    qr/ERROR:  22023: ulid "$end" is more than a day ahead of the clock\n\Q$anyway\E\n/,
     'an id that is more than a day ahead is refused');
-is(value("SELECT ulid_advance_ordered_time('$end', true) AT TIME ZONE 'UTC'"), '10889-08-02 05:31:50.655999', 'unless it is meant');
-my $helps = 'HINT:  If the clock is right, ulid_reset_ordered_time() lets them continue from it, below the ones that exist.';
-like(report("SELECT $_()"), qr/ERROR:  22008: time of ordered ids out of range for type ulid\nDETAIL:  A ULID holds times from 1970-01-01 00:00:00\+00 to 10889-08-02 05:31:50.655\+00.\n\Q$helps\E\n/,
-    "$_ has no time after the last one, and says what helps") for qw(gen_ordered_ulid gen_ordered_uuid_v7);
-is(value('SELECT ulid_ordered_time() AT TIME ZONE \'UTC\''), '10889-08-02 05:31:50.655999', 'which stays the time that is reached');
+is( value("SELECT ulid_advance_ordered_time('$end', true) AT TIME ZONE 'UTC'"),
+    '10889-08-02 05:31:50.655999',
+    'unless it is meant');
+my $helps = 'HINT:  If the clock is right, ulid_reset_ordered_time() lets them continue from it, '
+  . 'below the ones that exist.';
+my $times = 'DETAIL:  A ULID holds times from 1970-01-01 00:00:00+00 '
+  . 'to 10889-08-02 05:31:50.655+00.';
+like(
+    report("SELECT $_()"),
+    qr/ERROR:  22008: time of ordered ids out of range for type ulid\n\Q$times\E\n\Q$helps\E\n/,
+    "$_ has no time after the last one, and says what helps"
+) for qw(gen_ordered_ulid gen_ordered_uuid_v7);
+is( value('SELECT ulid_ordered_time() AT TIME ZONE \'UTC\''),
+    '10889-08-02 05:31:50.655999',
+    'which stays the time that is reached');
 value('SELECT ulid_reset_ordered_time()');
 is(value('SELECT ulid_ordered_time() IS NULL'), 't', 'after a reset no time has been reached');
 value(q{SELECT ulid_advance_ordered_time(ulid_upper_bound(now() + interval '1 hour'))});
-like(report('SELECT gen_ordered_ulid()'), qr/WARNING:  01000: ordered ids are more than a minute ahead of the clock\nDETAIL:  ulid_ordered_time\(\) is the time that they have reached\.\n\Q$helps\E\n/,
+my $reached = "DETAIL:  ulid_ordered_time() is the time that they have reached.\n$helps";
+like(
+    report('SELECT gen_ordered_ulid()'),
+    qr/WARNING:  01000: ordered ids are more than a minute ahead of the clock\n\Q$reached\E\n/,
     'the warning says what has happened, and what helps');
 value('SELECT ulid_reset_ordered_time()');
 
 # Everybody may look, and only those who are allowed to change it.
 value('CREATE ROLE reader');
-is(value('SET ROLE reader; SELECT count(*) FROM ulid_ordered_time()'), 1, 'everybody sees the time');
-like(report("SET ROLE reader; SELECT $_"), qr/ERROR:  42501: permission denied for function ulid_\w+_ordered_time\n/, "not everybody calls $_")
-    for 'ulid_advance_ordered_time(gen_ulid())', 'ulid_reset_ordered_time()';
+is(value('SET ROLE reader; SELECT count(*) FROM ulid_ordered_time()'), 1,
+    'everybody sees the time');
+like(
+    report("SET ROLE reader; SELECT $_"),
+    qr/ERROR:  42501: permission denied for function ulid_\w+_ordered_time\n/,
+    "not everybody calls $_"
+) for 'ulid_advance_ordered_time(gen_ulid())', 'ulid_reset_ordered_time()';
 value('GRANT EXECUTE ON FUNCTION ulid_advance_ordered_time(ulid, boolean) TO reader');
-is(value('SET ROLE reader; SELECT ulid_advance_ordered_time(gen_ulid()) <= clock_timestamp() + interval \'1 ms\''), 't', 'who is allowed to can');
+is( value(
+        q{SET ROLE reader;
+            SELECT ulid_advance_ordered_time(gen_ulid()) <= clock_timestamp() + interval '1 ms'}
+    ),
+    't',
+    'who is allowed to can');
 value('SELECT ulid_reset_ordered_time()');
 
 done_testing();

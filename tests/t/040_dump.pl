@@ -1,23 +1,29 @@
-# pg_dump and restore, plain and custom, by the owner of a database who is no superuser, with the extension in public and in a
-# schema that is in no path: everything is restored and works.
+# pg_dump and restore, plain and custom, by the owner of a database who is no superuser, with the
+# extension in public and in a schema that is in no path: everything is restored and works.
 use strict;
 use warnings FATAL => 'all';
 use ULID;
 
-my $node = new_server('dump', extension => 0);
+my $node      = new_server('dump', extension => 0);
 my $directory = PostgreSQL::Test::Utils::tempdir('dump');
 $node->safe_psql('postgres', 'CREATE ROLE owner LOGIN');
 
 # The lines of the plain dump of a database, without a key that newer versions generate each time.
-sub dump_of {
+sub dump_of
+{
     my ($database) = @_;
-    $node->command_ok([ 'pg_dump', '-f', "$directory/$database.sql", $database ], "pg_dump of the database $database");
+    $node->command_ok([ 'pg_dump', '-f', "$directory/$database.sql", $database ],
+        "pg_dump of the database $database");
     return [ grep { !/^\\(?:un)?restrict / } split /\n/, slurp_file("$directory/$database.sql") ];
 }
 
 # with the companion, and what it needs, wherever they are created
-my $booking = 'CREATE EXTENSION ulid_gist CASCADE; CREATE TABLE booking (room ulid, during daterange, EXCLUDE USING gist (room WITH =, during WITH &&))';
-for my $schema (qw(public types)) {
+my $booking =
+  'CREATE EXTENSION ulid_gist CASCADE;
+  CREATE TABLE booking (room ulid, during daterange,
+      EXCLUDE USING gist (room WITH =, during WITH &&))';
+for my $schema (qw(public types))
+{
     my ($plain, $custom) = map { "${schema}_$_" } qw(plain custom);
     $node->safe_psql('postgres', "CREATE DATABASE $_ OWNER owner") for $schema, $plain, $custom;
     local $ENV{PGUSER} = 'owner';
@@ -25,12 +31,14 @@ for my $schema (qw(public types)) {
 CREATE SCHEMA IF NOT EXISTS $schema;
 CREATE EXTENSION ulid SCHEMA $schema;
 SET search_path = public, $schema;
-CREATE TABLE key (id ulid PRIMARY KEY DEFAULT gen_ulid(), ids ulid[], made timestamptz GENERATED ALWAYS AS (ulid_extract_timestamp(id)) STORED);
+CREATE TABLE key (id ulid PRIMARY KEY DEFAULT gen_ulid(), ids ulid[],
+    made timestamptz GENERATED ALWAYS AS (ulid_extract_timestamp(id)) STORED);
 CREATE INDEX key_hash ON key USING hash (id);
 CREATE INDEX key_made ON key (ulid_extract_timestamp(id));
 CREATE TABLE child (id uuid REFERENCES key (id));
 CREATE TABLE part (id ulid) PARTITION BY RANGE (id);
-CREATE TABLE part_2026 PARTITION OF part FOR VALUES FROM (ulid_lower_bound('2026-01-01')) TO (ulid_lower_bound('2027-01-01'));
+CREATE TABLE part_2026 PARTITION OF part FOR VALUES FROM (ulid_lower_bound('2026-01-01'))
+    TO (ulid_lower_bound('2027-01-01'));
 CREATE VIEW recent AS SELECT * FROM key WHERE id <@ tstzrange('2026-01-01', NULL) ORDER BY id;
 CREATE TABLE shared (id ulid) PARTITION BY HASH (id);
 CREATE TABLE shared_0 PARTITION OF shared FOR VALUES WITH (MODULUS 2, REMAINDER 0);
@@ -40,23 +48,36 @@ INSERT INTO child SELECT id FROM key;
 INSERT INTO part SELECT gen_ulid('2026-06-01') FROM generate_series(1, 1000);
 INSERT INTO shared SELECT id FROM key;
 \\i $root/tests/t/data/expressions.sql
-CREATE VIEW following AS SELECT * FROM compared WHERE (a, 1) < (b, 2) AND (a, 1) IN (SELECT id, n FROM sibling, compared);
+CREATE VIEW following AS SELECT * FROM compared
+    WHERE (a, 1) < (b, 2) AND (a, 1) IN (SELECT id, n FROM sibling, compared);
 SQL
-    $node->safe_psql($schema, "SET client_min_messages = warning; SET search_path = public, $schema; $booking") if has_extension('btree_gist');
+    $node->safe_psql($schema,
+        "SET client_min_messages = warning; SET search_path = public, $schema; $booking")
+      if has_extension('btree_gist');
     my $original = dump_of($schema);
-    $node->command_ok([ 'pg_dump', '-Fc', '-f', "$directory/custom.dump", $schema ], "$schema: pg_dump in the custom format");
-    $node->command_ok([ 'psql', '-X', '-q', '-v', 'ON_ERROR_STOP=1', '-d', $plain, '-f', "$directory/$schema.sql" ],
+    $node->command_ok([ 'pg_dump', '-Fc', '-f', "$directory/custom.dump", $schema ],
+        "$schema: pg_dump in the custom format");
+    $node->command_ok(
+        [
+            'psql', '-X', '-q', '-v', 'ON_ERROR_STOP=1', '-d', $plain, '-f',
+            "$directory/$schema.sql"
+        ],
         "$schema: psql restores the plain dump");
-    $node->command_ok([ 'pg_restore', '--exit-on-error', '-j', 2, '-d', $custom, "$directory/custom.dump" ],
+    $node->command_ok(
+        [ 'pg_restore', '--exit-on-error', '-j', 2, '-d', $custom, "$directory/custom.dump" ],
         "$schema: pg_restore restores the other, by two jobs");
-    for my $copy ($plain, $custom) {
-        is_deeply(dump_of($copy), $original, "$copy: the dump of the copy equals that of the original");
+
+    for my $copy ($plain, $custom)
+    {
+        is_deeply(dump_of($copy), $original,
+            "$copy: the dump of the copy equals that of the original");
         my (undef, undef, $error) = $node->psql($copy, <<'SQL');
 INSERT INTO key DEFAULT VALUES;
 INSERT INTO shared SELECT id FROM key ON CONFLICT DO NOTHING;
 SQL
         is($error, '', "$copy: rows can be inserted");
-        is($node->safe_psql($copy, 'SELECT count(*) FROM recent'), 1001, "$copy: the view has the old rows and the new one");
+        is($node->safe_psql($copy, 'SELECT count(*) FROM recent'),
+            1001, "$copy: the view has the old rows and the new one");
     }
 }
 

@@ -1,39 +1,49 @@
-# uuid to ulid without a rebuild, using the blocks of docs/migrating/uuid.md: while a step holds its locks, other sessions
-# read and write. They wait only for the last transaction, and continue when it has ended. No step is judged by its
-# duration: each is stopped while it holds its locks, and a session that cannot continue then would wait until
-# lock_timeout expires. The table has ROWS (1,000,000) rows.
+# uuid to ulid without a rebuild, using the blocks of docs/migrating/uuid.md: while a step holds its
+# locks, other sessions read and write. They wait only for the last transaction, and continue when
+# it has ended. No step is judged by its duration: each is stopped while it holds its locks, and a
+# session that cannot continue then would wait until lock_timeout expires. The table has ROWS
+# (1,000,000) rows.
 use strict;
 use warnings FATAL => 'all';
 use ULID;
 
 my $rows = $ENV{ROWS} || 1_000_000;
 my $node = new_server('migrate', extension => 0);
-my $sql = sub { return $node->safe_psql('postgres', @_) };
+my $sql  = sub { return $node->safe_psql('postgres', @_) };
 
 # The steps of the guide.
-my ($tables, $build, $conversion, $validation) = map { (blocks_of('migrating/uuid.md', 'sql', $_))[0] }
-    'From uuid', '1. Build the indexes', '2. Convert the columns', '3. Validate the foreign keys';
+my ($tables, $build, $conversion, $validation) =
+  map { (blocks_of('migrating/uuid.md', 'sql', $_))[0] } 'From uuid', '1. Build the indexes',
+  '2. Convert the columns', '3. Validate the foreign keys';
 
 # Start a session of that name.
-sub session {
+sub session
+{
     my ($name, %params) = @_;
     local $ENV{PGAPPNAME} = $name;
+
     # only the migration, and those that wait for its end, may have to wait for a lock
-    local $ENV{PGOPTIONS} = '-c client_min_messages=warning' . ($name =~ /^(?:migration|reader|writer)$/ ? '' : ' -c lock_timeout=10s');
-    my $session = $node->background_psql('postgres', timeout => 10 * $PostgreSQL::Test::Utils::timeout_default, %params);
+    local $ENV{PGOPTIONS} = '-c client_min_messages=warning'
+      . ($name =~ /^(?:migration|reader|writer)$/ ? '' : ' -c lock_timeout=10s');
+    my $session = $node->background_psql(
+        'postgres',
+        timeout => 10 * $PostgreSQL::Test::Utils::timeout_default,
+        %params);
     $session->set_query_timer_restart;
     return $session;
 }
 
 # Let a session begin what it cannot end yet.
-sub begin {
+sub begin
+{
     my ($session, $statements) = @_;
     $session->query_until(qr/begun/, "\\echo begun\n$statements\n");
     return;
 }
 
 # Read and write both tables in every way.
-sub others_work {
+sub others_work
+{
     my ($when) = @_;
     local $ENV{PGOPTIONS} = '-c lock_timeout=10s';
     my ($status, undef, $error) = $node->psql('postgres', <<'SQL');
@@ -53,9 +63,12 @@ SQL
 }
 
 # Wait until the building of an index is in this phase.
-sub await_phase {
+sub await_phase
+{
     my ($phase) = @_;
-    ok($node->poll_query_until('postgres', "SELECT EXISTS (SELECT FROM pg_stat_progress_create_index WHERE phase = '$phase')"),
+    ok( $node->poll_query_until(
+            'postgres',
+            "SELECT EXISTS (SELECT FROM pg_stat_progress_create_index WHERE phase = '$phase')"),
         "the building of an index can be stopped $phase");
     return;
 }
@@ -74,20 +87,31 @@ $before_build->query_safe("BEGIN; UPDATE account SET name = name WHERE name = 'a
 begin($migration, $build);
 await_phase('waiting for writers before build');
 others_work('before an index is built');
-$snapshot->query_safe('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM account WHERE false');
+$snapshot->query_safe(
+    'BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM account WHERE false');
 $before_build->query_safe('COMMIT');
 await_phase('waiting for old snapshots');
 others_work('while an index waits for old snapshots');
 $snapshot->query_safe('COMMIT');
 $migration->query_safe('');
-is($sql->(q{SELECT count(*) FROM pg_index WHERE indisvalid AND indexrelid::regclass::text LIKE '%\_ulid'}), 3, 'the indexes are built and valid');
-my $files = q{SELECT pg_relation_filenode(oid) FROM pg_class WHERE relname ~ '^(account|posting)' AND relkind IN ('r', 'i')};
+is( $sql->(
+        q{SELECT count(*) FROM pg_index
+            WHERE indisvalid AND indexrelid::regclass::text LIKE '%\_ulid'}
+    ),
+    3,
+    'the indexes are built and valid');
+my $files =
+  q{SELECT pg_relation_filenode(oid) FROM pg_class WHERE relname ~ '^(account|posting)'
+      AND relkind IN ('r', 'i')};
 my %built = map { $_ => 1 } split /\n/, $sql->($files);
 
 # The last transaction gives up if it does not get its locks, and nothing is changed.
 $before_build->query_safe("BEGIN; UPDATE account SET name = name WHERE name = 'account 2'");
 my (undef, undef, $refused) = $node->psql('postgres', $conversion);
-like($refused, qr/canceling statement due to lock timeout/, 'the conversion gives up if it does not get its locks');
+like(
+    $refused,
+    qr/canceling statement due to lock timeout/,
+    'the conversion gives up if it does not get its locks');
 $before_build->query_safe('COMMIT');
 
 # It gets them, and stops before its COMMIT: readers and writers wait for it, and for nobody else.
@@ -95,20 +119,29 @@ $migration->query_safe($conversion =~ s/^COMMIT.*\n?//mr);
 my ($reader, $writer) = map { session($_) } qw(reader writer);
 begin($reader, "SELECT 'read', name FROM account WHERE name = 'account 1';");
 begin($writer, q{INSERT INTO account (name) VALUES ('written') RETURNING name, pg_typeof(id);});
-ok($node->poll_query_until('postgres', q{
-    SELECT count(*) = 2 AND bool_and(pg_blocking_pids(pid) = ARRAY(SELECT pid FROM pg_stat_activity WHERE application_name = 'migration'))
-    FROM pg_stat_activity WHERE application_name IN ('reader', 'writer') AND wait_event_type = 'Lock'}),
+ok( $node->poll_query_until(
+        'postgres', q{
+    SELECT count(*) = 2
+        AND bool_and(pg_blocking_pids(pid) = ARRAY(SELECT pid FROM pg_stat_activity
+        WHERE application_name = 'migration'))
+    FROM pg_stat_activity WHERE application_name IN ('reader', 'writer')
+        AND wait_event_type = 'Lock'}
+    ),
     'before the COMMIT of the conversion a reader and a writer wait for it, and for nobody else');
 $migration->query_safe('COMMIT');
 is($reader->query_safe(''), 'read|account 1', 'then the reader reads');
-is($writer->query_safe(''), 'written|ulid', 'then the writer writes, a ulid');
+is($writer->query_safe(''), 'written|ulid',   'then the writer writes, a ulid');
 
 # The foreign key, before the COMMIT of its validation.
 $migration->query_safe($validation =~ s/^COMMIT.*\n?//mr);
 others_work('before the COMMIT of the validation of the foreign key');
 $migration->query_safe('COMMIT');
-is($sql->('SELECT count(DISTINCT account_id) FROM posting JOIN account ON account_id = account.id'), $rows, 'every row finds the one that it references');
-is((grep { !$built{$_} } split /\n/, $sql->($files)), 0, 'no table and none of the new indexes was rewritten');
+is( $sql->(
+        'SELECT count(DISTINCT account_id) FROM posting JOIN account ON account_id = account.id'),
+    $rows,
+    'every row finds the one that it references');
+is((grep { !$built{$_} } split /\n/, $sql->($files)),
+    0, 'no table and none of the new indexes was rewritten');
 $_->quit for $migration, $before_build, $snapshot, $reader, $writer;
 
 done_testing();

@@ -1,85 +1,138 @@
-# From an older server to a new one by logical replication, by the commands of docs/operating/logical_upgrade.md, while
-# clients insert. Without FROM, it is the oldest that was tested before in this run.
+# From an older server to a new one by logical replication, by the commands of
+# docs/operating/logical_upgrade.md, while clients insert. Without FROM, it is the oldest that was
+# tested before in this run.
 use strict;
 use warnings FATAL => 'all';
 use ULID;
 
 my @available = older_servers();
 plan(skip_all => 'no older server') if !@available;
-@available = $available[-1] if !$ENV{FROM};
+@available = $available[-1]         if !$ENV{FROM};
 
 my ($page, $title) = ('operating/logical_upgrade.md', 'Upgrade by logical replication');
 my ($copy_schema, $replicate, $switch, $bring) = blocks_of($page, 'bash', $title);
 my ($back) = blocks_of($page, 'sql', $title);
-my $ROWS = q{SELECT id, n, ids, made FROM event ORDER BY id; SELECT * FROM remark ORDER BY id; SELECT tableoid::regclass, id FROM part ORDER BY id;
+my $ROWS =
+  q{SELECT id, n, ids, made FROM event ORDER BY id; SELECT * FROM remark ORDER BY id;
+      SELECT tableoid::regclass, id FROM part ORDER BY id;
     SELECT * FROM days ORDER BY day; SELECT last_value FROM event_n_seq};
 
-for my $from (@available) {
+for my $from (@available)
+{
     my $what = "from $from->{name}";
+
     # allows_streaming is for servers of the framework's own version
-    my $old = new_server("old_$from->{name}", path => $from->{path}, extension => 0, conf => ['wal_level = logical', 'max_wal_senders = 10']);
-    my $new = new_server("new_$from->{name}", extension => 0);
+    my $old = new_server(
+        "old_$from->{name}",
+        path      => $from->{path},
+        extension => 0,
+        conf      => [ 'wal_level = logical', 'max_wal_senders = 10' ]);
+    my $new    = new_server("new_$from->{name}", extension => 0);
     my $option = column_option($old);
-    my ($on_old, $on_new) = map { my $node = $_; sub { return $node->safe_psql('app', @_) } } $old, $new;
+    my ($on_old, $on_new) = map {
+        my $node = $_;
+        sub { return $node->safe_psql('app', @_) }
+    } $old, $new;
     $_->safe_psql('postgres', 'CREATE DATABASE app') for $old, $new;
-    $on_old->(q{
+    $on_old->(
+        q{
         CREATE EXTENSION ulid;
         CREATE ROLE reader;
         CREATE TABLE event (id ulid PRIMARY KEY DEFAULT gen_ordered_ulid(), n serial, ids ulid[],
             made timestamptz GENERATED ALWAYS AS (ulid_extract_timestamp(id)) STORED);
         CREATE INDEX ON event USING gin (ids);
         GRANT SELECT ON event TO reader;
-        CREATE TABLE remark (id uuid PRIMARY KEY DEFAULT gen_uuid_v7(), event ulid NOT NULL REFERENCES event);
+        CREATE TABLE remark (id uuid PRIMARY KEY DEFAULT gen_uuid_v7(), event ulid NOT NULL
+            REFERENCES event);
         CREATE TABLE part (id ulid PRIMARY KEY DEFAULT gen_ulid()) PARTITION BY RANGE (id);
-        CREATE TABLE part_2026 PARTITION OF part FOR VALUES FROM (ulid_lower_bound('2026-01-01')) TO (ulid_lower_bound('2027-01-01'));
+        CREATE TABLE part_2026 PARTITION OF part FOR VALUES FROM (ulid_lower_bound('2026-01-01'))
+            TO (ulid_lower_bound('2027-01-01'));
         CREATE TABLE part_rest PARTITION OF part DEFAULT;
-        CREATE MATERIALIZED VIEW days AS SELECT made::date AS day, count(*), max(id) FROM event GROUP BY 1;
+        CREATE MATERIALIZED VIEW days AS SELECT made::date AS day, count(*), max(id)
+            FROM event GROUP BY 1;
         INSERT INTO event (ids) SELECT ARRAY[gen_ulid(), NULL] FROM generate_series(1, 1000);
         INSERT INTO remark (event) SELECT id FROM event;
-        INSERT INTO part SELECT gen_ulid('2026-12-01'::timestamptz + n * interval '1 hour') FROM generate_series(1, 1000) AS n});
+        INSERT INTO part SELECT gen_ulid('2026-12-01'::timestamptz + n * interval '1 hour')
+            FROM generate_series(1, 1000) AS n}
+    );
 
     my $directory = PostgreSQL::Test::Utils::tempdir();
-    my $run = sub {
+    my $run       = sub {
         my ($step, $script) = @_;
+
         # the page names the servers; dumps have an option that the new one cannot read
         $script =~ s/^OLD=.*\n//m;
-        $script = "pg_dump() { command pg_dump \"\$@\" | sed 's/^.* ALTER COLUMN .* SET (pg_attver=[0-9]*);\$//'; }\n$script" if $option;
+        my $without = 's/^.* ALTER COLUMN .* SET (pg_attver=[0-9]*);$//';
+        $script = "pg_dump() { command pg_dump \"\$@\" | sed '$without'; }\n$script" if $option;
         append_to_file("$directory/$step", $script);
         local $ENV{OLD} = $old->connstr('app');
         local $ENV{NEW} = $new->connstr('app');
-        ok(run_log([ 'timeout', $PostgreSQL::Test::Utils::timeout_default, 'bash', '-euo', 'pipefail', "$directory/$step" ], '>', \my $printed), "$what: $step");
+        ok( run_log(
+                [
+                    'timeout',  $PostgreSQL::Test::Utils::timeout_default,
+                    'bash',     '-euo',
+                    'pipefail', "$directory/$step"
+                ],
+                '>',
+                \my $printed),
+            "$what: $step");
         return $printed;
     };
 
     $run->('roles and schema are copied', $copy_schema);
-    append_to_file("$directory/writer", "INSERT INTO event (ids) VALUES (ARRAY[gen_ulid()])\n\\watch 0.02\n");
-    my $writer = IPC::Run::start([ 'psql', '-Xq', '-d', $old->connstr('app'), '-f', "$directory/writer" ], '>', \my $output, '2>', \my $errors);
+    append_to_file("$directory/writer",
+        "INSERT INTO event (ids) VALUES (ARRAY[gen_ulid()])\n\\watch 0.02\n");
+    my $writer =
+      IPC::Run::start([ 'psql', '-Xq', '-d', $old->connstr('app'), '-f', "$directory/writer" ],
+        '>', \my $output, '2>', \my $errors);
     $run->('replication starts', $replicate);
-    ok($new->poll_query_until('app', q{SELECT count(*) = 4 AND bool_and(srsubstate = 'r') FROM pg_subscription_rel}), "$what: all tables are copied")
-        or die;
+    ok( $new->poll_query_until(
+            'app', q{SELECT count(*) = 4 AND bool_and(srsubstate = 'r') FROM pg_subscription_rel}),
+        "$what: all tables are copied") or die;
     my $count = $on_new->('SELECT count(*) FROM event');
-    ok($new->poll_query_until('app', "SELECT count(*) > $count FROM event"), "$what: new rows follow");
+    ok($new->poll_query_until('app', "SELECT count(*) > $count FROM event"),
+        "$what: new rows follow");
+
     # the clock of the old server is an hour ahead
-    $on_old->(q{SELECT ulid_advance_ordered_time(ulid_upper_bound(now() + interval '1 hour')); INSERT INTO event DEFAULT VALUES});
+    $on_old->(
+        q{SELECT ulid_advance_ordered_time(ulid_upper_bound(now() + interval '1 hour'));
+            INSERT INTO event DEFAULT VALUES}
+    );
     $run->('writing stops, and everything has arrived', $switch);
     $writer->finish;
-    like($errors, qr/terminating connection due to administrator command/, "$what: the sessions of clients are ended");
+    like(
+        $errors,
+        qr/terminating connection due to administrator command/,
+        "$what: the sessions of clients are ended");
     my (undef, undef, $refused) = $old->psql('app', 'INSERT INTO event DEFAULT VALUES');
-    like($refused, qr/ERROR:  cannot execute INSERT in a read-only transaction/, "$what: the old server accepts no rows");
+    like(
+        $refused,
+        qr/ERROR:  cannot execute INSERT in a read-only transaction/,
+        "$what: the old server accepts no rows");
     $run->('the rest is brought', $bring);
     $on_old->('SET default_transaction_read_only = off; REFRESH MATERIALIZED VIEW days');
     my $rows = $on_old->($ROWS);
     cmp_ok($rows =~ tr/\n//, '>', 3000, "$what: there are rows");
     ok($on_new->($ROWS) eq $rows, "$what: the new server has the same");
 
-    is($on_new->('SELECT gen_ordered_ulid() < max(id) FROM event'), 't', "$what: its clock is behind the newest id");
+    is($on_new->('SELECT gen_ordered_ulid() < max(id) FROM event'),
+        't', "$what: its clock is behind the newest id");
     $on_new->("\\set owners :USER\n\\i $root/docs/operating/after_failover.sql");
-    is($on_new->(q{WITH before AS (SELECT max(id) AS id, max(n) AS n FROM event)
-        INSERT INTO event DEFAULT VALUES RETURNING id > (SELECT id FROM before), n > (SELECT n FROM before)}), "t|t", "$what: ids and serial numbers continue");
-    is($on_new->(q{SELECT has_table_privilege('reader', 'event', 'SELECT')}), 't', "$what: roles and privileges are there");
-    is($on_new->(support_functions('ulid')), $on_new->(support_functions('uuid')), "$what: the extension has all that the new server offers");
+    is( $on_new->(
+            q{WITH before AS (SELECT max(id) AS id, max(n) AS n FROM event)
+        INSERT INTO event DEFAULT VALUES RETURNING id > (SELECT id FROM before),
+            n > (SELECT n FROM before)}
+        ),
+        "t|t",
+        "$what: ids and serial numbers continue");
+    is($on_new->(q{SELECT has_table_privilege('reader', 'event', 'SELECT')}),
+        't', "$what: roles and privileges are there");
+    is( $on_new->(support_functions('ulid')),
+        $on_new->(support_functions('uuid')),
+        "$what: the extension has all that the new server offers");
     $on_old->($back);
-    is($on_old->('INSERT INTO event DEFAULT VALUES RETURNING n > 1000'), 't', "$what: the old server can be written to again");
+    is($on_old->('INSERT INTO event DEFAULT VALUES RETURNING n > 1000'),
+        't', "$what: the old server can be written to again");
     $_->stop for $old, $new;
 }
 

@@ -1,11 +1,13 @@
-# A hot standby: it reads by key and by window, generates ids in queries, and goes on with larger ones when promoted. It and a
-# restored copy continue the order of gen_ordered_ulid as docs/operating.md says, also if their clock is behind.
+# A hot standby: it reads by key and by window, generates ids in queries, and goes on with larger
+# ones when promoted. It and a restored copy continue the order of gen_ordered_ulid as
+# docs/operating.md says, also if their clock is behind.
 use strict;
 use warnings FATAL => 'all';
 use ULID;
 
 my $primary = new_server('primary', allows_streaming => 1);
-$primary->safe_psql('postgres', q{
+$primary->safe_psql(
+    'postgres', q{
     CREATE TABLE event (id ulid PRIMARY KEY DEFAULT gen_monotonic_ulid(), n int);
     INSERT INTO event (n) SELECT n FROM generate_series(1, 10000) AS n;
     CREATE TABLE ordered (id ulid PRIMARY KEY DEFAULT gen_ordered_ulid());
@@ -18,9 +20,12 @@ $primary->backup('copy');
 my $standby = PostgreSQL::Test::Cluster->new('standby');
 $standby->init_from_backup($primary, 'copy', has_streaming => 1);
 $standby->start;
-$primary->safe_psql('postgres', 'INSERT INTO event (n) SELECT n FROM generate_series(10001, 20000) AS n');
+$primary->safe_psql('postgres',
+    'INSERT INTO event (n) SELECT n FROM generate_series(10001, 20000) AS n');
+
 # the clock of the primary is an hour ahead of that of the others
-$primary->safe_psql('postgres', q{
+$primary->safe_psql(
+    'postgres', q{
     SELECT ulid_advance_ordered_time(ulid_upper_bound(now() + interval '1 hour'));
     INSERT INTO parted (n) VALUES (1);
     INSERT INTO ordered DEFAULT VALUES});
@@ -28,36 +33,67 @@ $primary->wait_for_catchup($standby);
 $primary->backup('later');
 
 # The standby has every row and reads it by the index; it makes ids, but cannot store them.
-my $read = sub { return $standby->safe_psql('postgres', @_) };
+my $read   = sub { return $standby->safe_psql('postgres', @_) };
 my $newest = $read->('SELECT max(id) FROM event');
-is($newest, $primary->safe_psql('postgres', 'SELECT max(id) FROM event'), 'the newest id of the standby is that of the primary');
+is( $newest,
+    $primary->safe_psql('postgres', 'SELECT max(id) FROM event'),
+    'the newest id of the standby is that of the primary');
 is($read->('SELECT pg_is_in_recovery()'), 't', 'the standby is one');
-is($read->('SELECT count(*), count(DISTINCT id), max(n) FROM event'), '20000|20000|20000', 'it has every row');
-is($read->("SELECT count(*) FROM event WHERE id <@ tstzrange(ulid_extract_timestamp('$newest'), NULL) AND id = '$newest'"), 1,
+is($read->('SELECT count(*), count(DISTINCT id), max(n) FROM event'),
+    '20000|20000|20000', 'it has every row');
+is( $read->(
+        "SELECT count(*) FROM event WHERE id <@ tstzrange(ulid_extract_timestamp('$newest'), NULL)
+            AND id = '$newest'"
+    ),
+    1,
     'it reads by window and key');
-like($read->('EXPLAIN SELECT * FROM event WHERE id <@ tstzrange(now(), NULL)'), qr/Scan .*event_pkey/, 'it reads a window by the index');
-is($read->("SELECT gen_ulid() > '$newest', gen_monotonic_ulid() > '$newest', gen_uuid_v7() > '$newest'::ulid::uuid, gen_ordered_ulid() > '$newest', gen_ordered_uuid_v7() > '$newest'::ulid::uuid"),
-    't|t|t|t|t', 'each generator makes larger ids there');
-like(($standby->psql('postgres', "\\set VERBOSITY verbose\nSELECT ulid_ordered_horizon()"))[2],
-    qr/ERROR:  55000: cannot determine the horizon of ordered ids during recovery\nHINT:  Ask the primary server; what it answers holds here once what it had written until then is replayed\.\n/, 'but it has no horizon');
+like(
+    $read->('EXPLAIN SELECT * FROM event WHERE id <@ tstzrange(now(), NULL)'),
+    qr/Scan .*event_pkey/,
+    'it reads a window by the index');
+is( $read->(
+        "SELECT gen_ulid() > '$newest', gen_monotonic_ulid() > '$newest',
+            gen_uuid_v7() > '$newest'::ulid::uuid, gen_ordered_ulid() > '$newest',
+            gen_ordered_uuid_v7() > '$newest'::ulid::uuid"
+    ),
+    't|t|t|t|t',
+    'each generator makes larger ids there');
+my $helps = 'HINT:  Ask the primary server; what it answers holds here once what it had written '
+  . 'until then is replayed.';
+like(
+    ($standby->psql('postgres', "\\set VERBOSITY verbose\nSELECT ulid_ordered_horizon()"))[2],
+    qr/ERROR:  55000: cannot determine the horizon of ordered ids during recovery\n\Q$helps\E\n/,
+    'but it has no horizon');
 my (undef, undef, $error) = $standby->psql('postgres', 'INSERT INTO event (n) VALUES (0)');
-like($error, qr/ERROR:  cannot execute INSERT in a read-only transaction$/m, 'it cannot store them');
+like($error, qr/ERROR:  cannot execute INSERT in a read-only transaction$/m,
+    'it cannot store them');
 
 $primary->stop('immediate');
 $standby->promote;
-$standby->safe_psql('postgres', 'INSERT INTO event (n) SELECT n FROM generate_series(20001, 30000) AS n');
-is($read->("SELECT count(*), count(DISTINCT id), min(id) FILTER (WHERE n > 20000) > '$newest' FROM event"), '30000|30000|t',
+$standby->safe_psql('postgres',
+    'INSERT INTO event (n) SELECT n FROM generate_series(20001, 30000) AS n');
+is( $read->(
+        "SELECT count(*), count(DISTINCT id), min(id)
+            FILTER (WHERE n > 20000) > '$newest' FROM event"
+    ),
+    '30000|30000|t',
     'promoted, it goes on with larger ids');
 
 my $restored = PostgreSQL::Test::Cluster->new('restored');
 $restored->init_from_backup($primary, 'later');
 $restored->start;
-for my $server ($standby, $restored) {
+for my $server ($standby, $restored)
+{
     my ($sql, $name) = (sub { return $server->safe_psql('postgres', @_) }, $server->name);
-    is($sql->('SELECT gen_ordered_ulid() < max(id) FROM ordered'), 't', "$name: its order begins below the newest id");
+    is($sql->('SELECT gen_ordered_ulid() < max(id) FROM ordered'),
+        't', "$name: its order begins below the newest id");
     my $newest = $sql->('SELECT max(id) FROM ordered');
-    like($sql->("\\set owners :USER\n\\i $root/docs/operating/after_failover.sql"), qr/\Aordered\|\d.*\nparted_1\|\d.*\nunused\|\nplanned\|other\z/, "$name: each table with ordered ids is looked at, or named");
-    is($sql->("INSERT INTO ordered DEFAULT VALUES RETURNING id > '$newest'"), 't', "$name: the order continues after the newest id");
+    like(
+        $sql->("\\set owners :USER\n\\i $root/docs/operating/after_failover.sql"),
+        qr/\Aordered\|\d.*\nparted_1\|\d.*\nunused\|\nplanned\|other\z/,
+        "$name: each table with ordered ids is looked at, or named");
+    is($sql->("INSERT INTO ordered DEFAULT VALUES RETURNING id > '$newest'"),
+        't', "$name: the order continues after the newest id");
 }
 
 done_testing();

@@ -1,5 +1,6 @@
-# ulid_ordered_horizon: whoever follows a table by it sees every row once and in order, whatever the transactions do that
-# insert rows, the reader, and the clock. FUZZ_SECONDS (8) says for how long they do it.
+# ulid_ordered_horizon: whoever follows a table by it sees every row once and in order, whatever the
+# transactions do that insert rows, the reader, and the clock. FUZZ_SECONDS (8) says for how long
+# they do it.
 use strict;
 use warnings FATAL => 'all';
 use Time::HiRes qw(time usleep);
@@ -8,13 +9,23 @@ use ULID;
 my $seconds = $ENV{FUZZ_SECONDS} || 8;
 $PostgreSQL::Test::Utils::timeout_default += 10 * $seconds;
 my ($library, $wrong) = wrong_clock(-30);
-my $node = do {
+my $node = do
+{
     local $ENV{LD_PRELOAD} = $library if $library;
-    new_server('followed', allows_streaming => 1, conf => ['max_prepared_transactions = 500', 'restart_after_crash = on',
-        'max_connections = 100', 'shared_buffers = 256MB', 'wal_keep_size = 4GB', 'max_locks_per_transaction = 1000']);
+    new_server(
+        'followed',
+        allows_streaming => 1,
+        conf             => [
+            'max_prepared_transactions = 500',
+            'restart_after_crash = on',
+            'max_connections = 100',
+            'shared_buffers = 256MB',
+            'wal_keep_size = 4GB',
+            'max_locks_per_transaction = 1000'
+        ]);
 };
-my $sql = sub { return $node->safe_psql('postgres', @_) };
-my $session = sub { return $_[0]->background_psql('postgres', on_error_stop => 0) };
+my $sql       = sub { return $node->safe_psql('postgres', @_) };
+my $session   = sub { return $_[0]->background_psql('postgres', on_error_stop => 0) };
 my $directory = PostgreSQL::Test::Utils::tempdir();
 local @ENV{qw(PGHOST PGPORT PGDATABASE)} = ($node->host, $node->port, 'postgres');
 
@@ -28,150 +39,237 @@ $oldest->query('BEGIN; SELECT pg_current_xact_id()');
 
 # The ids are also in a table with a partition for each 100 ms, from now and from an hour ahead.
 my $partitions = 30 + 4 * $seconds;
-$sql->(qq{
-    CREATE TABLE event (id ulid PRIMARY KEY DEFAULT gen_ordered_ulid(), uuid uuid UNIQUE DEFAULT gen_ordered_uuid_v7(),
-        kind text NOT NULL, xid xid8 DEFAULT pg_current_xact_id(), made timestamptz DEFAULT clock_timestamp());
+$sql->(
+    qq{
+    CREATE TABLE event (
+        id ulid PRIMARY KEY DEFAULT gen_ordered_ulid(),
+        uuid uuid UNIQUE DEFAULT gen_ordered_uuid_v7(),
+        kind text NOT NULL,
+        xid xid8 DEFAULT pg_current_xact_id(),
+        made timestamptz DEFAULT clock_timestamp());
     CREATE TABLE parted (id ulid PRIMARY KEY) PARTITION BY RANGE (id);
-    SELECT format('CREATE TABLE parted_%s PARTITION OF parted FOR VALUES FROM (%s) TO (%s)', row_number() OVER bounds,
-        coalesce(quote_literal(lag(bound) OVER bounds), 'MINVALUE'), coalesce(quote_literal(bound), 'MAXVALUE'))
+    SELECT format('CREATE TABLE parted_%s PARTITION OF parted FOR VALUES FROM (%s) TO (%s)',
+        row_number() OVER bounds,
+        coalesce(quote_literal(lag(bound) OVER bounds), 'MINVALUE'),
+        coalesce(quote_literal(bound), 'MAXVALUE'))
     FROM (SELECT ulid_lower_bound(now() + hour * interval '1 hour' + n * interval '100 ms') AS bound
-          FROM generate_series(0, 1) AS hour, generate_series(0, $partitions) AS n UNION ALL SELECT NULL) AS s
+          FROM generate_series(0, 1) AS hour, generate_series(0, $partitions) AS n
+          UNION ALL SELECT NULL) AS s
     WINDOW bounds AS (ORDER BY bound) \\gexec
-    CREATE FUNCTION inserted() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN INSERT INTO parted SELECT id FROM new; RETURN NULL; END';
-    CREATE TRIGGER inserted AFTER INSERT ON event REFERENCING NEW TABLE AS new EXECUTE FUNCTION inserted()} . q{;
+    CREATE FUNCTION inserted() RETURNS trigger LANGUAGE plpgsql AS
+        'BEGIN INSERT INTO parted SELECT id FROM new; RETURN NULL; END';
+    CREATE TRIGGER inserted AFTER INSERT ON event REFERENCING NEW TABLE AS new
+        EXECUTE FUNCTION inserted()}
+      . q{;
     CREATE FUNCTION at_commit() RETURNS trigger LANGUAGE plpgsql AS
         $$ BEGIN INSERT INTO event (kind) VALUES ('at commit'); RETURN NULL; END $$;
-    CREATE CONSTRAINT TRIGGER at_commit AFTER INSERT ON event DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
+    CREATE CONSTRAINT TRIGGER at_commit AFTER INSERT ON event
+        DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
         WHEN (NEW.kind = 'deferred') EXECUTE FUNCTION at_commit();
-    CREATE PROCEDURE commits() LANGUAGE plpgsql AS $$ BEGIN
-        INSERT INTO event (kind) VALUES ('first'); COMMIT;
-        FOR n IN 1 .. 70 LOOP BEGIN INSERT INTO event (kind) VALUES ('nested'); EXCEPTION WHEN data_exception THEN NULL; END; END LOOP; END $$;
+    CREATE PROCEDURE commits() LANGUAGE plpgsql AS $$
+    BEGIN
+        INSERT INTO event (kind) VALUES ('first');
+        COMMIT;
+        FOR n IN 1 .. 70 LOOP
+            BEGIN
+                INSERT INTO event (kind) VALUES ('nested');
+            EXCEPTION WHEN data_exception THEN NULL;
+            END;
+        END LOOP;
+    END $$;
     CREATE TABLE reset (began timestamptz, times bigint, ended timestamptz)});
 append_to_file("$directory/rows", "copied\n" x 10);
-my $begin = "\\set ms random(0, 10)\nBEGIN;\n";
-my $sleep = "\\sleep :ms ms\n";
-my $insert = "INSERT INTO event (kind) VALUES ('one');\n";
+my $begin   = "\\set ms random(0, 10)\nBEGIN;\n";
+my $sleep   = "\\sleep :ms ms\n";
+my $pause   = "\\sleep 20 ms\n";
+my $insert  = "INSERT INTO event (kind) VALUES ('one');\n";
 my %scripts = (
-    commit => "$begin$insert$sleep$insert${sleep}COMMIT;\n",
-    rollback => "$begin$insert${sleep}ROLLBACK;\n",
-    savepoint => "$begin${insert}SAVEPOINT a;\n$insert${sleep}ROLLBACK TO a;\nSAVEPOINT b;\n${insert}RELEASE b;\n${insert}COMMIT;\n",
-    early => "${begin}SELECT gen_ordered_ulid() AS id, gen_ordered_uuid_v7() AS uuid \\gset\n" .
-        "${sleep}INSERT INTO event VALUES (':id', ':uuid', 'early');\nCOMMIT;\n",
-    copy => "${begin}COPY event (kind) FROM '$directory/rows';\n${sleep}COMMIT;\n",
+    commit    => "$begin$insert$sleep$insert${sleep}COMMIT;\n",
+    rollback  => "$begin$insert${sleep}ROLLBACK;\n",
+    savepoint => "$begin${insert}SAVEPOINT a;\n$insert${sleep}ROLLBACK TO a;\n"
+      . "SAVEPOINT b;\n${insert}RELEASE b;\n${insert}COMMIT;\n",
+    early => "${begin}SELECT gen_ordered_ulid() AS id, gen_ordered_uuid_v7() AS uuid \\gset\n"
+      . "${sleep}INSERT INTO event VALUES (':id', ':uuid', 'early');\nCOMMIT;\n",
+    copy      => "${begin}COPY event (kind) FROM '$directory/rows';\n${sleep}COMMIT;\n",
     statement => "INSERT INTO event (kind) SELECT 'many' FROM generate_series(1, 20);\n",
-    chain => "$begin${insert}COMMIT AND CHAIN;\n$insert${sleep}ROLLBACK AND CHAIN;\n$insert${sleep}COMMIT AND CHAIN;\n${insert}COMMIT;\n",
+    chain     => "$begin${insert}COMMIT AND CHAIN;\n$insert${sleep}ROLLBACK AND CHAIN;\n"
+      . "$insert${sleep}COMMIT AND CHAIN;\n${insert}COMMIT;\n",
     deferred => "${begin}INSERT INTO event (kind) VALUES ('deferred');\n${sleep}COMMIT;\n",
-    notify => "${begin}INSERT INTO event (kind) VALUES ('notify') RETURNING pg_notify('event', id::text);\n${sleep}COMMIT;\n",
-    procedure => "CALL commits();\n",
+    notify   => "${begin}INSERT INTO event (kind) VALUES ('notify')\n"
+      . "RETURNING pg_notify('event', id::text);\n${sleep}COMMIT;\n",
+    procedure  => "CALL commits();\n",
     connection => $insert,
-    prepared => "\\set name random(1, 1000000000000)\n$begin$insert${sleep}PREPARE TRANSACTION ':name';\nBEGIN;\n${insert}COMMIT;\n\\sleep 20 ms\n",
-    asker => "INSERT INTO asked SELECT clock_timestamp(), ulid_ordered_horizon(), pg_current_snapshot();\n\\sleep 10 ms\n",
+    prepared   => "\\set name random(1, 1000000000000)\n"
+      . "$begin$insert${sleep}PREPARE TRANSACTION ':name';\nBEGIN;\n${insert}COMMIT;\n$pause",
+    asker => "INSERT INTO asked\n"
+      . "SELECT clock_timestamp(), ulid_ordered_horizon(), pg_current_snapshot();\n\\sleep 10 ms\n",
+
     # the order goes an hour ahead, and back to the clock
-    reset => "SELECT ulid_advance_ordered_time(ulid_upper_bound(now() + interval '1 hour'));\n\\sleep 20 ms\n" .
-        "INSERT INTO reset SELECT clock_timestamp(), (SELECT count(*) FROM ulid_reset_ordered_time()), clock_timestamp();\n\\sleep 20 ms\n",
-);
-# sessions that are killed, transactions that cannot be prepared, and whoever ends those that are, again and again
+    reset => "SELECT ulid_advance_ordered_time(ulid_upper_bound(now() + interval '1 hour'));\n"
+      . "${pause}INSERT INTO reset SELECT clock_timestamp(),\n"
+      . "(SELECT count(*) FROM ulid_reset_ordered_time()), clock_timestamp();\n$pause");
+
+# sessions that are killed, transactions that cannot be prepared, and whoever ends those that are,
+# again and again
 my %loops = (
-    victim => "BEGIN;\n${insert}SELECT pg_sleep(random() * 0.05);\nCOMMIT;\n" x 20,
-    killer => "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'victim' AND random() < 0.5;\n\\! sleep 0.05\n" x 20,
-    failing => "BEGIN;\n${insert}PREPARE TRANSACTION 'taken';\n\\! sleep 0.01\n" x 20,
-    finisher => q{SELECT format('%s PREPARED %L', CASE WHEN random() < 0.2 THEN 'ROLLBACK' ELSE 'COMMIT' END, gid) FROM pg_prepared_xacts
-        WHERE gid <> 'taken' \gexec} . "\n" x 20,
-);
-append_to_file("$directory/$_", $loops{$_}) for keys %loops;
+    victim => "BEGIN;\n${insert}SELECT pg_sleep(random() * 0.05);\nCOMMIT;\n",
+    killer => "SELECT pg_terminate_backend(pid) FROM pg_stat_activity\n"
+      . "WHERE application_name = 'victim' AND random() < 0.5;\n\\! sleep 0.05\n",
+    failing  => "BEGIN;\n${insert}PREPARE TRANSACTION 'taken';\n\\! sleep 0.01\n",
+    finisher => q{
+        SELECT format('%s PREPARED %L',
+            CASE WHEN random() < 0.2 THEN 'ROLLBACK' ELSE 'COMMIT' END, gid)
+        FROM pg_prepared_xacts WHERE gid <> 'taken' \gexec} . "\n\\! sleep 0.01\n");
+append_to_file("$directory/$_", $loops{$_} x 20) for keys %loops;
 my $pooler = has_program('pgbouncer') ? start_pooler($node) : undef;
-my @files = map { ('-f', "$directory/$_") } qw(commit rollback savepoint early copy statement chain deferred notify procedure);
+my @files  = map { ('-f', "$directory/$_") }
+  qw(commit rollback savepoint early copy statement chain deferred notify procedure);
 my %clients = (
     writers => [ '-c', 8, @files ],
     $pooler ? (pooled => [ '-h', $pooler, '-c', 4, @files ]) : (),
     connection => [ '-C', '-f', "$directory/connection" ],
-    prepared => [ '-c', 2, '-f', "$directory/prepared" ],
-    asker => [ '-c', 2, '-f', "$directory/asker" ],
-);
+    prepared   => [ '-c', 2,    '-f', "$directory/prepared" ],
+    asker      => [ '-c', 2,    '-f', "$directory/asker" ]);
 
 #
 # Followers
 #
 
 # One step of a follower reads the rows that are new, in their order, and remembers the last one.
-$sql->(q{
-    CREATE TABLE seen (follower text, n bigint GENERATED ALWAYS AS IDENTITY, id ulid, PRIMARY KEY (follower, n));
+$sql->(
+    q{
+    CREATE TABLE seen (follower text, n bigint GENERATED ALWAYS AS IDENTITY, id ulid,
+        PRIMARY KEY (follower, n));
     CREATE FUNCTION see(text, ulid[]) RETURNS void LANGUAGE sql AS
-        'INSERT INTO seen (follower, id) SELECT $1, id FROM unnest($2) WITH ORDINALITY AS i (id, place) ORDER BY place';
+        'INSERT INTO seen (follower, id) SELECT $1, id FROM unnest($2)
+            WITH ORDINALITY AS i (id, place) ORDER BY place';
     CREATE FUNCTION fetched(last ulid) RETURNS SETOF ulid LANGUAGE plpgsql AS $$
     DECLARE
-        new CURSOR FOR SELECT id FROM parted WHERE id > last AND id < ulid_ordered_horizon() ORDER BY id;
+        new CURSOR FOR SELECT id FROM parted WHERE id > last AND id < ulid_ordered_horizon()
+            ORDER BY id;
     BEGIN
         FOR event IN new LOOP
             RETURN NEXT event.id;
             PERFORM count(*) FROM generate_series(1, 1000);
         END LOOP;
     END $$;
-    CREATE FUNCTION horizon() RETURNS ulid STABLE SECURITY DEFINER LANGUAGE sql AS 'SELECT ulid_ordered_horizon()';
+    CREATE FUNCTION horizon() RETURNS ulid STABLE SECURITY DEFINER
+        LANGUAGE sql AS 'SELECT ulid_ordered_horizon()';
     CREATE TABLE asked (at timestamptz, horizon ulid, snapshot pg_snapshot)});
-$sql->("CREATE FUNCTION new_$_(last ulid) RETURNS SETOF ulid LANGUAGE plpgsql $_ AS" . q{ $$
+$sql->(
+    "CREATE FUNCTION new_$_(last ulid) RETURNS SETOF ulid LANGUAGE plpgsql $_ AS" . q{ $$
     DECLARE horizon CONSTANT ulid := ulid_ordered_horizon();
-    BEGIN RETURN QUERY SELECT id FROM event WHERE id > last AND id < horizon; END $$}) for qw(immutable stable volatile);
-sub rows {
-    my %of = (key => 'id', table => 'event', last => "':last'::ulid", horizon => 'ulid_ordered_horizon()', @_);
-    return "SELECT $of{key} AS id FROM $of{table} WHERE $of{key} > $of{last} AND $of{key} < $of{horizon}";
+    BEGIN RETURN QUERY SELECT id FROM event WHERE id > last AND id < horizon; END $$}
+) for qw(immutable stable volatile);
+
+sub rows
+{
+    my %of = (
+        key     => 'id',
+        table   => 'event',
+        last    => "':last'::ulid",
+        horizon => 'ulid_ordered_horizon()',
+        @_);
+    return "SELECT $of{key} AS id FROM $of{table} "
+      . "WHERE $of{key} > $of{last} AND $of{key} < $of{horizon}";
 }
-my @by_scan = (before => 'BEGIN; SET LOCAL enable_indexscan = off; SET LOCAL enable_indexonlyscan = off; SET LOCAL enable_bitmapscan = off;', after => 'COMMIT;');
+my @by_scan = (
+    before => 'BEGIN; SET LOCAL enable_indexscan = off; SET LOCAL enable_indexonlyscan = off; '
+      . 'SET LOCAL enable_bitmapscan = off;',
+    after => 'COMMIT;');
+
+sub in_one_snapshot
+{
+    my ($level) = @_;
+    return {
+        before => "BEGIN ISOLATION LEVEL $level;\nSELECT;\n\\sleep 10 ms",
+        rows   => rows(),
+        after  => 'COMMIT;'
+    };
+}
 my %followers = (
-    plain => { rows => rows(horizon => "'7ZZZZZZZZZZZZZZZZZZZZZZZZZ'") },
-    index => { rows => rows() },
-    generic => { rows => rows(last => ':last::ulid'), options => [ '-M', 'prepared' ] },
-    scan => { rows => rows(), @by_scan },
-    partitions => { rows => rows(table => 'parted') },
+    plain              => { rows => rows(horizon => "'7ZZZZZZZZZZZZZZZZZZZZZZZZZ'") },
+    index              => { rows => rows() },
+    generic            => { rows => rows(last => ':last::ulid'), options => [ '-M', 'prepared' ] },
+    scan               => { rows => rows(),                      @by_scan },
+    partitions         => { rows => rows(table => 'parted') },
     scanned_partitions => { rows => rows(table => 'parted'), @by_scan },
-    called => { rows => rows(horizon => 'horizon()'), @by_scan },
-    locked => { rows => rows() . ' ORDER BY id FOR UPDATE SKIP LOCKED' },
-    uuid => { rows => rows(key => 'uuid') },
-    cast => { rows => rows(key => 'uuid', last => "':last'::ulid::uuid", horizon => 'ulid_ordered_horizon()::uuid') },
+    called             => { rows => rows(horizon => 'horizon()'), @by_scan },
+    locked             => { rows => rows() . ' ORDER BY id FOR UPDATE SKIP LOCKED' },
+    uuid               => { rows => rows(key => 'uuid') },
+    cast               => {
+        rows => rows(
+            key     => 'uuid',
+            last    => "':last'::ulid::uuid",
+            horizon => 'ulid_ordered_horizon()::uuid')
+    },
     cursor => { rows => "SELECT id FROM fetched(':last') AS id" },
-    two => { before => 'SELECT ulid_ordered_horizon() AS horizon \gset', rows => rows(horizon => "':horizon'") },
-    execute => { before => 'PREPARE step (ulid, ulid) AS', rows => rows(last => '$1', horizon => '$2'),
-        after => "EXECUTE step (':last', ulid_ordered_horizon()); DEALLOCATE step;" },
-    map({ lc((split)[0]) => { before => "BEGIN ISOLATION LEVEL $_;\nSELECT;\n\\sleep 10 ms", rows => rows(), after => 'COMMIT;' } }
-        'REPEATABLE READ', 'SERIALIZABLE'),
-    map({ $_ => { rows => "SELECT id FROM new_$_(':last') AS id" } } qw(immutable stable volatile)),
-);
-sub step_of {
+    two    => {
+        before => 'SELECT ulid_ordered_horizon() AS horizon \gset',
+        rows   => rows(horizon => "':horizon'")
+    },
+    execute => {
+        before => 'PREPARE step (ulid, ulid) AS',
+        rows   => rows(last => '$1', horizon => '$2'),
+        after  => "EXECUTE step (':last', ulid_ordered_horizon()); DEALLOCATE step;"
+    },
+    repeatable         => in_one_snapshot('REPEATABLE READ'),
+    serializable       => in_one_snapshot('SERIALIZABLE'),
+    immutable          => { rows => "SELECT id FROM new_immutable(':last') AS id" },
+    stable             => { rows => "SELECT id FROM new_stable(':last') AS id" },
+    volatile           => { rows => "SELECT id FROM new_volatile(':last') AS id" });
+
+sub step_of
+{
     my ($name, %of) = (shift, before => '', after => '', @_);
-    return "SELECT id AS last FROM seen WHERE follower = '$name' ORDER BY n DESC LIMIT 1 \\gset\n" .
-        "$of{before}\nSELECT see('$name', array_agg(id ORDER BY id)) FROM ($of{rows}) AS s;\n$of{after}\n";
+    return "SELECT id AS last FROM seen WHERE follower = '$name' ORDER BY n DESC LIMIT 1 \\gset\n"
+      . "$of{before}\n"
+      . "SELECT see('$name', array_agg(id ORDER BY id)) FROM ($of{rows}) AS s;\n$of{after}\n";
 }
-for my $name (keys %followers) {
+for my $name (keys %followers)
+{
     $scripts{$name} = step_of($name, %{ $followers{$name} }) . "\\sleep 10 ms\n";
     $clients{$name} = [ @{ $followers{$name}{options} // [] }, '-f', "$directory/$name" ];
 }
 append_to_file("$directory/$_", $scripts{$_}) for keys %scripts;
-$sql->("INSERT INTO seen (follower, id) VALUES ('$_', '00000000000000000000000000')") for keys %followers, 'listener';
+$sql->("INSERT INTO seen (follower, id) VALUES ('$_', '00000000000000000000000000')")
+  for keys %followers, 'listener';
 
 # Whoever is told of an id follows the table until it comes.
 my $listener = $session->($node);
 $listener->query('LISTEN event');
-my $step = step_of('listener', rows => rows(last => ":'last'"));
+my $step   = step_of('listener', rows => rows(last => ":'last'"));
 my $listen = sub {
-    my $told = (sort $listener->query('SELECT pg_sleep(0.01)') =~ /payload "(\w{26})"/g)[-1] or return;
-    await('the row of a notification', sub { $listener->query($step . "SELECT 'came' WHERE :'last' >= '$told'") =~ /^came$/m });
+    my $told = (sort $listener->query('SELECT pg_sleep(0.01)') =~ /payload "(\w{26})"/g)[-1]
+      or return;
+    await('the row of a notification',
+        sub { $listener->query($step . "SELECT 'came' WHERE :'last' >= '$told'") =~ /^came$/m });
 };
 
-# A standby has the rows below a horizon of the primary once it has replayed what was written until then.
+# A standby has the rows below a horizon of the primary once it has replayed what was written until
+# then.
 $node->backup('copy');
 my $standby = PostgreSQL::Test::Cluster->new('standby');
 $standby->init_from_backup($node, 'copy', has_streaming => 1);
-$standby->append_conf('postgresql.conf', "max_wal_size = 8GB\ncheckpoint_timeout = 1h"); # a restartpoint's state file may be read half written
+
+# a restartpoint's state file may be read half written
+$standby->append_conf('postgresql.conf', "max_wal_size = 8GB\ncheckpoint_timeout = 1h");
 $standby->start;
 my ($asks, $reads, @read) = ($session->($node), $session->($standby), '0' x 26);
 my $read = sub {
-    my ($horizon, $lsn) = map { scalar $asks->query("SELECT $_()") } qw(ulid_ordered_horizon pg_current_wal_insert_lsn);
-    if ($major >= 19) {
+    my ($horizon, $lsn) =
+      map { scalar $asks->query("SELECT $_()") } qw(ulid_ordered_horizon pg_current_wal_insert_lsn);
+    if ($major >= 19)
+    {
         $reads->query("WAIT FOR LSN '$lsn'");
-    } else {
-        await('the replay', sub { $reads->query("SELECT pg_last_wal_replay_lsn() >= '$lsn'") eq 't' });
     }
-    push @read, split /\n/, $reads->query("SELECT id FROM event WHERE id > '$read[-1]' AND id < '$horizon' ORDER BY id");
+    else
+    {
+        await('the replay',
+            sub { $reads->query("SELECT pg_last_wal_replay_lsn() >= '$lsn'") eq 't' });
+    }
+    push @read, split /\n/,
+      $reads->query("SELECT id FROM event WHERE id > '$read[-1]' AND id < '$horizon' ORDER BY id");
 };
 
 #
@@ -183,69 +281,104 @@ my $flood = sub {
     my ($how, $meanwhile, @names) = @_;
     my @clients = grep { $clients{$_} } @names;
     append_to_file("$directory/goes_on", '');
-    my %running = map { $_ => IPC::Run::start([ 'pgbench', '-n', @$how, @{ $clients{$_} }, 'postgres' ], '>', \my $output,
-        '2>', "$directory/$_.log") } @clients;
-    my @loops = map { IPC::Run::start([ 'sh', '-c', "while [ -e $directory/goes_on ]; do PGAPPNAME=$_ psql -Xqf $directory/$_; done" ],
-        '>', '/dev/null', '2>', '/dev/null') } grep { $loops{$_} } @names;
+    my %running = map {
+        $_ => IPC::Run::start([ 'pgbench', '-n', @$how, @{ $clients{$_} }, 'postgres' ],
+            '>', \my $output, '2>', "$directory/$_.log")
+    } @clients;
+    my @loops;
+    for my $name (grep { $loops{$_} } @names)
+    {
+        my $loop =
+          "while [ -e $directory/goes_on ]; do PGAPPNAME=$name psql -Xqf $directory/$name; done";
+        push @loops, IPC::Run::start([ 'sh', '-c', $loop ], '>', '/dev/null', '2>', '/dev/null');
+    }
     $meanwhile->();
     my @failed = grep { !$running{$_}->finish } @clients;
     unlink("$directory/goes_on");
     $_->finish for @loops;
     is("@failed", '', 'no client failed') or diag(map { slurp_file("$directory/$_.log") } @failed);
-    $sql->("COMMIT PREPARED '$_'") for split /\n/, $sql->("SELECT gid FROM pg_prepared_xacts WHERE gid <> 'taken'");
+    $sql->("COMMIT PREPARED '$_'")
+      for split /\n/, $sql->("SELECT gid FROM pg_prepared_xacts WHERE gid <> 'taken'");
 };
 
-$sql->(q{SELECT gen_ordered_ulid(); BEGIN; CREATE TABLE other (id ulid); PREPARE TRANSACTION 'taken'});
-$flood->([ '-T', $seconds ], sub {
-    my $start = time;
-    my $follow = sub { do { $listen->(); $read->() } while time < $start + $seconds * $_[0] / 3 };
-    $follow->(1);
-    append_to_file($wrong, '') if $wrong;
-    $follow->(2);
-    unlink($wrong) if $wrong;
-    $sql->(q{SELECT ulid_advance_ordered_time(ulid_upper_bound(now() + interval '1 hour'))});
-    $follow->(3);
-}, keys %clients, keys %loops);
+$sql->(
+    q{SELECT gen_ordered_ulid(); BEGIN; CREATE TABLE other (id ulid); PREPARE TRANSACTION 'taken'});
+$flood->(
+    [ '-T', $seconds ],
+    sub {
+        my $start  = time;
+        my $follow = sub {
+            do { $listen->(); $read->() } while time < $start + $seconds * $_[0] / 3;
+        };
+        $follow->(1);
+        append_to_file($wrong, '') if $wrong;
+        $follow->(2);
+        unlink($wrong) if $wrong;
+        $sql->(q{SELECT ulid_advance_ordered_time(ulid_upper_bound(now() + interval '1 hour'))});
+        $follow->(3);
+    },
+    keys %clients,
+    keys %loops);
 $oldest->query("INSERT INTO event (kind) VALUES ('oldest'); COMMIT");
-my $id = $sql->("INSERT INTO event (kind) VALUES ('last') RETURNING id");
+my $id    = $sql->("INSERT INTO event (kind) VALUES ('last') RETURNING id");
 my $polls = 0;
 usleep(100_000) while $polls++ < 10 && $sql->("SELECT '$id' < ulid_ordered_horizon()") ne 't';
 cmp_ok($polls, '<=', 10, 'ten polls a second find a row within a second');
-is($sql->(q{DO 'BEGIN FOR n IN 1 .. 20000 LOOP PERFORM ulid_ordered_horizon(); END LOOP; END'; SELECT ulid_ordered_time() < now() + '1 hour'}),
-    't', 'the order comes nearer to the clock, however often it is asked');
-$flood->([ '-t', 2 ], sub {}, keys %followers);
+is( $sql->(
+        q{DO 'BEGIN FOR n IN 1 .. 20000 LOOP PERFORM ulid_ordered_horizon(); END LOOP; END';
+            SELECT ulid_ordered_time() < now() + '1 hour'}
+    ),
+    't',
+    'the order comes nearer to the clock, however often it is asked');
+$flood->([ '-t', 2 ], sub { }, keys %followers);
 $listener->query($step);
 $read->();
-$sql->("COPY seen (follower, id) FROM STDIN;\n" . join('', map { "standby\t$_\n" } @read) . "\\.\n");
+$sql->(
+    "COPY seen (follower, id) FROM STDIN;\n" . join('', map { "standby\t$_\n" } @read) . "\\.\n");
 note($sql->(q{SELECT kind, count(*) FROM event GROUP BY kind ORDER BY kind}));
-my %lost = map { /^(\w+)\|(.*)/ } split /\n/, $sql->(q{
-    SELECT follower, (SELECT count(*) FROM event) + 1 - count(DISTINCT id), count(*) FILTER (WHERE id <= before)
-    FROM (SELECT follower, id, lag(id) OVER (PARTITION BY follower ORDER BY n) AS before FROM seen) AS s GROUP BY follower});
+my %lost = map { /^(\w+)\|(.*)/ } split /\n/, $sql->(
+    q{
+    SELECT follower, (SELECT count(*) FROM event) + 1 - count(DISTINCT id),
+        count(*) FILTER (WHERE id <= before)
+    FROM (SELECT follower, id, lag(id) OVER (PARTITION BY follower ORDER BY n) AS before
+          FROM seen) AS s
+    GROUP BY follower}
+);
 my ($missed) = split /\|/, delete $lost{plain};
 cmp_ok($missed, '>', 0, 'who reads all rows after the last one loses some');
 note("$missed rows lost of " . $sql->('SELECT count(*) FROM event'));
-is($lost{$_}, '0|0', "no row is lost, none comes twice, and all come in order: $_") for sort keys %lost;
+is($lost{$_}, '0|0', "no row is lost, none comes twice, and all come in order: $_")
+  for sort keys %lost;
 is(scalar keys %lost, 1 + keys %followers, 'nobody is left out');
 
-# Every horizon that was asked for, by its definition: each row below it is visible to the snapshot of that statement, unless
-# its id was made later, after a reset.
+# Every horizon that was asked for, by its definition: each row below it is visible to the snapshot
+# of that statement, unless its id was made later, after a reset.
 my $passed = sub {
-    return $sql->(q{SELECT count(*) FROM (SELECT * FROM asked ORDER BY at DESC LIMIT 1000) AS a JOIN event AS e ON id < horizon
-        WHERE NOT pg_visible_in_snapshot(xid, snapshot) AND (made < at OR NOT EXISTS (SELECT FROM reset WHERE began < made AND ended > at))});
+    return $sql->(
+        q{SELECT count(*) FROM (SELECT * FROM asked ORDER BY at DESC LIMIT 1000) AS a
+        JOIN event AS e ON id < horizon
+        WHERE NOT pg_visible_in_snapshot(xid, snapshot)
+            AND (made < at OR NOT EXISTS (SELECT FROM reset WHERE began < made AND ended > at))}
+    );
 };
-delete @clients{keys %followers};
+delete @clients{ keys %followers };
 $clients{reset} = [ '-f', "$directory/reset" ];
-$flood->([ '-T', int($seconds / 4) + 1 ], sub {}, keys %clients, keys %loops);
+$flood->([ '-T', int($seconds / 4) + 1 ], sub { }, keys %clients, keys %loops);
 is($passed->(), 0, 'no row could still appear below a horizon, beside resets too');
 
 #
 # What holds the horizon
 #
 
-my $zero = '0' x 26;
-my $old = $session->($node);
-my $pid = $old->query('SELECT pg_backend_pid()');
-my $holds = sub { return $sql->("SELECT date_trunc('milliseconds', ulid_ordered_since($_[0])) = ulid_ordered_horizon()::timestamptz") };
+my $zero  = '0' x 26;
+my $old   = $session->($node);
+my $pid   = $old->query('SELECT pg_backend_pid()');
+my $holds = sub {
+    return $sql->(
+        "SELECT date_trunc('milliseconds', ulid_ordered_since($_[0]))
+            = ulid_ordered_horizon()::timestamptz"
+    );
+};
 $old->query('BEGIN; CREATE TABLE written AS SELECT gen_ulid()');
 is($holds->($pid), '', 'a transaction that writes without ordered ids does not hold the horizon');
 $old->query('SAVEPOINT a; SELECT gen_ordered_ulid(); ROLLBACK TO a');
@@ -257,26 +390,36 @@ is($holds->($xid), '', 'until it ends');
 
 $old->query('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1');
 $asks->query("INSERT INTO event (kind) VALUES ('newer')") for 1 .. 20;
-is($old->query('SELECT ulid_ordered_horizon()'), $zero, 'nothing is proven for a snapshot that is too old');
+is($old->query('SELECT ulid_ordered_horizon()'),
+    $zero, 'nothing is proven for a snapshot that is too old');
 isnt($old->query('COMMIT; SELECT ulid_ordered_horizon()'), $zero, 'the next one is younger');
 
 $old->query('BEGIN; SELECT gen_ordered_ulid()');
 $sql->('SELECT ulid_reset_ordered_time()');
-is($sql->('SELECT ulid_ordered_horizon()'), $zero, 'after a reset there is no horizon until the transactions have ended that have made ids');
+is($sql->('SELECT ulid_ordered_horizon()'),
+    $zero,
+    'after a reset there is no horizon until the transactions have ended that have made ids');
 isnt($old->query('COMMIT; SELECT ulid_ordered_horizon()'), $zero, 'then there is');
 
 #
 # Restarts and promotion
 #
 
-my $ask = sub { return $_[0]->safe_psql('postgres', 'INSERT INTO asked SELECT now(), ulid_ordered_horizon(), pg_current_snapshot() RETURNING horizon') };
-my $prepare = sub { return $sql->("BEGIN; INSERT INTO event (kind) VALUES ('$_[0]'); PREPARE TRANSACTION '$_[0]'") };
+my $ask = sub {
+    return $_[0]->safe_psql('postgres',
+        'INSERT INTO asked SELECT now(), ulid_ordered_horizon(), pg_current_snapshot()
+            RETURNING horizon'
+    );
+};
+my $prepare = sub {
+    return $sql->("BEGIN; INSERT INTO event (kind) VALUES ('$_[0]'); PREPARE TRANSACTION '$_[0]'");
+};
 $sql->('TRUNCATE event, asked');
 $prepare->('left');
 $old->query("BEGIN; INSERT INTO event (kind) VALUES ('killed')");
 kill(KILL => $pid);
 await('the end of the session', sub { !kill(0 => $pid) });
-await('the recovery', sub { run_log([ 'psql', '-Xqc', 'SELECT' ]) });
+await('the recovery',           sub { run_log([ 'psql', '-Xqc', 'SELECT' ]) });
 is($ask->($node), $zero, 'after a restart, prepared transactions may have made any ids');
 $prepare->('new');
 $sql->("COMMIT PREPARED 'left'");
@@ -288,13 +431,19 @@ $node->wait_for_catchup($standby);
 $reads->query('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT gen_ordered_ulid()');
 $node->stop('immediate');
 $standby->promote;
-is($ask->($standby), $zero, 'after a promotion, too');
+is($ask->($standby),                               $zero, 'after a promotion, too');
 is($reads->query('SELECT ulid_ordered_horizon()'), $zero, 'also for a snapshot from before it');
 $standby->safe_psql('postgres', "COMMIT PREPARED 'new'");
-is($reads->query('SELECT ulid_ordered_horizon()'), $zero, 'which does not see that they have ended');
+is($reads->query('SELECT ulid_ordered_horizon()'), $zero,
+    'which does not see that they have ended');
 isnt($ask->($standby), $zero, 'until they have ended');
 $sql = sub { return $standby->safe_psql('postgres', @_) };
-is($sql->('SELECT max(id) < ulid_ordered_horizon(), max(uuid) < ulid_ordered_horizon()::uuid FROM event'), 't|t', 'their rows come');
+is( $sql->(
+        'SELECT max(id) < ulid_ordered_horizon(), max(uuid) < ulid_ordered_horizon()::uuid
+            FROM event'
+    ),
+    't|t',
+    'their rows come');
 is($passed->(), 0, 'no row could still appear below a horizon, through a restart and a promotion');
 
 done_testing();

@@ -1,29 +1,50 @@
-# Many ids and many calls. Eight sessions generate ids at once: none comes twice, and those that promise an order have it.
-# The memory of a session does not grow with its calls. EACH (100,000) says how many ids a session generates, CALLS
-# (1,000,000) how many calls it makes; `make flood` does it with large numbers.
+# Many ids and many calls. Eight sessions generate ids at once: none comes twice, and those that
+# promise an order have it. The memory of a session does not grow with its calls. EACH (100,000)
+# says how many ids a session generates, CALLS (1,000,000) how many calls it makes; `make flood`
+# does it with large numbers.
 use strict;
 use warnings FATAL => 'all';
 use ULID;
 
-my $each = $ENV{EACH} || 100_000;
+my $each  = $ENV{EACH}  || 100_000;
 my $calls = $ENV{CALLS} || 1_000_000;
+
 # With unlogged tables: what is tested is not the log.
-my $node = new_server('flood', conf => ['shared_buffers = 2GB', 'maintenance_work_mem = 2GB', 'max_wal_size = 8GB',
-    'checkpoint_timeout = 1h', 'autovacuum = off']);
+my $node = new_server(
+    'flood',
+    conf => [
+        'shared_buffers = 2GB',
+        'maintenance_work_mem = 2GB',
+        'max_wal_size = 8GB',
+        'checkpoint_timeout = 1h',
+        'autovacuum = off'
+    ]);
 my $sql = sub { return $node->safe_psql('postgres', @_) };
 
 #
 # Ids of eight sessions at once
 #
 
-for my $generator (qw(gen_ulid() gen_monotonic_ulid() gen_ordered_ulid() gen_ordered_uuid_v7() gen_uuid_v7())) {
+for my $generator (
+    qw(gen_ulid() gen_monotonic_ulid() gen_ordered_ulid() gen_ordered_uuid_v7() gen_uuid_v7()))
+{
     $sql->('CREATE UNLOGGED TABLE made (id ulid)');
-    my $ids = "SELECT $generator AS id FROM (SELECT generate_series(1, $each)) AS s";
-    my @disorder = run_at_once($node, ([ 'postgres', "INSERT INTO made $ids;
-        SELECT count(*) FROM (SELECT id <= lag(id) OVER () AS disorder FROM ($ids OFFSET 0) AS s) AS s WHERE disorder" ]) x 8);
-    is(join('', @disorder), "0\n" x 8, "no session's ids of $generator are out of the order that it promises") if $generator ne 'gen_ulid()';
+    my $ids      = "SELECT $generator AS id FROM (SELECT generate_series(1, $each)) AS s";
+    my @disorder = run_at_once(
+        $node,
+        (   [
+                'postgres', "INSERT INTO made $ids;
+        SELECT count(*)
+            FROM (SELECT id <= lag(id) OVER () AS disorder FROM ($ids OFFSET 0) AS s) AS s
+            WHERE disorder"
+            ]) x 8);
+    is(join('', @disorder),
+        "0\n" x 8, "no session's ids of $generator are out of the order that it promises")
+      if $generator ne 'gen_ulid()';
+
     # refuses an id that is there twice
-    is(($node->psql('postgres', 'CREATE UNIQUE INDEX made_id ON made (id)'))[0], 0, "no id of $generator is there twice");
+    is(($node->psql('postgres', 'CREATE UNIQUE INDEX made_id ON made (id)'))[0],
+        0, "no id of $generator is there twice");
     is($sql->('SELECT count(*) FROM made'), 8 * $each, "all ids of $generator are there");
     $sql->('DROP TABLE made');
 }
@@ -32,10 +53,12 @@ for my $generator (qw(gen_ulid() gen_monotonic_ulid() gen_ordered_ulid() gen_ord
 # The memory of a session that calls every function
 #
 
-# The calls of every_function.sql; each argument is one that the planner does not know. No ordered id can follow the last time,
-# so the server is not told to go on after it.
-my @calls = grep { !/ulid_advance_ordered_time\('7Z/ } split /\n/, $sql->(slurp_file("$root/tests/t/data/every_function.sql"));
-for (@calls) {
+# The calls of every_function.sql; each argument is one that the planner does not know. No ordered
+# id can follow the last time, so the server is not told to go on after it.
+my @calls = grep { !/ulid_advance_ordered_time\('7Z/ } split /\n/,
+  $sql->(slurp_file("$root/tests/t/data/every_function.sql"));
+for (@calls)
+{
     s/E?'[^']*'::[a-z_ ]*/CASE WHEN n > 0 THEN $& END/g;
     s/^SELECT (.*);$/$1/;
     s/^([a-z.]*(?:max|min))\((.*)\)$/(SELECT $1(v) FROM (VALUES ($2)) AS v (v))/;
@@ -53,9 +76,11 @@ DECLARE
 BEGIN
     FOR expression IN SELECT c.expression FROM call AS c LOOP
         BEGIN
-            EXECUTE format('SELECT count(%s) FROM (SELECT generate_series(1, %s) AS n OFFSET 0) AS s', expression, calls);
+            EXECUTE format('SELECT count(%s)
+                FROM (SELECT generate_series(1, %s) AS n OFFSET 0) AS s', expression, calls);
         EXCEPTION WHEN data_exception OR program_limit_exceeded OR feature_not_supported THEN
-            EXECUTE format('DO \$do\$ BEGIN FOR n IN 1 .. %s LOOP BEGIN PERFORM %s; EXCEPTION WHEN OTHERS THEN NULL; END; END LOOP; END \$do\$',
+            EXECUTE format('DO \$do\$ BEGIN FOR n IN 1 .. %s LOOP BEGIN PERFORM %s;
+                EXCEPTION WHEN OTHERS THEN NULL; END; END LOOP; END \$do\$',
                 calls / 50, expression);
         END;
     END LOOP;
@@ -69,11 +94,16 @@ CALL pg_temp.make(:calls);
 \\! grep RssAnon /proc/\$PID/status
 SELECT 'contexts: ' || (sum(total_bytes) / 1024)::bigint || ' kB' FROM pg_backend_memory_contexts;
 SQL
+
 # what malloc keeps may differ
-for my $kind ('RssAnon', 'contexts') {
+for my $kind ('RssAnon', 'contexts')
+{
     my ($first, $last, @more) = $measured =~ /^$kind:\s*(\d+) kB$/mg;
     ok(defined $last && !@more, "by $kind, it is measured twice");
-    cmp_ok($last, '<=', $first + 1024, "by $kind, the memory of a session does not grow with its calls");
+    cmp_ok(
+        $last, '<=',
+        $first + 1024,
+        "by $kind, the memory of a session does not grow with its calls");
 }
 
 done_testing();

@@ -1,5 +1,6 @@
-# The planner's hooks change no result of random queries; PlannerFuzz.pm describes the method. FUZZ_SEED (1) chooses
-# them, QUERIES (500) or FUZZ_SECONDS how many, and CASE one of them; after FAULTS (5) it stops.
+# The planner's hooks change no result of random queries; PlannerFuzz.pm describes the method.
+# FUZZ_SEED (1) chooses them, QUERIES (500) or FUZZ_SECONDS how many, and CASE one of them; after
+# FAULTS (5) it stops.
 # `make planner-fuzz SECONDS=3600` searches for an hour.
 use strict;
 use warnings FATAL => 'all';
@@ -9,11 +10,10 @@ use PlannerFuzz;
 my $node = new_server('fuzz', conf => ['restart_after_crash = on']);
 fuzz(
     $node,
-    seed => $ENV{FUZZ_SEED} || ($ENV{FUZZ_SECONDS} ? time : 1),
-    queries => $ENV{QUERIES} || 500,
+    seed    => $ENV{FUZZ_SEED}    || ($ENV{FUZZ_SECONDS} ? time : 1),
+    queries => $ENV{QUERIES}      || 500,
     seconds => $ENV{FUZZ_SECONDS} || undef,
-    case => $ENV{CASE},
-    faults => $ENV{FAULTS} || 5,
-);
+    case    => $ENV{CASE},
+    faults  => $ENV{FAULTS} || 5);
 
 done_testing();

@@ -1,5 +1,5 @@
-# What the tests here share beside PostgreSQL's own framework: a server with the extension, and how to do without
-# software that a machine may not have.
+# What the tests here share beside PostgreSQL's own framework: a server with the extension, and how
+# to do without software that a machine may not have.
 package ULID;
 use strict;
 use warnings FATAL => 'all';
@@ -16,53 +16,66 @@ use Test::More;
 use Time::HiRes qw(time usleep);
 
 # What a test needs of the framework comes with this.
-our @EXPORT = (qw($root $major own_mounts new_server older_servers column_option upgraded_server support_functions
-    untrusted await run_at_once wrong_clock start_pooler blocks_of has_extension has_program needs_extension needs_program),
+our @EXPORT = (
+    qw($root $major own_mounts new_server older_servers column_option upgraded_server
+      support_functions untrusted await run_at_once wrong_clock start_pooler blocks_of has_extension
+      has_program needs_extension needs_program),
     @PostgreSQL::Test::Utils::EXPORT, @Test::More::EXPORT);
 
 # The checkout, and the major version of the servers.
-our $root = abs_path(dirname(__FILE__) . '/../..');
+our $root  = abs_path(dirname(__FILE__) . '/../..');
 our $major = PostgreSQL::Version->new(scalar `pg_config --version`)->major;
 
-# Run the test again in a namespace in which it can mount file systems, if the machine permits one; in it, everything else is
-# as before. Call it in BEGIN, before the framework takes the output. Returns whether file systems can be mounted.
-sub own_mounts {
+# Run the test again in a namespace in which it can mount file systems, if the machine permits one;
+# in it, everything else is as before. Call it in BEGIN, before the framework takes the output.
+# Returns whether file systems can be mounted.
+sub own_mounts
+{
     my @namespace = qw(unshare --user --mount --map-current-user --keep-caps);
-    if (!$^C && !defined $ENV{OWN_MOUNTS}) {
+    if (!$^C && !defined $ENV{OWN_MOUNTS})
+    {
         $ENV{OWN_MOUNTS} = system("@namespace mount -t tmpfs tmpfs /tmp 2> /dev/null") == 0 ? 1 : 0;
         exec @namespace, $^X, map({ "-I$_" } @INC), $0 if $ENV{OWN_MOUNTS};
     }
     return $ENV{OWN_MOUNTS};
 }
 
-# Create a server and start it, with the extension in its database postgres. The parameters are those of init, and
-# conf => [...]: lines of postgresql.conf; extension => 0: without the extension; path => ...: that of older_servers.
-sub new_server {
+# Create a server and start it, with the extension in its database postgres. The parameters are
+# those of init, and conf => [...]: lines of postgresql.conf; extension => 0: without the extension;
+# path => ...: that of older_servers.
+sub new_server
+{
     my ($name, %params) = @_;
     my $extension = delete $params{extension} // 1;
-    my $node = _initialized_server($name, %params);
+    my $node      = _initialized_server($name, %params);
     $node->start;
     $node->safe_psql('postgres', 'CREATE EXTENSION ulid') if $extension;
     return $node;
 }
 
-sub _initialized_server {
+sub _initialized_server
+{
     my ($name, %params) = @_;
     my $conf = delete $params{conf} // [];
     my $path = delete $params{path};
     my $node = PostgreSQL::Test::Cluster->new($name, $path ? (install_path => $path) : ());
-    $node->init(%params, extra => ['--encoding=UTF8', '--no-locale', @{ $params{extra} // [] }]);
-    $node->append_conf('postgresql.conf', join "\n", "timezone = 'UTC'", 'log_statement = none', @$conf);
+    $node->init(%params, extra => [ '--encoding=UTF8', '--no-locale', @{ $params{extra} // [] } ]);
+    $node->append_conf(
+        'postgresql.conf', join "\n",
+        "timezone = 'UTC'",
+        'log_statement = none', @$conf);
     return $node;
 }
 
-# Those of the servers that OLDER names that have an older version, and also the extensions that are named, the newest first: the
-# name of each, its major version, and the path of its installation.
-sub older_servers {
+# Those of the servers that OLDER names that have an older version, and also the extensions that are
+# named, the newest first: the name of each, its major version, and the path of its installation.
+sub older_servers
+{
     my @extensions = ('ulid', @_);
-    my %named = map { $_ => 1 } split ' ', $ENV{OLDER} // '';
+    my %named      = map { $_ => 1 } split ' ', $ENV{OLDER} // '';
     my @servers;
-    for my $bin (bsd_glob(($ENV{WORK} // '') . '/*/bin')) {
+    for my $bin (bsd_glob(($ENV{WORK} // '') . '/*/bin'))
+    {
         my $name = basename(dirname($bin));
         next if !$named{$name} || $name !~ /^(\d+)/ || $1 >= $major || !-x "$bin/postgres";
         my $version = $1;
@@ -73,48 +86,69 @@ sub older_servers {
     return sort { $b->{major} <=> $a->{major} || $a->{name} cmp $b->{name} } @servers;
 }
 
-# The option that a server gives each plain column, if the server of pg_config does not know it; or nothing. The minor releases
-# of November 2026 have one, pg_attver, so they can be upgraded only to one of these or a later one.
-sub column_option {
+# The option that a server gives each plain column, if the server of pg_config does not know it; or
+# nothing. The minor releases of November 2026 have one, pg_attver, so they can be upgraded only to
+# one of these or a later one.
+sub column_option
+{
     my ($node) = @_;
     chomp(my $bin = `pg_config --bindir`);
     return '' if system('grep', '-q', 'pg_attver', "$bin/postgres") == 0;
-    return $node->safe_psql('postgres', q{CREATE TEMP TABLE plain (n int);
+    return $node->safe_psql(
+        'postgres', q{CREATE TEMP TABLE plain (n int);
         SELECT attoptions FROM pg_attribute WHERE attrelid = 'plain'::regclass AND attnum = 1});
 }
 
-# Stop a server of an older version, and run pg_upgrade from it to a new one. Returns the new one, which is not started.
-sub upgraded_server {
+# Stop a server of an older version, and run pg_upgrade from it to a new one. Returns the new one,
+# which is not started.
+sub upgraded_server
+{
     my ($old, $name, $what) = @_;
     my $checksums = $old->safe_psql('postgres', 'SHOW data_checksums');
     $old->stop;
     chdir $PostgreSQL::Test::Utils::tmp_check;    # where it leaves scripts
-    # both must have checksums or neither; they are the default since 18
-    my $new = _initialized_server($name, extra => [$major >= 18 && $checksums eq 'off' ? '--no-data-checksums' : ()]);
-    ok(run_log(['pg_upgrade', '-b', $old->config_data('--bindir'), '-B', $new->config_data('--bindir'), '-d', $old->data_dir,
-                '-D', $new->data_dir, '-s', $new->host, '-p', $old->port, '-P', $new->port]), "$what: pg_upgrade succeeds")
-        or do {
-            find({ no_chdir => 1, wanted => sub { diag("$_:\n", slurp_file($_)) if /\.log$/ } }, $new->data_dir);
-            die 'there is no server to check';
-        };
+        # both must have checksums or neither; they are the default since 18
+    my $new = _initialized_server($name,
+        extra => [ $major >= 18 && $checksums eq 'off' ? '--no-data-checksums' : () ]);
+    ok( run_log(
+            [
+                'pg_upgrade',                  '-b', $old->config_data('--bindir'), '-B',
+                $new->config_data('--bindir'), '-d', $old->data_dir,                '-D',
+                $new->data_dir,                '-s', $new->host,                    '-p',
+                $old->port,                    '-P', $new->port
+            ]),
+        "$what: pg_upgrade succeeds")
+      or do
+    {
+        find({ no_chdir => 1, wanted => sub { diag("$_:\n", slurp_file($_)) if /\.log$/ } },
+            $new->data_dir);
+        die 'there is no server to check';
+    };
     return $new;
 }
 
 # A query for the support functions that the operator families have for a type.
-sub support_functions {
+sub support_functions
+{
     my ($type) = @_;
-    return "SELECT string_agg(format('%s %s', amname, amprocnum), ', ' ORDER BY amname, amprocnum) FROM pg_amproc
-        JOIN pg_opfamily AS f ON f.oid = amprocfamily JOIN pg_am AS am ON am.oid = opfmethod WHERE amproclefttype = '$type'::regtype";
+    return
+      "SELECT string_agg(format('%s %s', amname, amprocnum), ', ' ORDER BY amname, amprocnum)
+          FROM pg_amproc
+        JOIN pg_opfamily AS f ON f.oid = amprocfamily JOIN pg_am AS am ON am.oid = opfmethod
+            WHERE amproclefttype = '$type'::regtype";
 }
 
-# What a role that nobody trusts may have for whoever reads its tables: expressions that fail for all others.
-sub untrusted {
+# What a role that nobody trusts may have for whoever reads its tables: expressions that fail for
+# all others.
+sub untrusted
+{
     return q{
         CREATE ROLE other;
         GRANT CREATE ON SCHEMA public TO other;
         SET ROLE other;
         CREATE FUNCTION runs_as() RETURNS text IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN
-            IF current_user <> 'other' THEN RAISE 'run as %', current_user; END IF; RETURN ''; END $$;
+            IF current_user <> 'other' THEN RAISE 'run as %', current_user; END IF;
+            RETURN ''; END $$;
         CREATE TABLE planned (id ulid PRIMARY KEY DEFAULT gen_ordered_ulid());
         CREATE INDEX ON planned ((runs_as() || id::text));
         CREATE VIEW viewed AS SELECT id FROM planned WHERE runs_as() = '';
@@ -122,34 +156,43 @@ sub untrusted {
 }
 
 # Wait until something is true; the framework waits for queries and lines of logs only.
-sub await {
+sub await
+{
     my ($what, $holds) = @_;
     my $until = time + $PostgreSQL::Test::Utils::timeout_default;
-    until ($holds->()) {
+    until ($holds->())
+    {
         die "never came: $what" if time > $until;
         usleep(50_000);
     }
     return;
 }
 
-# Run scripts of SQL at the same time, each in a session of its own: pairs of a database and a script. Returns what each of
-# them prints.
-sub run_at_once {
+# Run scripts of SQL at the same time, each in a session of its own: pairs of a database and a
+# script. Returns what each of them prints.
+sub run_at_once
+{
     my ($node, @scripts) = @_;
     my $directory = PostgreSQL::Test::Utils::tempdir('run_at_once');
-    my @sessions = map {
+    my @sessions  = map {
         my ($database, $script) = @{ $scripts[$_] };
         append_to_file("$directory/$_.sql", $script);
-        IPC::Run::start([ 'psql', '-XAtq', '-v', 'ON_ERROR_STOP=1', '-d', $node->connstr($database), '-f', "$directory/$_.sql" ],
-            '>', "$directory/$_.out");
+        IPC::Run::start(
+            [
+                'psql', '-XAtq',                   '-v', 'ON_ERROR_STOP=1',
+                '-d',   $node->connstr($database), '-f', "$directory/$_.sql"
+            ],
+            '>',
+            "$directory/$_.out");
     } 0 .. $#scripts;
     $_->finish or die 'a session failed' for @sessions;
     return map { slurp_file("$directory/$_.out") } 0 .. $#scripts;
 }
 
-# A library that makes the clock of whoever preloads it read that many seconds later, as long as a file is there, and the file.
-# Nothing if there is no compiler.
-sub wrong_clock {
+# A library that makes the clock of whoever preloads it read that many seconds later, as long as a
+# file is there, and the file. Nothing if there is no compiler.
+sub wrong_clock
+{
     my ($seconds) = @_;
     return if !has_program('cc');
     my $directory = PostgreSQL::Test::Utils::tempdir();
@@ -174,18 +217,22 @@ int gettimeofday(struct timeval *now, void *zone) {
     return 0;
 }
 C
-    system_or_bail('cc', '-shared', '-fPIC', "-DSECONDS=($seconds)", "-DSWITCH=\"$directory/wrong\"", '-o',
-        "$directory/clock.so", "$directory/clock.c");
+    system_or_bail('cc', '-shared', '-fPIC', "-DSECONDS=($seconds)",
+        "-DSWITCH=\"$directory/wrong\"",
+        '-o', "$directory/clock.so", "$directory/clock.c");
     return ("$directory/clock.so", "$directory/wrong");
 }
 
-# Start pgbouncer in transaction mode before a server, until the test ends, and return the directory of its socket.
+# Start pgbouncer in transaction mode before a server, until the test ends, and return the directory
+# of its socket.
 my @poolers;
 
-sub start_pooler {
+sub start_pooler
+{
     my ($node) = @_;
     my $pooler = PostgreSQL::Test::Utils::tempdir_short();
-    my ($user, $host, $port) = ($node->safe_psql('postgres', 'SELECT current_user'), $node->host, $node->port);
+    my ($user, $host, $port) =
+      ($node->safe_psql('postgres', 'SELECT current_user'), $node->host, $node->port);
     append_to_file("$pooler/ini", <<"INI");
 [databases]
 * = host=$host port=$port user=$user
@@ -201,43 +248,59 @@ logfile = $pooler/log
 INI
     system_or_bail('pgbouncer', '-q', '-d', "$pooler/ini");
     push @poolers, "$pooler/pid";
+
     # it goes to the background before it listens
-    await('an answer of pgbouncer', sub { run_log(['psql', '-X', '-h', $pooler, '-p', $port, '-d', 'postgres', '-c', 'SELECT']) });
+    await(
+        'an answer of pgbouncer',
+        sub {
+            run_log([ 'psql', '-X', '-h', $pooler, '-p', $port, '-d', 'postgres', '-c', 'SELECT' ]);
+        });
     return $pooler;
 }
 
-END { kill('TERM', slurp_file($_)) for grep { -e } @poolers }
+END
+{
+    kill('TERM', slurp_file($_)) for grep { -e } @poolers;
+}
 
-# What a reader of a page in docs/ runs: the blocks of a language in one of its sections, or in the part of the section that
-# begins with words in bold.
-sub blocks_of {
+# What a reader of a page in docs/ runs: the blocks of a language in one of its sections, or in the
+# part of the section that begins with words in bold.
+sub blocks_of
+{
     my ($page, $language, $section, $part) = @_;
-    my ($text) = slurp_file("$root/docs/$page") =~ /^#{1,3} \Q$section\E\n(.*?)(?=^##|\z)/ms or die "$page has no section $section";
-    ($text) = $text =~ /^(\*\*\Q$part\E.*?)(?=^\*\*|\z)/ms or die "$section has no part $part" if $part;
+    my ($text) = slurp_file("$root/docs/$page") =~ /^#{1,3} \Q$section\E\n(.*?)(?=^##|\z)/ms
+      or die "$page has no section $section";
+    ($text) = $text =~ /^(\*\*\Q$part\E.*?)(?=^\*\*|\z)/ms
+      or die "$section has no part $part"
+      if $part;
     return $text =~ /^```$language\n(.*?)^```$/msg;
 }
 
 # Whether the servers have another extension.
-sub has_extension {
+sub has_extension
+{
     my ($name) = @_;
     chomp(my $directory = `pg_config --sharedir`);
     return -e "$directory/extension/$name.control";
 }
 
 # Whether there is a program of that name in PATH.
-sub has_program {
+sub has_program
+{
     my ($name) = @_;
     return grep { -x "$_/$name" } split /:/, $ENV{PATH};
 }
 
 # Skip the whole test unless the servers have these extensions.
-sub needs_extension {
+sub needs_extension
+{
     has_extension($_) or plan(skip_all => "no extension $_") for @_;
     return;
 }
 
 # Skip the whole test unless there are these programs.
-sub needs_program {
+sub needs_program
+{
     has_program($_) or plan(skip_all => "no program $_") for @_;
     return;
 }
