@@ -7,8 +7,9 @@
 # ```sql block must be exactly what psql prints for it. If it contains ERROR, the error is expected,
 # and its LINE, DETAIL and HINT are compared if they are shown. If a file does not contain CREATE
 # EXTENSION ulid, the extension is created before. What only the test needs, such as checks, is in a
-# file that is executed first and prints nothing, tests/docs/NAME.sql for docs/NAME.md. A line above
-# an sql block can exclude it, which is reported:
+# file that is executed first and prints nothing, tests/docs/NAME.sql for docs/NAME.md, or in one
+# that is executed last, tests/docs/NAME.after.sql, in which :block_N is the N-th block that is
+# executed. A line above an sql block can exclude it, which is reported:
 #   <!-- not executed: REASON -->
 #   <!-- needs NAME VERSION -->
 # The latter is for a server (PostgreSQL) that is older, or an extension of which it does not offer
@@ -58,8 +59,7 @@ sub blocks
         if (defined $language)
         {
             if ($line !~ /^\s*```\s*$/) { push @body, $line; next }
-            my $body = join '', @body;
-            $body =~ s/^\\set rows \K\d+$/$ENV{ROWS}/mg if $ENV{ROWS};
+            my $body = with_rows(join '', @body);
             my $runs = $language eq 'sql' && $line_before !~ /^\s*<!-- not executed: .+ -->\s*$/;
             if (    $runs
                 and $line_before =~ /^\s*<!-- needs (\S+) ([\d.]+) -->\s*$/
@@ -103,7 +103,32 @@ sub blocks
         }
     }
     die "$file:$start: a block does not end\n" if defined $language;
+    push @blocks, after($before =~ s/sql$/after.sql/r, grep { $_->{line} } @blocks);
     return @blocks;
+}
+
+# What is executed after these blocks.
+sub after
+{
+    my ($file, @blocks) = @_;
+    return unless -e $file;
+    my $sql = '';
+    for my $n (1 .. @blocks)
+    {
+        my $block = $blocks[ $n - 1 ]{sql} =~ s/([\\'])/\\$1/gr =~ s/\n/\\n/gr;
+        $sql .= "\\set block_$n '$block'\n";
+    }
+    open my $in, '<', $file or die "$file: $!\n";
+    $sql .= with_rows(join '', <$in>);
+    return { line => 'after', sql => $sql, output => '' };
+}
+
+# With the number of rows that a quick run has.
+sub with_rows
+{
+    my ($sql) = @_;
+    $sql =~ s/^\\set rows \K\d+$/$ENV{ROWS}/mg if $ENV{ROWS};
+    return $sql;
 }
 
 # The output of psql, without the parts of errors that the file does not show, which differ between

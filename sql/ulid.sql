@@ -533,7 +533,7 @@ CREATE FUNCTION ulid_from_snowflake(
     LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'ulid_from_snowflake';
 COMMENT ON FUNCTION ulid_from_snowflake(bigint, timestamptz)
-    IS 'ulid of a snowflake whose time counts from the epoch';
+    IS 'ulid of a snowflake: exactly 22 bits below a time that counts from the epoch';
 
 CREATE FUNCTION ulid_to_snowflake(
         id ulid, epoch timestamptz DEFAULT '2010-11-04 01:42:54.657+00'

@@ -1,0 +1,236 @@
+-- 100,000 random ids of each layout: times, order, the way back, and what the query finds
+\set rows 100000
+SET client_min_messages = warning;
+CREATE TABLE sample AS
+SELECT made, floor(extract(epoch FROM made) * 1000)::bigint AS ms,
+    us, us * 10 + 122192928000000000 AS v1, us % 1000000 * 16777216 / 1000000 AS part,
+    r, B'10' || substring(r, 67) AS rest, (random() * 2 ^ 30)::bigint AS low
+FROM (
+    SELECT made, (extract(epoch FROM made) * 1000000)::bigint AS us, bits_of(gen_random_uuid()) AS r
+    FROM (
+        SELECT timestamptz '2021-01-01Z' + (random() * 150000000000)::bigint * interval '1 ms'
+            + (1 + random() * 998)::integer * interval '1 us' AS made
+        FROM generate_series(1, :rows)
+    ) AS t
+) AS s;
+CREATE FUNCTION mixed(id uuid) RETURNS uuid LANGUAGE plpgsql IMMUTABLE AS $$
+DECLARE
+    b bytea := uuid_send(id);
+BEGIN
+    FOR n IN 0 .. 7 LOOP
+        b := set_byte(b, n, get_byte(uuid_send(id), ('{3,2,1,0,5,4,7,6}'::integer[])[n + 1]));
+    END LOOP;
+    RETURN encode(b, 'hex');
+END $$;
+
+CREATE PROCEDURE holds(
+    id text, convert text, back text, unit integer DEFAULT 1, sorts boolean DEFAULT true
+) LANGUAGE plpgsql AS $$
+DECLARE
+    broken record;
+BEGIN
+    EXECUTE format('
+        CREATE TABLE ids AS SELECT made, ms / %2$s * %2$s AS ms, %1$s AS id FROM sample', id, unit);
+    EXECUTE format('
+        SELECT count(*) FILTER (WHERE back IS DISTINCT FROM id) AS other_id,
+            count(*) FILTER (WHERE ulid_extract_unix_ms(ulid) <> ms) AS other_time,
+            count(*) FILTER (WHERE ulid < last) AS other_order,
+            count(DISTINCT id) - count(DISTINCT ulid) AS merged
+        FROM (SELECT *, lag(ulid) OVER (ORDER BY id) AS last
+              FROM (SELECT *, %s AS back FROM (SELECT *, %s AS ulid FROM ids) AS c) AS b) AS s',
+        back, convert) INTO broken;
+    IF NOT sorts THEN broken.other_order := 0; END IF;
+    IF (broken.other_id, broken.other_time, broken.other_order, broken.merged) <> (0, 0, 0, 0) THEN
+        RAISE EXCEPTION '%: %', convert, broken;
+    END IF;
+    DROP TABLE product;
+    EXECUTE 'CREATE TABLE product AS SELECT id, made FROM ids LIMIT 2000';
+    DROP TABLE ids;
+END $$;
+
+CREATE TABLE found (
+    layout text, form text, rows bigint, sure text, first timestamptz, last timestamptz
+);
+CREATE PROCEDURE finds(layout text, form text, sure text) LANGUAGE plpgsql AS $$
+DECLARE
+    best found := (SELECT f FROM found AS f ORDER BY rows DESC, f.layout <> $1 LIMIT 1);
+BEGIN
+    IF (best.layout, best.form, best.sure) IS DISTINCT FROM (layout, form, sure) THEN
+        RAISE EXCEPTION '% % %: found %', layout, form, sure, (SELECT json_agg(f) FROM found AS f);
+    END IF;
+    -- what else is found is chance, or has other times
+    IF EXISTS (SELECT FROM found AS f WHERE f.layout <> $1 AND f.sure ~ '^yes' AND rows > 20) THEN
+        RAISE EXCEPTION '%: also found %', layout, (SELECT json_agg(f) FROM found AS f);
+    END IF;
+    TRUNCATE found;
+END $$;
+\set look 'INSERT INTO found'
+\set timed '''yes: the times of the rows'''
+\set untimed 'UPDATE product SET made = NULL; INSERT INTO found'
+
+CALL holds(
+    'gen_ulid(made)::uuid',
+    'id::ulid',
+    'ulid::uuid');
+:look :block_2
+CALL finds('ULID', 'uuid', :timed);
+:untimed :block_2
+CALL finds('ULID', 'uuid', 'yes');
+CALL holds(
+    'gen_uuid_v7(made)',
+    'id::ulid',
+    'ulid::uuid');
+:look :block_2
+CALL finds('UUID version 7', 'uuid', :timed);
+:untimed :block_2
+CALL finds('UUID version 7', 'uuid', 'yes');
+CALL holds(
+    'uuid_of(v1::bit(32) || (v1 >> 32)::bit(16) || B''0001''
+        || (v1 >> 48)::bit(12) || rest)',
+    'ulid_from_uuid_v1(id)',
+    'ulid_to_uuid_v1(ulid)', sorts => false);
+:look :block_2
+CALL finds('UUID version 1', 'uuid', :timed);
+:untimed :block_2
+CALL finds('UUID version 1', 'uuid', 'yes');
+CALL holds(
+    'uuid_of((v1 >> 12)::bit(48) || B''0110'' || v1::bit(12) || rest)',
+    'ulid_from_uuid_v6(id)',
+    'ulid_to_uuid_v6(ulid)');
+:look :block_2
+CALL finds('UUID version 6', 'uuid', :timed);
+:untimed :block_2
+CALL finds('UUID version 6', 'uuid', 'yes');
+CALL holds(
+    'uuid_of((us / 1000000)::bit(36) || (part >> 12)::bit(12) || B''0111''
+        || part::bit(12) || rest)',
+    'from_draft_v7(id)',
+    'to_draft_v7(ulid)');
+:look :block_2
+CALL finds('UUID version 7, early draft', 'uuid', :timed);
+:untimed :block_2
+CALL finds('UUID version 7, early draft', 'uuid', 'yes');
+-- all but the last bit
+CALL holds(
+    'uuid_of((us / 10)::bit(48) || B''0100'' || substring(r, 53, 12) || rest)',
+    'from_ordered_uuid(id)',
+    '(SELECT uuid_of(
+            (ulid_extract_unix_ms(ulid) * 100 + substring(b, 49, 7)::integer)::bit(48) || B''0100''
+            || substring(b, 56, 12) || B''10'' || substring(b, 68) || substring(bits_of(id), 128))
+        FROM bits_of(ulid::uuid) AS b)');
+:look :block_2
+CALL finds('orderedUuid of Laravel', 'uuid', :timed);
+:untimed :block_2
+CALL finds('orderedUuid of Laravel', 'uuid', 'yes');
+CALL holds(
+    'mixed(gen_ulid(made)::uuid)',
+    'swap_guid(id)::ulid',
+    'swap_guid(ulid::uuid)', sorts => false);
+:look :block_2
+CALL finds('ULID, mixed byte order', 'uuid', :timed);
+:untimed :block_2
+CALL finds('ULID, mixed byte order', 'uuid', 'yes');
+CALL holds(
+    'mixed(gen_uuid_v7(made))',
+    'swap_guid(id)::ulid',
+    'swap_guid(ulid::uuid)', sorts => false);
+:look :block_2
+CALL finds('UUID version 7, mixed byte order', 'uuid', :timed);
+:untimed :block_2
+CALL finds('UUID version 7, mixed byte order', 'uuid', 'yes');
+CALL holds(
+    'ms - 1288834974657 << 22 | (low & 4194303)',
+    'ulid_from_snowflake(id)',
+    'ulid_to_snowflake(ulid)');
+:look :block_2
+CALL finds('snowflake of Twitter', 'bigint', :timed);
+CALL holds(
+    'ms - 1420070400000 << 22 | (low & 4194303)',
+    'ulid_from_snowflake(id, ''2015-01-01Z'')',
+    'ulid_to_snowflake(ulid, ''2015-01-01Z'')');
+:look :block_2
+CALL finds('snowflake of Discord', 'bigint', :timed);
+CALL holds(
+    'ms << 16 | (low & 65535)',
+    'from_mastodon(id)',
+    'to_mastodon(ulid)');
+:look :block_2
+CALL finds('Mastodon', 'bigint', :timed);
+CALL holds(
+    'ms - 1314220021721 << 23 | (low & 8388607)',
+    'from_instagram(id)',
+    'to_instagram(ulid)');
+:look :block_2
+CALL finds('Instagram', 'bigint', :timed);
+CALL holds(
+    '(ms - 1409529600000) / 10 << 24 | (low & 16777215)',
+    'from_sonyflake(id)',
+    'to_sonyflake(ulid)', 10);
+:look :block_2
+CALL finds('Sonyflake', 'bigint', :timed);
+CALL holds(
+    'lower(gen_ulid(made)::text) COLLATE "C"',
+    'id::ulid',
+    'lower(ulid::text)');
+:look :block_2
+CALL finds('ULID', 'Crockford', :timed);
+:untimed :block_2
+CALL finds('ULID', 'Crockford', 'yes');
+CALL holds(
+    format('uuid_to_digits(gen_uuid_v7(made), %L, 26, 4) COLLATE "C"', :'base32hex'),
+    format('uuid_from_digits(id, %L, 4)::ulid', :'base32hex'),
+    format('uuid_to_digits(ulid::uuid, %L, 26, 4)', :'base32hex'));
+:look :block_2
+CALL finds('UUID version 7', 'base32hex', :timed);
+:untimed :block_2
+CALL finds('UUID version 7', 'base32hex', 'yes');
+CALL holds(
+    format('uuid_to_digits(gen_ulid(made)::uuid, %L, 22) COLLATE "C"', :'base58'),
+    format('uuid_from_digits(id, %L)::ulid', :'base58'),
+    format('uuid_to_digits(ulid::uuid, %L, 22)', :'base58'));
+:look :block_2
+CALL finds('ULID', 'base58', :timed);
+:untimed :block_2
+CALL finds('ULID', 'base58', 'yes');
+DROP TABLE product;
+CREATE TABLE product AS
+SELECT uuid_send(gen_random_uuid()) AS id, NULL::timestamptz AS made FROM sample LIMIT 2000;
+:look :block_2
+CALL finds('UUID version 4', 'uuid', 'yes');
+
+-- what the digits of an alphabet refuse
+CREATE PROCEDURE refuses(digits text, alphabet text, times integer, state text)
+LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM uuid_from_digits(digits, alphabet, times);
+    RAISE EXCEPTION '"%" is accepted', digits;
+EXCEPTION WHEN invalid_text_representation OR numeric_value_out_of_range THEN
+    IF SQLSTATE <> state THEN RAISE; END IF;
+END $$;
+CALL refuses('28V4APV8JC9D792M89J185Q00W', :'base32hex', 4, '22P02');
+CALL refuses('28V4APV8JC9D792M89J185Q001', :'base32hex', 4, '22003');
+CALL refuses('28V4APV8JC9D792M89J185Q0000', :'base32hex', 4, '22003');
+CALL refuses('zzzzzzzzzzzzzzzzzzzzzz', :'base58', 1, '22003');
+CALL refuses('1BKocMc5BnrVcuq2ti4EqO', :'base58', 1, '22P02');
+
+-- the reported ids: orderedUuid before and after the conversion, and the examples of the draft
+CREATE TABLE post AS
+SELECT uuid_of((us / 10)::bit(48) || B'0100' || substring(r, 53, 12) || rest) AS id, made
+FROM sample;
+CREATE TABLE job (id uuid CHECK (get_byte(uuid_send(id), 6) >> 4 = 7));
+INSERT INTO job VALUES
+    ('061cb26a-54b8-7a52-8000-2124e7041024'), ('061cb8fe-0f0b-7c39-8003-d44a7ee0bdf6'),
+    ('061cb8fe-0f0b-7c39-8004-0489578299f6'), ('061cb8fe-0f0f-7df2-8000-afd57c2bf446');
+DO $$
+DECLARE
+    month CONSTANT tstzrange := tstzrange('2024-02-01Z', '2024-03-01Z');
+BEGIN
+    ASSERT (SELECT count(*) = 0 FROM post WHERE id <@ month);
+    ALTER TABLE post ALTER COLUMN id TYPE ulid USING from_ordered_uuid(id);
+    ASSERT (SELECT count(*) FILTER (WHERE id <@ month) = count(*) FILTER (WHERE made <@ month)
+            FROM post);
+    PERFORM ulid_advance_ordered_time(max(id)) FROM post;    -- not an id of the future
+    ASSERT (SELECT count(DISTINCT ulid) = 4 AND bool_and(in_order)
+            FROM (SELECT ulid, ulid > lag(ulid) OVER (ORDER BY id) IS NOT FALSE AS in_order
+                  FROM (SELECT id, from_draft_v7(id) AS ulid FROM job) AS c) AS s);
+END $$;
