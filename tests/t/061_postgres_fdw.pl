@@ -119,4 +119,43 @@ same_rows(
         FROM period',
     'a prefix of an outer query');
 
+# While the remote column becomes a ulid, a foreign table of the other type has other results, by what
+# it is declared and by whether its server's options name the extension.
+my ($key, $foreign) = ('01563df3-6481-d676-4c61-efb99302bd5b', 0);
+$node->safe_psql('shard_0', "CREATE TABLE account (id uuid PRIMARY KEY); INSERT INTO account VALUES ('$key')");
+$sql->(<<"SQL");
+CREATE SERVER plain FOREIGN DATA WRAPPER postgres_fdw
+    OPTIONS (host '$host', port '$port', dbname 'shard_0');
+SELECT format('CREATE USER MAPPING FOR CURRENT_USER SERVER plain OPTIONS (user %L)',
+    current_user) \\gexec
+SQL
+
+# The text of the id that a foreign table reads, the number of rows that have it, and what an INSERT
+# did, or their SQLSTATEs.
+sub seen
+{
+    my ($type, $server) = @_;
+    my $table = 'account_' . ++$foreign;
+    $sql->("CREATE FOREIGN TABLE $table (id $type) SERVER $server OPTIONS (table_name 'account')");
+    return join ' ', map {
+        my (undef, $out, $error) = $node->psql('postgres', "\\set VERBOSITY sqlstate\n$_");
+        $error =~ /ERROR:  (\w{5})/ ? $1 : $out
+      } "SELECT id::uuid FROM $table",
+      "SELECT count(*) FROM $table WHERE id = '$key'",
+      "BEGIN; INSERT INTO $table VALUES (gen_ulid()) RETURNING 'inserted'; ROLLBACK";
+}
+my %before = (
+    'uuid plain'   => "$key 1 inserted",
+    'uuid shard_0' => "$key 1 inserted",
+    'ulid plain'   => "$key 1 22P02",
+    'ulid shard_0' => "$key 22P02 22P02");
+my %after = (
+    'uuid plain'   => '22P02 1 inserted',
+    'uuid shard_0' => '22P02 1 inserted',
+    'ulid plain'   => "$key 1 inserted",
+    'ulid shard_0' => "$key 1 inserted");
+is(seen(split), $before{$_}, "$_, where the remote column is uuid") for sort keys %before;
+$node->safe_psql('shard_0', 'ALTER TABLE account ALTER COLUMN id TYPE ulid');
+is(seen(split), $after{$_}, "$_, where the remote column is ulid") for sort keys %after;
+
 done_testing();
