@@ -12,6 +12,9 @@
 # of rows at that time, value. The report at the end, which benches/sql.pl --report FILE prints
 # again, consists of medians over the rounds, the interquartile range, and the median of the ratio
 # to ulid within a round. With --only, one of the files of benches/sql is run: --only insert_one.
+#
+# The medians are also written to another file, FILE with the ending .medians: measure, kind of id,
+# value. Those of the last full run are benches/results.tsv, which has the figures of the pages.
 use strict;
 use warnings FATAL => 'all';
 use Getopt::Long;
@@ -38,6 +41,7 @@ my ($file) = @ARGV;
 $rows    //= $full ? 300_000   : 100_000;
 $inserts //= $full ? 2_000_000 : 200_000;
 my $repeats = 3;    # within a round, of all but inserts
+my $medians;        # the file of the medians
 
 my @names =
   qw(clock bigint uuid_v4 uuid_v7 uuid_v7_ordered ulid_text ulid ulid_ordered ulid_monotonic);
@@ -330,6 +334,8 @@ sub table
             # a time is the difference of two scans, so one of nothing is lost in the spread, or
             # below zero
             if (%of && ($median < 0 || $half > 2 * $median)) { print ' – |'; next }
+            print $medians join("\t", $column->[2], $kind, digits($median)), "\n"
+              if $column->[2] && %of;
             print ' ',
               join(' ',
                 (%of                        ? digits($median)                           : ''),
@@ -353,17 +359,18 @@ sub report
         $of{$operation}{$count}{$kind}{$round} = $value;
     }
     my $only = sub { (values %{ $of{ $_[0] } // {} })[0] // {} };
+    open $medians, '>', $file =~ s/(\.tsv)?$/.medians/r or die "$file: $!\n";
     print
       "Medians over the rounds, ± half the interquartile range, "
       . "(ratio to `gen_ulid` within a round).\n";
     my $of_one = $of{sessions_ns};
     table(
         'Generating an id, ns',
-        [ 'CPU time', $only->('generate') ],
-        map    { [ "$_ session" . ($_ > 1 ? 's' : ''), $of_one->{$_} ] }
+        [ 'CPU time', $only->('generate'), 'generate' ],
+        map    { [ "$_ session" . ($_ > 1 ? 's' : ''), $of_one->{$_}, "sessions_$_" ] }
           sort { $a <=> $b } keys %{ $of_one // {} });
     my $cpu = sub {
-        return map { [ $_->[1], $only->($_->[0]) ] } @_;
+        return map { [ $_->[1], $only->($_->[0]), $_->[0] ] } @_;
     };
     table(
         'Text and binary, ns of CPU time per row',
@@ -384,13 +391,13 @@ sub report
             [ lookup      => 'look up by key' ]));
     table(
         'Rows of a period',
-        [ 'filter by `<@`, ns per row', $only->('filter') ],
-        [ 'count one day of 30, µs',    scaled(1000, $only->('window')) ]);
+        [ 'filter by `<@`, ns per row', $only->('filter'), 'filter' ],
+        [ 'count one day of 30, µs', scaled(1000, $only->('window')), 'day' ]);
     table(
         'INSERT of one row by 8 clients',
         [ 'rows per second',     $only->('insert_one_tps') ],
         [ 'WAL bytes per row',   $only->('insert_one_wal_bytes') ],
-        [ 'index bytes per row', $only->('insert_one_index_bytes') ]);
+        [ 'index bytes per row', $only->('insert_one_index_bytes'), 'single_index' ]);
 
     my ($single, $load, $index) = $only->('insert_one_index_bytes');
 
@@ -398,6 +405,7 @@ sub report
     for my $insert (qw(insert_bulk insert_large))
     {
         my ($rows) = sort { $b <=> $a } keys %{ $of{"${insert}_ms"} // next };
+        my $id = $insert =~ s/insert_//r;
         my $total = sub {
             my ($metric, %total) = @_;
             for my $kinds (values %{ $of{"${insert}_$metric"} })
@@ -414,10 +422,10 @@ sub report
             scaled($rows,       $of{"${insert}_index_bytes"}{$rows}));
         table(
             sprintf('INSERT of %s rows in 20 statements', digits($rows)),
-            [ 'ns per row',          $load ],
-            [ 'WAL bytes per row',   scaled($rows, $total->('wal_bytes')) ],
+            [ 'ns per row', $load, $id ],
+            [ 'WAL bytes per row', scaled($rows, $total->('wal_bytes')), "${id}_wal" ],
             [ 'blocks read',         $total->('blocks_read') ],
-            [ 'index bytes per row', $index ],
+            [ 'index bytes per row', $index, "${id}_index" ],
             [ 'leaf fill, %',        $only->("${insert}_density") ]);
     }
     picture($file =~ s/(\.tsv)?$/.svg/r, $load, $index, $single) if $load && %$single;
@@ -425,16 +433,28 @@ sub report
     {
         table(
             sprintf('INSERT of %s rows by 8 clients, 10,000 per statement', digits($rows)),
-            [ 'rows per second',     $of{insert_clients_rate}{$rows} ],
-            [ 'index bytes per row', scaled($rows, $of{insert_clients_index_bytes}{$rows}) ],
+            [ 'rows per second', $of{insert_clients_rate}{$rows}, 'clients' ],
+            [
+                'index bytes per row',
+                scaled($rows, $of{insert_clients_index_bytes}{$rows}),
+                'clients_index'
+            ],
             [ 'leaf fill, %',        $of{insert_clients_density}{$rows} // {} ]);
     }
     table(
         'Look up 20,000 of these rows by key',
-        [ 'newest 1 %: µs per row', scaled(20,     $only->('lookup_newest_ms')) ],
-        [ 'blocks read per row',    scaled(20_000, $only->('lookup_newest_blocks_read')) ],
-        [ 'all: µs per row',        scaled(20,     $only->('lookup_sample_ms')) ],
-        [ 'blocks read per row',    scaled(20_000, $only->('lookup_sample_blocks_read')) ]);
+        [ 'newest 1 %: µs per row', scaled(20, $only->('lookup_newest_ms')), 'newest' ],
+        [
+            'blocks read per row',
+            scaled(20_000, $only->('lookup_newest_blocks_read')),
+            'newest_blocks'
+        ],
+        [ 'all: µs per row', scaled(20, $only->('lookup_sample_ms')), 'any' ],
+        [
+            'blocks read per row',
+            scaled(20_000, $only->('lookup_sample_blocks_read')),
+            'any_blocks'
+        ]);
 
     my %filled = map  { $_ => $of{"index_bytes_filled_to_$_"} // return } 90, 80, 70;
     my @rates  = sort { $a <=> $b } keys %{ $filled{90} };
@@ -444,8 +464,9 @@ sub report
       (map { " $_ |" } @rates), "\n|---|", '---:|' x @rates, "\n";
     for my $factor (sort { $b <=> $a } keys %filled)
     {
-        print "| fillfactor $factor |",
-          (map { ' ' . digits($filled{$factor}{$_}{ulid}{0}) . ' |' } @rates), "\n";
+        my %size = map { $_ => digits($filled{$factor}{$_}{ulid}{0}) } @rates;
+        print $medians "at_$_\tfillfactor $factor\t$size{$_}\n" for @rates;
+        print "| fillfactor $factor |", (map { " $size{$_} |" } @rates), "\n";
     }
 }
 
