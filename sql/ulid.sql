@@ -332,6 +332,13 @@ CREATE FUNCTION ulid_ordered_horizon() RETURNS ulid
 COMMENT ON FUNCTION ulid_ordered_horizon()
     IS 'ulid below which the present query sees each ordered id that will ever be seen';
 
+-- Not STRICT: with a position that is null, a consumer would read nothing for ever.
+CREATE FUNCTION ulid_ordered_horizon(last ulid) RETURNS ulid
+    LANGUAGE c STABLE PARALLEL RESTRICTED
+    AS 'MODULE_PATHNAME', 'ulid_ordered_horizon_after';
+COMMENT ON FUNCTION ulid_ordered_horizon(ulid)
+    IS 'the same for a consumer at this position; an error if new ids could be less than it';
+
 -- What holds the horizon: a session, and a prepared transaction. As in pg_stat_activity, the times
 -- of other roles' transactions are for those who may read all statistics. They are of all
 -- databases.

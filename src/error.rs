@@ -17,6 +17,7 @@ use pgrx::PgLogLevel;
 use pgrx::PgSqlErrorCode::{self, *};
 use pgrx::pg_sys::{self, FunctionCallInfo, pg_enc};
 
+use crate::datum::TimestampTz;
 use crate::fmgr::unguarded;
 
 /// An error, and the place in the code that raises it. What it quotes is in the memory context of
@@ -26,7 +27,7 @@ pub(crate) struct Error {
     sqlstate: PgSqlErrorCode,
     message: Text,
     detail: Option<Text>,
-    hint: Option<&'static CStr>,
+    hint: *const c_char,
     location: &'static Location<'static>,
 }
 
@@ -73,7 +74,7 @@ impl Error {
             sqlstate,
             message,
             detail: None,
-            hint: None,
+            hint: null(),
             location,
         }
     }
@@ -84,7 +85,7 @@ impl Error {
     }
 
     fn hint(mut self, hint: &'static CStr) -> Self {
-        self.hint = Some(hint);
+        self.hint = hint.as_ptr();
         self
     }
 
@@ -139,15 +140,15 @@ impl Error {
     /// # Safety
     /// A report has been started.
     unsafe fn describe(self) {
-        // SAFETY: the contract is that of this function; a hint has no directives.
+        // SAFETY: the contract is that of this function.
         unsafe {
             unguarded::errcode(self.sqlstate as c_int);
             self.message.pass_to(unguarded::errmsg);
             if let Some(detail) = self.detail {
                 detail.pass_to(unguarded::errdetail);
             }
-            if let Some(hint) = self.hint {
-                unguarded::errhint(hint.as_ptr());
+            if !self.hint.is_null() {
+                unguarded::errhint(c"%s".as_ptr(), self.hint);
             }
         }
     }
@@ -413,6 +414,39 @@ pub(crate) fn recovery() -> Error {
         c"Ask the primary server; what it answers holds here once what it had written until then \
             is replayed.",
     )
+}
+
+/// 55000: the position of a consumer is later than all ordered ids of this server. New ids may be
+/// less than it, so the consumer would miss their rows.
+#[track_caller]
+pub(crate) fn ahead_of_order(position: Ulid, reached: TimestampTz) -> Error {
+    let hint = format!(
+        "If the position is right, SELECT ulid_advance_ordered_time('{position}') lets ordered ids \
+            continue after it."
+    );
+    // SAFETY: any time will do; its text stays until the next call. The copy ends with a zero.
+    let (reached, hint) = unsafe {
+        let reached = pg_sys::timestamptz_to_str(reached.0);
+        let hint = pg_sys::pnstrdup(hint.as_ptr().cast(), hint.len());
+        (CStr::from_ptr(reached), hint)
+    };
+    let message = Error::new(
+        ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+        c"position \"%s\" is ahead of ordered ids, which have reached %s",
+        [&position.to_text(), reached.to_bytes()],
+    );
+    Error { hint, ..message }
+}
+
+/// 22004: a consumer without a position.
+#[track_caller]
+pub(crate) fn null_position() -> Error {
+    Error::new(
+        ERRCODE_NULL_VALUE_NOT_ALLOWED,
+        c"position of a consumer must not be null",
+        [],
+    )
+    .hint(c"The position before all rows is '00000000000000000000000000'.")
 }
 
 /// 55000: libraries of several layouts use the shared memory.

@@ -94,6 +94,7 @@ fmgr::export! {
     ulid_from_bytes(created_at: TimestampTz, bytes: ByteaArg) -> Ulid = functions::from_bytes;
     ulid_reset_ordered_time() -> () = horizon::reset;
     ulid_ordered_horizon() -> Ulid = horizon::horizon;
+    ulid_ordered_horizon_after(last: Option<Ulid>) -> Ulid = horizon::horizon_after;
     ulid_ordered_since(pid: i32) -> Option<TimestampTz> = horizon::since_of_process;
     ulid_ordered_since_prepared(xid: TransactionId) -> Option<TimestampTz>
         = horizon::since_of_prepared;

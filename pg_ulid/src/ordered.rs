@@ -45,8 +45,11 @@ const LATE_FRACTION_BITS: u32 = FRACTION_BITS - 12;
 /// The bits of a version 7 UUID that are random: those after the fraction.
 const RANDOM_BITS_OF_UUID_V7: u32 = 62 - LATE_FRACTION_BITS;
 
+/// A second in 65536ths of a millisecond.
+pub const SECOND: u64 = 1000 << FRACTION_BITS;
+
 /// A minute in 65536ths of a millisecond.
-pub const MINUTE: u64 = 60_000 << FRACTION_BITS;
+pub const MINUTE: u64 = 60 * SECOND;
 
 /// A day in 65536ths of a millisecond.
 pub const DAY: u64 = 24 * 60 * MINUTE;
@@ -168,6 +171,11 @@ pub fn advance_to(last_time: &AtomicU64, id: Ulid) -> u64 {
     last_time.fetch_max(time, Ordering::Relaxed).max(time)
 }
 
+/// Whether a time is in the millisecond of an id, or later.
+pub fn reaches(time: u64, id: Ulid) -> bool {
+    time >> FRACTION_BITS >= time_of(id) >> FRACTION_BITS
+}
+
 /// The smallest ULID of the millisecond of a time in 65536ths of a millisecond since the Unix
 /// epoch.
 pub fn lower_bound(time: u64) -> Ulid {
@@ -213,6 +221,18 @@ mod tests {
         assert_eq!(advance_to(&last_time, Ulid::NIL), end);
         assert_eq!(advance(&last_time, 0), Ok(end + 1));
         assert_eq!(advance_to(&last_time, id), end + 1);
+    }
+
+    #[test]
+    fn a_time_reaches_an_id_from_the_beginning_of_its_millisecond() {
+        let time = MS << FRACTION_BITS;
+        for randomness in [0, u128::MAX >> 48] {
+            let id = Ulid::from(u128::from(MS) << 80 | randomness);
+            assert_eq!(
+                [time - 1, time, time + 0xffff].map(|time| reaches(time, id)),
+                [false, true, true]
+            );
+        }
     }
 
     #[test]

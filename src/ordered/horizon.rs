@@ -4,27 +4,35 @@
 //! reinitializes shared memory.
 #![allow(unsafe_code)]
 
+use std::cell::Cell;
 use std::ffi::c_void;
 use std::ptr::null_mut;
-use std::sync::LazyLock;
+use std::slice::from_raw_parts;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
 
 use pg_ulid::Ulid;
-use pg_ulid::ordered::{self, horizon::Entry};
+use pg_ulid::ordered::{
+    self,
+    horizon::{Running, Snapshot, with_epoch},
+};
 use pgrx::pg_sys::{
-    self, MyProcPid, ParallelWorkerNumber, Snapshot, SnapshotData, SnapshotType, TransactionId,
-    XactEvent,
+    self, ExprDoneCond, MyDatabaseId, MyProcPid, NodeTag, ParallelWorkerNumber, SnapshotType,
+    TransactionId, XactEvent,
 };
 
 use super::{clock, shmem, timestamp};
 use crate::datum::TimestampTz;
 use crate::error::{self, Error};
 
-/// The entry of the current transaction; null if it has generated no ordered id.
-static ENTRY: AtomicPtr<Entry> = AtomicPtr::new(null_mut());
-
-/// The last time; null as long as there is no entry.
+/// The last time; null as long as the current transaction has generated no ordered id.
 static LAST_TIME: AtomicPtr<AtomicU64> = AtomicPtr::new(null_mut());
+
+thread_local! {
+    /// The entry of the current transaction; none if it has generated no ordered id, or the process
+    /// has no slot.
+    static RUNNING: Cell<Option<Running<'static>>> = const { Cell::new(None) };
+}
 
 /// The last time, for the next ordered id, once the current transaction has its entry.
 #[inline(always)]
@@ -39,10 +47,8 @@ pub(crate) fn last_time_in_transaction() -> Result<&'static AtomicU64, Error> {
 #[cold]
 fn open() -> Result<&'static AtomicU64, Error> {
     static REGISTERED: AtomicBool = AtomicBool::new(false);
-    /// Used when this process has no slot; never read.
-    static UNSEEN: LazyLock<Entry> = LazyLock::new(Entry::default);
     // SAFETY: they are set in every process that runs SQL.
-    let (worker, pid) = unsafe { (ParallelWorkerNumber, MyProcPid) };
+    let (worker, pid, database) = unsafe { (ParallelWorkerNumber, MyProcPid, MyDatabaseId) };
     if worker >= 0 {
         return Err(error::parallel_worker());
     }
@@ -60,66 +66,44 @@ fn open() -> Result<&'static AtomicU64, Error> {
         REGISTERED.store(true, Ordering::Relaxed);
     }
     let clock = clock()?;
-    let slot = shared.and_then(|(shared, _)| shared.processes.get(process));
+    let running = shared.and_then(|shared| {
+        let (pid, database) = (pid as u64, database.to_u32().into());
+        shared.open(process, pid, database, clock, is_in_progress)
+    });
+    if running.is_none() {
+        shmem::stop_tracking();
+    }
+    RUNNING.set(running);
     let last_time = shmem::last_time();
-    let entry = match slot {
-        Some(slot) => slot.open(pid as u64, last_time, clock),
-        None => {
-            shmem::stop_tracking();
-            &UNSEEN
-        }
-    };
-    ENTRY.store(std::ptr::from_ref(entry).cast_mut(), Ordering::Relaxed);
     LAST_TIME.store(std::ptr::from_ref(last_time).cast_mut(), Ordering::Relaxed);
     Ok(last_time)
 }
 
-/// Closes the entry of the current transaction after it has ended, or copies the entry before the
-/// transaction is prepared.
+/// Closes the entry of the current transaction after it has ended or has been prepared.
 ///
-/// Not guarded: an ERROR in XACT_EVENT_COMMIT would be a PANIC, so nothing that can fail is called
-/// here but [`prepare`], while an ERROR still aborts the transaction.
+/// Not guarded, and calls nothing that can fail: an ERROR in XACT_EVENT_COMMIT would be a PANIC,
+/// and one in XACT_EVENT_PREPARE would abort a transaction that has been prepared.
 ///
 /// # Safety
 /// PostgreSQL calls this.
 unsafe extern "C-unwind" fn xact_callback(event: XactEvent::Type, _argument: *mut c_void) {
-    // SAFETY: an entry lasts as long as the process. At COMMIT, the xid of the transaction is still
-    // set.
-    unsafe {
-        let Some(entry) = ENTRY.load(Ordering::Relaxed).as_ref() else {
-            return;
-        };
-        entry.close(match event {
-            XactEvent::XACT_EVENT_COMMIT => pg_sys::GetTopFullTransactionIdIfAny().value,
-            XactEvent::XACT_EVENT_ABORT | XactEvent::XACT_EVENT_PREPARE => 0,
-            XactEvent::XACT_EVENT_PRE_PREPARE => return prepare(),
-            _ => return,
+    let end = match event {
+        XactEvent::XACT_EVENT_COMMIT => Running::end,
+        XactEvent::XACT_EVENT_ABORT => |running: &Running, _| running.end(0),
+        XactEvent::XACT_EVENT_PREPARE => Running::prepare,
+        _ => return,
+    };
+    LAST_TIME.store(null_mut(), Ordering::Relaxed);
+    if let Some(running) = RUNNING.take() {
+        // SAFETY: the xid of the transaction is still set.
+        end(&running, unsafe {
+            pg_sys::GetTopFullTransactionIdIfAny().value
         });
-        ENTRY.store(null_mut(), Ordering::Relaxed);
-        LAST_TIME.store(null_mut(), Ordering::Relaxed);
     }
 }
 
-/// Copies the entry of the current transaction to a slot of prepared transactions.
-///
-/// # Safety
-/// The transaction has an entry, and PostgreSQL has called the caller.
-#[pgrx::pg_guard]
-unsafe extern "C-unwind" fn prepare() {
-    if let Some((shared, _)) = shmem::shared() {
-        // SAFETY: the transaction has an entry.
-        let (xid, entry) = unsafe {
-            (
-                pg_sys::GetTopFullTransactionIdIfAny().value,
-                &*ENTRY.load(Ordering::Relaxed),
-            )
-        };
-        shared.prepare(xid, entry, is_in_progress);
-    }
-}
-
-/// The horizon of the active snapshot, or of the next one if there is none. It is zero where
-/// nothing can be proven.
+/// The horizon of the active snapshot, or of the next one if there is none, in the current
+/// database. It is zero where nothing can be proven.
 ///
 /// Asked again a moment later, it may be greater: the clock has gone on, or a transaction has ended
 /// without rows. A scan that asked for each row would then skip a row and return a later one. So it
@@ -152,66 +136,134 @@ pub(crate) fn horizon() -> Result<Ulid, Error> {
 }
 
 /// # Safety
-/// The snapshot is active, or that of the transaction, so pg_subtrans still has the parents of its
-/// subtransactions.
-unsafe fn horizon_of(snapshot: Snapshot) -> Result<u64, Error> {
+/// The snapshot stays as long as the call.
+unsafe fn horizon_of(snapshot: pg_sys::Snapshot) -> Result<u64, Error> {
     // SAFETY: the contract is that of this function; a process that runs SQL has these numbers.
-    unsafe {
-        if pg_sys::RecoveryInProgress() {
-            return Err(error::recovery());
-        }
-        if ParallelWorkerNumber >= 0 {
-            return Err(error::parallel_worker());
-        }
-        let (shared, first) = shmem::shared().ok_or_else(|| error::other_layout())?;
-        let next = pg_sys::ReadNextFullTransactionId().value;
-        let is_running = |xid: u64| {
-            is_recent(xid, next) && pg_sys::XidInMVCCSnapshot(without_epoch(xid), snapshot)
-        };
-        let horizon = shared.horizon(clock()?, is_running);
-        let horizon = horizon.map_err(|_| error::ordered_time())?;
-        if !shmem::is_tracked() {
-            return Err(error::other_layout());
-        }
-        // If `first` is so old, no snapshot has a transaction from before it.
-        let first = Some(first).filter(|&first| is_recent(first, next));
-        Ok(if has_entries(&*snapshot, first) {
-            horizon
-        } else {
-            0
-        })
+    let (snapshot, in_recovery, worker, database) = unsafe {
+        let in_recovery = pg_sys::RecoveryInProgress();
+        (&*snapshot, in_recovery, ParallelWorkerNumber, MyDatabaseId)
+    };
+    if in_recovery {
+        return Err(error::recovery());
     }
-}
-
-/// Whether each transaction that the snapshot sees as running has an entry if it has generated ids.
-///
-/// One from before the memory was there has an entry if a process runs it. One that was prepared,
-/// or has ended since, may have none.
-fn has_entries(snapshot: &SnapshotData, first: Option<u64>) -> bool {
-    // Other types of snapshots keep their transactions elsewhere.
+    if worker >= 0 {
+        return Err(error::parallel_worker());
+    }
+    // Snapshots of other types, and from before a promotion, have their xids elsewhere.
     if snapshot.snapshot_type != SnapshotType::SNAPSHOT_MVCC || snapshot.takenDuringRecovery {
-        return false;
+        return Ok(0);
     }
-    (0..snapshot.xcnt).all(|index| {
-        // SAFETY: the array has as many xids.
-        let xid = unsafe { *snapshot.xip.add(index as usize) };
-        let is_earlier =
-            first.is_some_and(|first| (xid.into_inner().wrapping_sub(first as u32) as i32) < 0);
-        // SAFETY: any number will do.
-        !is_earlier || unsafe { pg_sys::BackendXidGetPid(xid) } != 0
+    let shared = shmem::shared().ok_or_else(|| error::other_layout())?;
+    // SAFETY: the array has as many xids; a backend may ask for the next one.
+    let (xip, next) = unsafe {
+        let xip = match snapshot.xcnt {
+            0 => &[],
+            count => from_raw_parts(snapshot.xip.cast::<u32>(), count as usize),
+        };
+        (xip, pg_sys::ReadNextFullTransactionId().value)
+    };
+    let (xmin, xmax) = (snapshot.xmin.into_inner(), snapshot.xmax.into_inner());
+    let snapshot = Snapshot::new(xmin, xmax, xip, next);
+    let database = database.to_u32();
+    let is_running = |xid| snapshot.is_running(xid);
+    let horizon = shared.horizon(database.into(), clock()?, is_running);
+    let horizon = horizon.map_err(|_| error::ordered_time())?;
+    // Asked after the slots have been read.
+    if !shmem::is_tracked() {
+        return Err(error::other_layout());
+    }
+    let first = shared.first().ok_or_else(|| error::recovery())?;
+    let has_entry = |xid| may_have_entry(xid, database);
+    Ok(if snapshot.running_before(first).all(has_entry) {
+        horizon
+    } else {
+        0
     })
 }
 
-/// The time from which the running transaction of a process holds the horizon; null if it does not.
-pub(crate) fn since_of_process(pid: i32) -> Option<TimestampTz> {
-    let (shared, _) = shmem::shared()?;
-    shared.since_of_process(pid as u64).map(timestamp)
+/// Whether a transaction from before the order began on this server has an entry if it has
+/// generated ids for this database.
+///
+/// It has one if a process runs it. One that was prepared before a restart or a promotion may have
+/// generated any ids for its own database. Another one that is not running any more may have been
+/// prepared, too, and has ended since the snapshot was taken.
+fn may_have_entry(xid: u32, database: u32) -> bool {
+    // SAFETY: any number will do.
+    if unsafe { pg_sys::BackendXidGetPid(TransactionId::from_inner(xid)) } != 0 {
+        return true;
+    }
+    // None is prepared later that is older than the order. So one list is enough.
+    static PREPARED: OnceLock<Vec<(u32, u32)>> = OnceLock::new();
+    let mut prepared = PREPARED.get_or_init(list_prepared).iter();
+    prepared.any(|&(prepared, of)| prepared == xid && of != database)
 }
 
-/// The time from which a prepared transaction holds the horizon; null if it does not. One from
-/// before the memory was there may have generated any ids.
+/// The xid and the database of each prepared transaction, from the function of `pg_prepared_xacts`:
+/// twophase.c exports nothing else that has the database.
+fn list_prepared() -> Vec<(u32, u32)> {
+    let mut prepared = Vec::new();
+    // SAFETY: this is how the executor calls a function that returns one row per call: its state is
+    // in `flinfo`, and its end in the expression context. The row is a transaction, gid, prepared,
+    // ownerid and dbid, none of which is null.
+    unsafe {
+        let mut flinfo = pg_sys::FmgrInfo {
+            fn_mcxt: pg_sys::CurrentMemoryContext,
+            ..Default::default()
+        };
+        let mut result = pg_sys::ReturnSetInfo {
+            type_: NodeTag::T_ReturnSetInfo,
+            econtext: pg_sys::CreateStandaloneExprContext(),
+            ..Default::default()
+        };
+        let mut call = pg_sys::FunctionCallInfoBaseData {
+            flinfo: &mut flinfo,
+            resultinfo: (&raw mut result).cast(),
+            ..Default::default()
+        };
+        loop {
+            let row = pg_sys::pg_prepared_xact(&mut call);
+            if result.isDone == ExprDoneCond::ExprEndResult {
+                break;
+            }
+            let number = |column| {
+                let mut is_null = false;
+                pg_sys::GetAttributeByNum(row.cast_mut_ptr(), column, &mut is_null).value() as u32
+            };
+            prepared.push((number(1), number(5)));
+        }
+        pg_sys::FreeExprContext(result.econtext, true);
+    }
+    prepared
+}
+
+/// The horizon for a consumer that has read the rows up to this position.
+pub(crate) fn horizon_after(position: Option<Ulid>) -> Result<Ulid, Error> {
+    let position = position.ok_or_else(|| error::null_position())?;
+    let horizon = horizon()?;
+    let last_time = shmem::last_time();
+    let mut time = last_time.load(Ordering::Relaxed);
+    // The snapshot may have been asked before, so that the order has not advanced to the clock.
+    if !ordered::reaches(time, position) {
+        time = ordered::advance(last_time, clock()?).map_err(|_| error::ordered_time())?;
+    }
+    if ordered::reaches(time, position) {
+        Ok(horizon)
+    } else {
+        Err(error::ahead_of_order(position, timestamp(time)))
+    }
+}
+
+/// The time from which the running transaction of a process holds the horizon of its database; null
+/// if it does not.
+pub(crate) fn since_of_process(pid: i32) -> Option<TimestampTz> {
+    let since = shmem::shared()?.since_of_process(pid as u64);
+    since.map(timestamp)
+}
+
+/// The time from which a prepared transaction holds the horizon of its database; null if it does
+/// not. One from before the order began on this server may have generated any ids.
 pub(crate) fn since_of_prepared(xid: TransactionId) -> Option<TimestampTz> {
-    let (shared, first) = shmem::shared()?;
+    let shared = shmem::shared()?;
     // SAFETY: any number will do.
     let (next, process) = unsafe {
         (
@@ -219,18 +271,18 @@ pub(crate) fn since_of_prepared(xid: TransactionId) -> Option<TimestampTz> {
             pg_sys::BackendXidGetPid(xid),
         )
     };
-    let age = (next as u32).wrapping_sub(xid.into_inner());
-    let full_xid = next.wrapping_sub(age.into());
+    let full_xid = with_epoch(xid.into_inner(), next);
     if process != 0 || !is_in_progress(full_xid) {
         return None;
     }
+    let is_earlier = shared.first().is_none_or(|first| full_xid < first);
     let since = shared.since_of_prepared(full_xid);
-    since.or((full_xid < first).then_some(0)).map(timestamp)
+    since.or(is_earlier.then_some(0)).map(timestamp)
 }
 
 /// Lets ordered ids continue from the clock.
 pub(crate) fn reset() {
-    if let Some((shared, _)) = shmem::shared() {
+    if let Some(shared) = shmem::shared() {
         return shared.reset();
     }
     // What another layout knows of running transactions would be later than their next ids.
@@ -238,21 +290,15 @@ pub(crate) fn reset() {
     shmem::last_time().store(0, Ordering::Relaxed);
 }
 
-/// Whether a transaction, prepared or not, is running.
+/// Whether a transaction, prepared or not, is running. Without its epoch, PostgreSQL takes an xid
+/// that is older than 2^31 transactions for one in the future, which is running.
 fn is_in_progress(xid: u64) -> bool {
     // SAFETY: any number will do.
     unsafe {
-        pg_sys::TransactionIdIsInProgress(without_epoch(xid))
-            && is_recent(xid, pg_sys::ReadNextFullTransactionId().value)
+        pg_sys::ReadNextFullTransactionId()
+            .value
+            .saturating_sub(xid)
+            <= 1 << 31
+            && pg_sys::TransactionIdIsInProgress(TransactionId::from_inner(xid as u32))
     }
-}
-
-/// Whether PostgreSQL can compare the xid without its epoch. It takes that of an older transaction
-/// for one in the future, which is running.
-fn is_recent(xid: u64, next: u64) -> bool {
-    next.saturating_sub(xid) <= 1 << 31
-}
-
-fn without_epoch(xid: u64) -> TransactionId {
-    TransactionId::from_inner(xid as u32)
 }

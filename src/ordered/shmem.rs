@@ -13,16 +13,22 @@ use std::ffi::CStr;
 #[cfg(not(any(feature = "pg15", feature = "pg16")))]
 use std::ffi::c_void;
 use std::ptr::null_mut;
+use std::slice::from_raw_parts;
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering, fence};
+use std::time::Duration;
 
-use pg_ulid::ordered::horizon::{self, Slot, State};
+use pg_ulid::ordered::horizon::{Place, Slot, State};
+use pg_ulid::ordered::{self, horizon};
+use pg_ulid::since_epoch;
 use pgrx::pg_sys::{self, MaxBackends, max_prepared_xacts};
+
+use crate::datum::POSTGRES_EPOCH_MS;
 
 /// The name of the memory in the server. It never changes: another name would begin another order.
 const NAME: &CStr = c"ulid_ordered_time";
 
-/// The number of the layout of the segment: another one with each change of [`Segment`], `Slot` or
-/// `Entry`.
+/// The number of the layout of the segment: another one with each change of it, [`State`], [`Slot`]
+/// or [`Place`].
 const LAYOUT: u64 = 1;
 
 /// In place of that number: there is no horizon until the server starts again, since some process
@@ -41,21 +47,14 @@ struct Header {
     _unused: [u64; 5],
 }
 
-/// The segment begins with this. The slots of the processes follow, then those of prepared
-/// transactions.
-#[repr(C, align(64))]
-struct Segment {
-    state: State,
-    /// The first xid that can have been assigned after the memory was there; zero as long as that
-    /// is not known.
-    first: AtomicU64,
-}
+/// The number of transactions that a process remembers. A query that asks late for the horizon has
+/// none if a process has run more transactions since its snapshot was taken.
+const TRANSACTIONS: usize = 128;
 
-/// A process remembers this many transactions.
-pub(crate) type Shared = horizon::Shared<'static, 8>;
+pub(crate) type Shared = horizon::Shared<'static, TRANSACTIONS>;
 
 static HEADER: AtomicPtr<Header> = AtomicPtr::new(null_mut());
-static SEGMENT: AtomicPtr<Segment> = AtomicPtr::new(null_mut());
+static SEGMENT: AtomicPtr<State> = AtomicPtr::new(null_mut());
 
 /// The time of the last ordered id, attached at its first use in this process. The postmaster runs
 /// no SQL, so it never attaches it.
@@ -77,10 +76,9 @@ fn header() -> &'static Header {
     unsafe { &*header }
 }
 
-/// The shared memory, attached at its first use in this process, and the first xid that can have
-/// been assigned after it was there, which only a standby does not know. `None` if libraries of
-/// several layouts use the memory: there is no horizon then, until the server starts again.
-pub(crate) fn shared() -> Option<(Shared, u64)> {
+/// The shared memory, attached at its first use in this process. `None` if libraries of several
+/// layouts use the memory: there is no horizon then, until the server starts again.
+pub(crate) fn shared() -> Option<Shared> {
     let header = header();
     let layout = header
         .layout
@@ -92,25 +90,77 @@ pub(crate) fn shared() -> Option<(Shared, u64)> {
     if segment.is_null() {
         return None;
     }
-    // SAFETY: what is attached lasts as long as the process, and has as many slots behind it.
-    unsafe {
-        let first = &(*segment).first;
-        // The memory of a standby is older than the prepared transactions that it has when it
-        // becomes a primary.
-        if first.load(Ordering::Relaxed) == 0 && !pg_sys::RecoveryInProgress() {
-            let next = pg_sys::ReadNextFullTransactionId().value;
-            let _ = first.compare_exchange(0, next, Ordering::Relaxed, Ordering::Relaxed);
-        }
-        let processes = segment.add(1).cast();
-        let (backends, prepared) = slots();
-        let shared = Shared {
+    let (backends, places) = counts();
+    // SAFETY: what is attached lasts as long as the process, and has these arrays behind it.
+    let shared = unsafe {
+        let last_ended = segment.add(1).cast::<AtomicU64>();
+        let prepared = last_ended.add(backends);
+        let processes = prepared.add(places).cast::<Slot<TRANSACTIONS>>();
+        Shared {
             last_time: &header.last_time,
-            state: &(*segment).state,
-            processes: std::slice::from_raw_parts(processes, backends),
-            prepared: std::slice::from_raw_parts(processes.add(backends).cast(), prepared),
-        };
-        Some((shared, first.load(Ordering::Relaxed)))
+            state: &*segment,
+            last_ended: from_raw_parts(last_ended, backends),
+            processes: from_raw_parts(processes, backends),
+            prepared: from_raw_parts(prepared, places),
+            places: from_raw_parts(processes.add(backends).cast::<Place>(), places),
+        }
+    };
+    if shared.first().is_none() {
+        begin(shared);
     }
+    Some(shared)
+}
+
+/// Lets the order begin once the server is no standby: after the promotion, or after a restart.
+#[cold]
+fn begin(shared: Shared) {
+    // SAFETY: a backend may call these.
+    let next = unsafe {
+        if pg_sys::RecoveryInProgress() {
+            return;
+        }
+        pg_sys::ReadNextFullTransactionId().value
+    };
+    // An error of the clock is raised where it is read for an id.
+    if let Ok(clock) = since_epoch().and_then(ordered::clock) {
+        let earlier = time_of_earlier_order();
+        let is_behind = clock < earlier;
+        shared.begin(
+            if is_behind {
+                earlier + ordered::SECOND
+            } else {
+                0
+            },
+            next,
+        );
+    }
+}
+
+/// The time of an earlier order of this cluster, as far as PostgreSQL knows one. Its last ids may
+/// be a second later, as a checkpoint has whole seconds, and commits are not written in the order
+/// of their times.
+///
+/// - After a promotion: the time of the last commit that was replayed. An id is older than the
+///   commit of its transaction.
+/// - After a restart: the time of the last checkpoint, which was taken at the shutdown.
+///
+/// An order that was ahead of its clock is not covered. Nor is a crash: its checkpoint has the time
+/// of the recovery.
+fn time_of_earlier_order() -> u64 {
+    // SAFETY: a backend may call these. The file is palloc'd.
+    let (commit, checkpoint) = unsafe {
+        let read_control_file = || {
+            let mut is_intact = false;
+            let file = pg_sys::get_controlfile(pg_sys::DataDir, &mut is_intact);
+            is_intact.then(|| (*file).checkPointCopy.time)
+        };
+        // It may be read while it is written.
+        let checkpoint = (0..10).find_map(|_| read_control_file());
+        (pg_sys::GetLatestXTime(), checkpoint.unwrap_or(0))
+    };
+    let commit_ms = commit.div_euclid(1000) + POSTGRES_EPOCH_MS;
+    let ms = commit_ms.max(checkpoint.saturating_mul(1000));
+    ordered::clock(Duration::from_millis(ms as u64)).unwrap_or(0)
 }
 
 /// This process generates ids without entries, so there is no horizon until the server starts
@@ -127,24 +177,29 @@ pub(crate) fn is_tracked() -> bool {
     header().layout.load(Ordering::Acquire) == LAYOUT
 }
 
-/// How many slots there are: of processes, and of prepared transactions. Each process can be
-/// preparing one.
-fn slots() -> (usize, usize) {
+/// The number of slots of processes, and of places of prepared transactions.
+fn counts() -> (usize, usize) {
     // SAFETY: they are set before the first process of the server starts.
     let (backends, prepared) = unsafe { (MaxBackends as usize, max_prepared_xacts as usize) };
-    (backends, prepared + backends)
+    let places = if prepared == 0 {
+        0
+    } else {
+        prepared + backends
+    };
+    (backends, places)
 }
 
 /// The segment, attached at its first use in this process; null if it cannot be attached any more.
 /// The first process that asks for it creates it. If two do, one of them destroys its own.
-fn attached_segment(handle: &AtomicU64) -> *mut Segment {
+fn attached_segment(handle: &AtomicU64) -> *mut State {
     let attached = SEGMENT.load(Ordering::Relaxed);
     if !attached.is_null() {
         return attached;
     }
-    let (backends, prepared) = slots();
-    let size =
-        size_of::<Segment>() + size_of::<Slot<8>>() * backends + size_of::<Slot<1>>() * prepared;
+    let (backends, places) = counts();
+    let size = size_of::<State>()
+        + backends * (size_of::<AtomicU64>() + size_of::<Slot<TRANSACTIONS>>())
+        + places * (size_of::<AtomicU64>() + size_of::<Place>());
     // SAFETY: the segment has this size, and nobody else has it before its handle is known. Pinned,
     // it stays until the server stops, and mapped until this process ends.
     unsafe {

@@ -389,7 +389,7 @@ $sql->("ROLLBACK PREPARED 'holder'");
 is($holds->($xid), '', 'until it ends');
 
 $old->query('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1');
-$asks->query("INSERT INTO event (kind) VALUES ('newer')") for 1 .. 20;
+$asks->query("INSERT INTO event (kind) VALUES ('newer')") for 1 .. 140;
 is($old->query('SELECT ulid_ordered_horizon()'),
     $zero, 'nothing is proven for a snapshot that is too old');
 isnt($old->query('COMMIT; SELECT ulid_ordered_horizon()'), $zero, 'the next one is younger');

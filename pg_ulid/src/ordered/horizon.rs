@@ -1,12 +1,42 @@
-//! The horizon of ordered ids, for whoever follows a growing table: each row whose id is less is
-//! visible to a snapshot of the server, and so to every later one, or never will be.
+//! The horizon of ordered ids: the id below which no new row can appear to a snapshot of
+//! PostgreSQL, nor to a later one.
 //!
-//! An id is older than the moment when its row becomes visible, and transactions do not end in the
-//! order of their ids. So a transaction opens an [`Entry`] before its first id, with a time that
-//! all its ids are greater than, and closes it with its number after the server has ended it. The
-//! horizon is the least of these times, of the transactions whose rows the snapshot does not see. A
-//! closed entry stays until its process needs the place, since a snapshot may be older than the end
-//! of its transaction; then the process's [`Slot`] remembers the number alone.
+//! A row appears when its transaction commits, and transactions do not commit in the order of their
+//! ids. So a transaction writes an [`Entry`] to shared memory before its first id: `since`, a time
+//! that all its ids are greater than. XactCallback closes the entry with the xid, after the
+//! transaction has left the ProcArray. A reader takes a time from the order, and then the minimum
+//! of this time and of `since` of each transaction that is running according to its snapshot.
+//!
+//! Three transactions and a reader, with times in milliseconds:
+//!
+//! | time | xid 7 | xid 8 | xid 9 | the reader |
+//! |---|---|---|---|---|
+//! | 10 | opens its entry: since 10 | | | |
+//! | 11 | id 11 | | | |
+//! | 12 | | opens its entry: since 12 | | |
+//! | 13 | | id 13 | | |
+//! | 14 | | commits, entry: xid 8 | | |
+//! | 15 | | | | snapshot: `xmin` 7, `xmax` 9, `xip` 7 |
+//! | 16 | commits, entry: xid 7 | | | |
+//! | 17 | | | | takes the time 17 |
+//! | 18 | | | opens its entry: since 18 | |
+//! | 19 | | | id 19 | reads the entries |
+//!
+//! Xid 7 is in `xip`: the reader does not see the row of id 11, although it is committed by now. So
+//! the entry counts, and the horizon is 10. Xid 8 is not running according to the snapshot. The
+//! reader sees its row, but leaves id 13 to the next poll. The entry of xid 9 is open, but took a
+//! later time than the reader. It makes no difference whether the reader sees it.
+//!
+//! What this relies on in PostgreSQL:
+//! - `xact.c`: `CommitTransaction` and `AbortTransaction` call `ProcArrayEndTransaction` before the
+//!   XactCallbacks of `XACT_EVENT_COMMIT` and `XACT_EVENT_ABORT`. `PrepareTransaction` calls those
+//!   of `XACT_EVENT_PREPARE` when the dummy PGPROC of the prepared transaction is in the ProcArray,
+//!   and before `PostPrepare_Twophase` lets anybody end it. A process that exits calls
+//!   `AbortOutOfAnyTransaction`.
+//! - `procarray.c`: `GetSnapshotData` takes each xid of the ProcArray from `xmin` on into `xip`,
+//!   also those of prepared transactions, except for subtransactions. It holds the lock that
+//!   `ProcArrayEndTransaction` takes.
+//! - `snapmgr.c`: `XidInMVCCSnapshot` compares with `xmin` and `xmax`, and then searches `xip`.
 //!
 //! This module is public for the extension alone, and exempt from semantic versioning.
 
@@ -14,147 +44,175 @@ use crate::Error;
 use crate::ordered::{self, FRACTION_BITS};
 use crate::sync::{AtomicU64, Ordering, fence};
 
-/// Stands for the number of a transaction that has not ended. Zero stands for one of which nothing
-/// will be seen.
+/// Stands for the xid of a transaction that has not ended. Zero stands for none.
 const OPEN: u64 = u64::MAX;
 
-/// A transaction, in memory that all processes share. All zeros are an empty entry.
+/// Marks the xid of the transaction that last had a place, once the place is reserved for the next.
+const RESERVED: u64 = 1 << 63;
+
+/// A transaction that has made ordered ids. All zeros are an empty entry.
 #[derive(Debug, Default)]
 #[repr(C)]
 pub struct Entry {
     /// All its ids are greater.
     since: AtomicU64,
+    database: AtomicU64,
+    /// The xid once the transaction has ended; zero if it has no rows, or was prepared.
     transaction: AtomicU64,
 }
 
-impl Entry {
-    /// The server has ended the transaction, which has this number: zero if its rows will never be
-    /// visible, or if it was prepared and has an entry as such.
-    #[inline]
-    pub fn close(&self, transaction: u64) {
-        self.transaction.store(transaction, Ordering::Release);
-    }
-
-    /// Opens the entry. The clock may read anything.
-    fn open(&self, last_time: &AtomicU64, clock: u64) {
-        // The order moves on to the clock, so that the horizon does not fall back to its last id,
-        // however old that is. At the end of time there is no next id.
-        let since = ordered::advance(last_time, clock).unwrap_or(u64::MAX);
-        self.since.store(since, Ordering::Release);
-        self.transaction.store(OPEN, Ordering::Release);
-        // Whoever advances the order after an id of this transaction sees the entry. So does who
-        // resets it, or else this does not see the order that was before.
-        fence(Ordering::SeqCst);
-        if last_time.load(Ordering::Relaxed) < since {
-            self.since.store(0, Ordering::Release);
-            // Whoever advances the order after an id of this transaction sees this, too.
-            fence(Ordering::Release);
-        }
-    }
-}
-
-/// The last `N` transactions of a process, one after the other, or a prepared transaction. All
-/// zeros are an empty slot.
+/// The last `N` transactions of a process that have rows. All zeros are an empty slot.
+///
+/// A process runs one transaction after the other. So their xids increase, and a snapshot that sees
+/// one of them as ended sees all earlier ones as ended. This also holds if another process takes
+/// the slot. Prepared transactions may end in any order, and leave the slot.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Slot<const N: usize> {
-    /// The last transaction whose entry has been overwritten, which ended after all of those
-    /// before.
+    /// The xid of the last entry that was overwritten.
     forgotten: AtomicU64,
-    /// The process that has the slot, which alone uses what follows.
     pid: AtomicU64,
-    next: AtomicU64,
+    /// The number of entries until now; the last is at this number - 1, modulo N.
+    count: AtomicU64,
+    /// The index of the place that is reserved, plus 1; zero if none is.
+    reserved: AtomicU64,
     entries: [Entry; N],
 }
 
 impl<const N: usize> Default for Slot<N> {
     fn default() -> Self {
-        let [forgotten, pid, next] = Default::default();
+        let [forgotten, pid, count, reserved] = Default::default();
         Self {
             forgotten,
             pid,
-            next,
+            count,
+            reserved,
             entries: [(); N].map(|()| Entry::default()),
         }
     }
 }
 
 impl<const N: usize> Slot<N> {
-    /// Opens an entry for the present transaction of a process, before it makes an id with
+    fn entry(&self, number: u64) -> &Entry {
+        &self.entries[number as usize % N]
+    }
+
+    /// Writes the entry of the transaction that begins to make ids. `clock` need not be later than
     /// `last_time`.
-    pub fn open(&self, pid: u64, last_time: &AtomicU64, clock: u64) -> &Entry {
-        let next = self.next.load(Ordering::Relaxed);
-        self.next.store(next + 1, Ordering::Relaxed);
-        self.pid.store(pid, Ordering::Relaxed);
-        let entry = &self.entries[next as usize % N];
-        self.forget(entry.transaction.load(Ordering::Relaxed));
+    fn open(&self, database: u64, last_time: &AtomicU64, clock: u64) -> &Entry {
+        let count = self.count.load(Ordering::Relaxed);
+        let last = count.wrapping_sub(1);
+        // An entry without rows is not worth remembering.
+        let is_free = count != 0 && self.entry(last).transaction.load(Ordering::Relaxed) == 0;
+        let number = if is_free { last } else { count };
+        let entry = self.entry(number);
+        // In this order: a reader that finds a field overwritten finds the xid in `forgotten`.
+        remember(&self.forgotten, entry.transaction.load(Ordering::Relaxed));
         entry.transaction.store(0, Ordering::Release);
-        entry.open(last_time, clock);
+        entry.database.store(database, Ordering::Release);
+        // The order advances to the clock, so that `since` is not as old as the last id. At the end
+        // of time there is no next id.
+        let since = ordered::advance(last_time, clock).unwrap_or(u64::MAX);
+        entry.since.store(since, Ordering::Release);
+        entry.transaction.store(OPEN, Ordering::Release);
+        self.count.store(number + 1, Ordering::Release);
         entry
     }
 
-    /// Whoever sees that the entry of this transaction is overwritten sees that it is forgotten.
-    fn forget(&self, transaction: u64) {
-        if transaction != 0 {
-            self.forgotten.store(transaction, Ordering::Release);
+    /// The minimum of `since` of the running transactions of a database; zero if it is not known.
+    fn horizon(&self, database: u64, is_running: &impl Fn(u64) -> bool) -> u64 {
+        let least = self.least(database, is_running);
+        // Read `forgotten` last: an entry that was overwritten meanwhile has left its xid there. It
+        // may be of any database.
+        if is_running(self.forgotten.load(Ordering::Acquire)) {
+            0
+        } else {
+            least
         }
     }
 
-    /// A time that the ids of all transactions of this slot that are running are greater than.
-    fn horizon(&self, is_running: &impl Fn(u64) -> bool) -> u64 {
-        let least = self.least(is_running);
-        // What has been overwritten meanwhile is forgotten by now.
-        if self.forgot(is_running) { 0 } else { least }
-    }
-
-    /// The least time of the entries.
-    fn least(&self, is_running: &impl Fn(u64) -> bool) -> u64 {
-        let running = self.entries.iter().filter(|entry| {
+    fn least(&self, database: u64, is_running: &impl Fn(u64) -> bool) -> u64 {
+        let count = self.count.load(Ordering::Acquire);
+        let mut least = u64::MAX;
+        for number in (count.saturating_sub(N as u64)..count).rev() {
+            let entry = self.entry(number);
             let transaction = entry.transaction.load(Ordering::Acquire);
-            transaction == OPEN || transaction != 0 && is_running(transaction)
-        });
-        running
-            .map(|entry| entry.since.load(Ordering::Acquire))
-            .min()
-            .unwrap_or(u64::MAX)
-    }
-
-    /// Whether there were others that are running.
-    fn forgot(&self, is_running: &impl Fn(u64) -> bool) -> bool {
-        let forgotten = self.forgotten.load(Ordering::Acquire);
-        forgotten != 0 && is_running(forgotten)
-    }
-}
-
-impl Slot<1> {
-    /// Takes the slot for a transaction that is about to be prepared and still has the entry of its
-    /// process, unless the transaction that last had the slot is running.
-    fn prepare(&self, transaction: u64, process: &Entry, is_running: impl Fn(u64) -> bool) -> bool {
-        let [entry] = &self.entries;
-        let last = entry.transaction.load(Ordering::Acquire);
-        let is_taken = last != OPEN
-            && (last == 0 || !is_running(last))
-            && entry
-                .transaction
-                .compare_exchange(last, OPEN, Ordering::AcqRel, Ordering::Relaxed)
-                .is_ok();
-        if is_taken {
-            self.forget(last);
-            entry
-                .since
-                .store(process.since.load(Ordering::Acquire), Ordering::Release);
-            // A reset changes the times of processes first.
-            fence(Ordering::SeqCst);
-            if process.since.load(Ordering::Acquire) == 0 {
-                entry.since.store(0, Ordering::Release);
+            if transaction == 0 {
+                continue;
             }
-            entry.close(transaction);
+            // All earlier ones have ended, too.
+            if !is_running(transaction) {
+                break;
+            }
+            if entry.database.load(Ordering::Acquire) == database {
+                least = least.min(entry.since.load(Ordering::Acquire));
+            }
         }
-        is_taken
+        least
     }
 }
 
-/// What the processes share besides the last time and the slots. All zeros are the first state.
+/// The place of a prepared transaction, whose xid is in [`Shared::prepared`]. All zeros are an
+/// empty place.
+///
+/// A place is reserved only if the transaction that has it has ended. So a snapshot that sees this
+/// one as ended sees all earlier ones of the place as ended.
+#[derive(Debug, Default)]
+#[repr(C)]
+pub struct Place {
+    /// The xid of the transaction that had the place before.
+    forgotten: AtomicU64,
+    since: AtomicU64,
+    database: AtomicU64,
+}
+
+impl Place {
+    /// Copies the entry of a transaction that has been prepared, and is still open.
+    fn fill(&self, prepared: &AtomicU64, transaction: u64, entry: &Entry) {
+        // In this order, as in an entry.
+        let last = prepared.load(Ordering::Relaxed) & !RESERVED;
+        remember(&self.forgotten, last);
+        self.database
+            .store(entry.database.load(Ordering::Relaxed), Ordering::Release);
+        self.since
+            .store(entry.since.load(Ordering::Acquire), Ordering::Release);
+        // Pairs with the second fence of `start_again`: either that zeroes this `since` afterwards,
+        // or the load sees that it has zeroed the one of the entry.
+        fence(Ordering::SeqCst);
+        if entry.since.load(Ordering::Acquire) == 0 {
+            self.since.store(0, Ordering::Release);
+        }
+        prepared.store(transaction, Ordering::Release);
+    }
+
+    /// `since` if this is the database; zero if it is not known.
+    fn horizon(&self, database: u64, is_running: &impl Fn(u64) -> bool) -> u64 {
+        let least = self.least(database);
+        // Read it last, as in a slot.
+        if is_running(self.forgotten.load(Ordering::Acquire)) {
+            0
+        } else {
+            least
+        }
+    }
+
+    fn least(&self, database: u64) -> u64 {
+        if self.database.load(Ordering::Acquire) == database {
+            self.since.load(Ordering::Acquire)
+        } else {
+            u64::MAX
+        }
+    }
+}
+
+fn remember(forgotten: &AtomicU64, transaction: u64) {
+    if transaction != 0 {
+        forgotten.store(transaction, Ordering::Release);
+    }
+}
+
+/// What the processes share besides the last time, the slots and the places. All zeros are the
+/// first state.
 #[derive(Debug, Default)]
 #[repr(C)]
 pub struct State {
@@ -162,91 +220,222 @@ pub struct State {
     resetting: AtomicU64,
     /// The millisecond of the clock in which a horizon last went ahead of it.
     stepped: AtomicU64,
-    /// Where the next transaction to be prepared looks for a slot.
-    next: AtomicU64,
+    /// Where the next search for a free place starts.
+    next_place: AtomicU64,
+    /// The next xid when the order began on this server; zero before that, and during recovery.
+    first: AtomicU64,
 }
 
 /// All that the processes share of one order.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub struct Shared<'memory, const N: usize> {
     /// The time of the last id.
     pub last_time: &'memory AtomicU64,
     /// The state of the order.
     pub state: &'memory State,
+    /// For each process, [`OPEN`], or the xid of its last transaction that has rows; close
+    /// together, as most processes are idle.
+    pub last_ended: &'memory [AtomicU64],
     /// The slots of the processes.
     pub processes: &'memory [Slot<N>],
-    /// The slots of prepared transactions: more than can be prepared or going to be at once.
-    pub prepared: &'memory [Slot<1>],
+    /// For each place, the xid of its transaction.
+    pub prepared: &'memory [AtomicU64],
+    /// As many as transactions can be prepared, and one more for each process; or none, if none can
+    /// be prepared.
+    pub places: &'memory [Place],
 }
 
-impl<const N: usize> Shared<'_, N> {
-    /// Gives a slot to a transaction that is going to be prepared and has this entry of its
-    /// process. A slot that was given back is not the next one to be given, so that what it forgets
-    /// is old.
-    pub fn prepare(self, transaction: u64, process: &Entry, is_running: impl Fn(u64) -> bool) {
-        let next =
-            || self.state.next.fetch_add(1, Ordering::Relaxed) as usize % self.prepared.len();
-        while !self.prepared[next()].prepare(transaction, process, &is_running) {}
+impl<const N: usize> Clone for Shared<'_, N> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<const N: usize> Copy for Shared<'_, N> {}
+
+/// The open entry of a transaction, in the memory of its process.
+#[derive(Clone, Copy, Debug)]
+pub struct Running<'memory> {
+    entry: &'memory Entry,
+    last_ended: &'memory AtomicU64,
+    /// What `last_ended` was.
+    before: u64,
+    /// The index of the reserved place plus 1.
+    reserved: &'memory AtomicU64,
+    prepared: &'memory [AtomicU64],
+    places: &'memory [Place],
+}
+
+impl Running<'_> {
+    /// All ids of the transaction are greater than this time.
+    pub fn since(&self) -> u64 {
+        self.entry.since.load(Ordering::Relaxed)
     }
 
-    /// The horizon, as a time like the last one: advances that to the clock, and returns a time
-    /// that each id made from now on is greater than, and also each id of a transaction that is
-    /// running, as the snapshot sees it.
+    /// Closes the entry. The transaction has left the ProcArray, and has this xid: zero if it has
+    /// no rows.
+    pub fn end(&self, transaction: u64) {
+        self.entry.transaction.store(transaction, Ordering::Release);
+        let last = if transaction == 0 {
+            // Zero would hide the transaction before this one.
+            self.before
+        } else {
+            transaction
+        };
+        self.last_ended.store(last, Ordering::Release);
+    }
+
+    /// Moves the entry to the reserved place. The transaction has been prepared, with this xid: it
+    /// is in the ProcArray, and nobody can end it yet.
+    pub fn prepare(&self, transaction: u64) {
+        let index = self.reserved.swap(0, Ordering::Relaxed).wrapping_sub(1) as usize;
+        // `open` has reserved one, since transactions can be prepared.
+        if let (Some(prepared), Some(place)) = (self.prepared.get(index), self.places.get(index)) {
+            place.fill(prepared, transaction, self.entry);
+        }
+        // Readers look at places last. So they find the transaction here or there.
+        self.end(0);
+    }
+}
+
+impl<'memory, const N: usize> Shared<'memory, N> {
+    /// Lets the order begin on this server, unless it has begun: after this time, and with this
+    /// next xid.
+    pub fn begin(self, after: u64, next: u64) {
+        self.last_time.fetch_max(after, Ordering::Relaxed);
+        // Release: a process that sees `first` draws later times.
+        let first = &self.state.first;
+        let _ = first.compare_exchange(0, next, Ordering::Release, Ordering::Relaxed);
+    }
+
+    /// The next xid when the order began on this server; none before that.
+    pub fn first(self) -> Option<u64> {
+        Some(self.state.first.load(Ordering::Acquire)).filter(|&first| first != 0)
+    }
+
+    /// Opens an entry for a transaction, before its first id. None if the process has no slot.
+    ///
+    /// It reserves the place for the case that the transaction is prepared. Later, an error would
+    /// come too late; and before `XACT_EVENT_PREPARE`, the callback of another extension may still
+    /// make the first id. `is_in_progress` is asked whether the transaction of a place is running.
+    pub fn open(
+        self,
+        process: usize,
+        pid: u64,
+        database: u64,
+        clock: u64,
+        is_in_progress: impl Fn(u64) -> bool,
+    ) -> Option<Running<'memory>> {
+        let slot = self.processes.get(process)?;
+        let last_ended = self.last_ended.get(process)?;
+        if slot.reserved.load(Ordering::Relaxed) == 0 && !self.places.is_empty() {
+            let index = self.reserve(is_in_progress);
+            slot.reserved.store(index as u64 + 1, Ordering::Relaxed);
+        }
+        slot.pid.store(pid, Ordering::Relaxed);
+        let before = last_ended.load(Ordering::Relaxed);
+        let entry = slot.open(database, self.last_time, clock);
+        last_ended.store(OPEN, Ordering::Release);
+        // Pairs with the fence of `horizon`: a reader whose time is later than an id of ours sees
+        // the entry. Pairs with the first fence of `start_again`, too: either that zeroes `since`
+        // afterwards, or the load sees the reset.
+        fence(Ordering::SeqCst);
+        if self.last_time.load(Ordering::Relaxed) < entry.since.load(Ordering::Relaxed) {
+            entry.since.store(0, Ordering::Release);
+            // A reader whose time is later than an id of ours sees this, too.
+            fence(Ordering::Release);
+        }
+        Some(Running {
+            entry,
+            last_ended,
+            before,
+            reserved: &slot.reserved,
+            prepared: self.prepared,
+            places: self.places,
+        })
+    }
+
+    /// Reserves a place whose transaction has ended. There is one: each process reserves at most
+    /// one.
+    ///
+    /// A reservation hides nothing: an older snapshot may not see that the transaction has ended. A
+    /// place that became free is not the next to be reserved, so what it forgets is old.
+    fn reserve(self, is_in_progress: impl Fn(u64) -> bool) -> usize {
+        loop {
+            let next = self.state.next_place.fetch_add(1, Ordering::Relaxed);
+            let index = next as usize % self.prepared.len();
+            let prepared = &self.prepared[index];
+            let last = prepared.load(Ordering::Acquire);
+            let is_taken = last & RESERVED != 0 || last != 0 && is_in_progress(last);
+            if !is_taken
+                && prepared
+                    .compare_exchange(last, last | RESERVED, Ordering::AcqRel, Ordering::Relaxed)
+                    .is_ok()
+            {
+                return index;
+            }
+        }
+    }
+
+    /// The horizon of a snapshot, in a database, as a time like the last one. Advances the last
+    /// time to the clock. Zero if the snapshot is too old, or during a reset.
     ///
     /// # Errors
     /// Those of [`ordered::next`].
-    pub fn horizon(self, clock: u64, is_running: impl Fn(u64) -> bool) -> Result<u64, Error> {
-        // Who makes an id before this has its entry already; whose entry is not seen here makes
-        // greater ones.
+    pub fn horizon(
+        self,
+        database: u64,
+        clock: u64,
+        is_running: impl Fn(u64) -> bool,
+    ) -> Result<u64, Error> {
+        // An id that is not greater was preceded by its entry, which is seen after the fence.
         let drawn = self.draw(clock)?;
         fence(Ordering::SeqCst);
-        // Transactions that make ids less than what their entries say, until a reset has reached
-        // these.
+        // Running transactions make ids that are less than `since` until the reset has zeroed it.
         if self.state.resetting.load(Ordering::Acquire) != 0 {
             return Ok(0);
         }
-        // A transaction that is prepared meanwhile is found in the later slots.
-        let processes = self
-            .processes
-            .iter()
-            .map(|slot| slot.horizon(&is_running))
-            .fold(drawn, u64::min);
-        Ok(self
-            .prepared
-            .iter()
-            .map(|slot| slot.horizon(&is_running))
-            .fold(processes, u64::min))
+        let is_running =
+            |transaction| transaction != 0 && (transaction == OPEN || is_running(transaction));
+        let mut horizon = drawn;
+        for (last_ended, slot) in self.last_ended.iter().zip(self.processes) {
+            if is_running(last_ended.load(Ordering::Acquire)) {
+                horizon = horizon.min(slot.horizon(database, &is_running));
+            }
+        }
+        // Last: a transaction that is prepared meanwhile fills its place before it closes its
+        // entry.
+        for (prepared, place) in self.prepared.iter().zip(self.places) {
+            if is_running(prepared.load(Ordering::Acquire) & !RESERVED) {
+                horizon = horizon.min(place.horizon(database, &is_running));
+            }
+        }
+        Ok(horizon)
     }
 
-    /// Advances the last time to the clock. If it is ahead of that, the horizon, which is a whole
-    /// millisecond, would stand still: it takes the next millisecond, but for only half of the time
-    /// that passes, so the clock catches up.
+    /// Advances the last time to the clock. If it is ahead of the clock, the horizon would stand
+    /// still, because it is a whole millisecond. Then it takes the next millisecond, for half of
+    /// the time that passes, so that the clock catches up.
     fn draw(self, clock: u64) -> Result<u64, Error> {
-        let (next_ms, now_ms) = (
-            (self.last_time.load(Ordering::Relaxed) >> FRACTION_BITS) + 1,
-            clock >> FRACTION_BITS,
-        );
+        let next_ms = (self.last_time.load(Ordering::Relaxed) >> FRACTION_BITS) + 1;
+        let now_ms = clock >> FRACTION_BITS;
         let stepped = &self.state.stepped;
-        let may_step = |&last: &u64| next_ms > now_ms + 1 && now_ms.abs_diff(last) >= 2;
-        let steps = Some(stepped.load(Ordering::Relaxed))
-            .filter(may_step)
-            .is_some_and(|last| {
-                stepped
-                    .compare_exchange(last, now_ms, Ordering::Relaxed, Ordering::Relaxed)
-                    .is_ok()
-            });
-        ordered::advance(
-            self.last_time,
-            if steps {
-                next_ms << FRACTION_BITS
-            } else {
-                clock
-            },
-        )
+        let last = stepped.load(Ordering::Relaxed);
+        let steps = next_ms > now_ms + 1
+            && now_ms.abs_diff(last) >= 2
+            && stepped
+                .compare_exchange(last, now_ms, Ordering::Relaxed, Ordering::Relaxed)
+                .is_ok();
+        let clock = if steps {
+            next_ms << FRACTION_BITS
+        } else {
+            clock
+        };
+        ordered::advance(self.last_time, clock)
     }
 
-    /// Lets the order begin again with the clock. The transactions that are running may make ids
-    /// after it that are less than what their entries say, so until they end, the horizon is zero.
+    /// Lets the order continue from the clock. Running transactions may then make ids that are less
+    /// than `since`. So the horizon of their database is zero until they end.
     pub fn reset(self) {
         self.state.resetting.fetch_add(1, Ordering::Relaxed);
         self.start_again();
@@ -254,44 +443,76 @@ impl<const N: usize> Shared<'_, N> {
     }
 
     fn start_again(self) {
-        fn forget_times<const M: usize>(slots: &[Slot<M>]) {
-            for entry in slots.iter().flat_map(|slot| &slot.entries) {
-                entry.since.store(0, Ordering::Release);
-            }
-        }
         self.last_time.swap(0, Ordering::AcqRel);
         fence(Ordering::SeqCst);
-        forget_times(self.processes);
+        for entry in self.processes.iter().flat_map(|slot| &slot.entries) {
+            entry.since.store(0, Ordering::Release);
+        }
         fence(Ordering::SeqCst);
-        forget_times(self.prepared);
+        for place in self.places {
+            place.since.store(0, Ordering::Release);
+        }
     }
 
-    /// The time from which the running transaction of a process holds the horizon; none if it does
-    /// not.
+    /// `since` of the running transaction of a process; none if it has no entry.
     pub fn since_of_process(self, pid: u64) -> Option<u64> {
-        let slots = self
-            .processes
-            .iter()
-            .filter(|slot| slot.pid.load(Ordering::Relaxed) == pid);
-        since(slots.flat_map(|slot| &slot.entries), OPEN)
+        let mut slots = self.last_ended.iter().zip(self.processes);
+        let (_, slot) = slots.find(|(last_ended, slot)| {
+            slot.pid.load(Ordering::Relaxed) == pid && last_ended.load(Ordering::Acquire) == OPEN
+        })?;
+        let last = slot.count.load(Ordering::Acquire).wrapping_sub(1);
+        Some(slot.entry(last).since.load(Ordering::Relaxed))
     }
 
-    /// The time from which a prepared transaction holds the horizon; none if it has no slot.
+    /// `since` of a prepared transaction; none if it has no place.
     pub fn since_of_prepared(self, transaction: u64) -> Option<u64> {
-        since(
-            self.prepared.iter().flat_map(|slot| &slot.entries),
-            transaction,
-        )
+        let of = |prepared: &AtomicU64| prepared.load(Ordering::Acquire) & !RESERVED;
+        let mut places = self.prepared.iter().zip(self.places);
+        let (_, place) = places.find(|(prepared, _)| of(prepared) == transaction)?;
+        Some(place.since.load(Ordering::Relaxed))
     }
 }
 
-fn since<'memory>(
-    mut entries: impl Iterator<Item = &'memory Entry>,
-    transaction: u64,
-) -> Option<u64> {
-    entries
-        .find(|entry| entry.transaction.load(Ordering::Acquire) == transaction)
-        .map(|entry| entry.since.load(Ordering::Relaxed))
+/// A snapshot that was not taken during recovery. So `xip` has each top-level transaction that it
+/// sees as running; entries have no others.
+#[derive(Clone, Copy, Debug)]
+pub struct Snapshot<'server> {
+    xmin: u64,
+    xmax: u64,
+    xip: &'server [u32],
+}
+
+impl<'server> Snapshot<'server> {
+    /// The snapshot with these fields. `next` is the full xid that was the next one at some time
+    /// after the snapshot was taken.
+    pub fn new(xmin: u32, xmax: u32, xip: &'server [u32], next: u64) -> Self {
+        Self {
+            xmin: with_epoch(xmin, next),
+            xmax: with_epoch(xmax, next),
+            xip,
+        }
+    }
+
+    /// Whether it sees a top-level transaction as running, by its full xid.
+    #[inline]
+    pub fn is_running(&self, transaction: u64) -> bool {
+        transaction >= self.xmax
+            || transaction >= self.xmin && self.xip.contains(&(transaction as u32))
+    }
+
+    /// The transactions from before this full xid that it sees as running.
+    pub fn running_before(&self, first: u64) -> impl Iterator<Item = u32> {
+        let (xip, xmax) = (if self.xmin < first { self.xip } else { &[] }, self.xmax);
+        xip.iter()
+            .copied()
+            .filter(move |&xid| with_epoch(xid, xmax) < first)
+            .chain((xmax..first).map(|transaction| transaction as u32))
+    }
+}
+
+/// The full xid of a transaction from before this one.
+pub fn with_epoch(xid: u32, next: u64) -> u64 {
+    next.wrapping_sub((next as u32).wrapping_sub(xid).into())
 }
 
 #[cfg(all(test, loom))]
@@ -309,101 +530,184 @@ mod tests {
     struct Memory {
         last_time: AtomicU64,
         state: State,
+        last_ended: [AtomicU64; 2],
         processes: [Slot<2>; 2],
-        prepared: [Slot<1>; 2],
+        prepared: [AtomicU64; 3],
+        places: [Place; 3],
     }
 
     impl Memory {
         fn order(&self) -> Shared<'_, 2> {
-            let Self {
-                last_time,
-                state,
-                processes,
-                prepared,
-            } = self;
             Shared {
-                last_time,
-                state,
-                processes,
-                prepared,
+                last_time: &self.last_time,
+                state: &self.state,
+                last_ended: &self.last_ended,
+                processes: &self.processes,
+                prepared: &self.prepared,
+                places: &self.places,
             }
         }
 
-        fn open(&self, process: usize, clock: u64) -> &Entry {
-            self.processes[process].open(process as u64 + 10, &self.last_time, clock)
+        /// Opens an entry in database 1.
+        fn open(&self, process: usize, clock: u64) -> Running<'_> {
+            self.open_in(1, process, clock, &[])
         }
 
-        /// The horizon of a snapshot that sees none of these transactions.
-        fn horizon(&self, running: &[u64]) -> u64 {
+        fn open_in(
+            &self,
+            database: u64,
+            process: usize,
+            clock: u64,
+            prepared: &[u64],
+        ) -> Running<'_> {
+            let is_in_progress = |transaction| prepared.contains(&transaction);
             self.order()
-                .horizon(CLOCK + 20, |transaction| running.contains(&transaction))
+                .open(
+                    process,
+                    process as u64 + 10,
+                    database,
+                    clock,
+                    is_in_progress,
+                )
+                .unwrap()
+        }
+
+        /// The horizon in database 1 of a snapshot that sees these transactions as running.
+        fn horizon(&self, running: &[u64]) -> u64 {
+            self.horizon_in(1, running)
+        }
+
+        fn horizon_in(&self, database: u64, running: &[u64]) -> u64 {
+            self.order()
+                .horizon(database, CLOCK + 20, |transaction| {
+                    running.contains(&transaction)
+                })
                 .unwrap()
         }
     }
 
     #[test]
-    fn the_horizon_is_the_least_time_of_the_transactions_that_a_snapshot_does_not_see() {
+    fn the_horizon_is_the_minimum_of_the_transactions_that_a_snapshot_sees_as_running() {
         let memory = Memory::default();
         let (a, b) = (memory.open(0, CLOCK), memory.open(1, CLOCK + 10));
+        assert_eq!(b.since(), CLOCK + 10);
         assert_eq!(memory.order().since_of_process(11), Some(CLOCK + 10));
         assert_eq!(memory.horizon(&[]), CLOCK);
-        a.close(7);
+        a.end(7);
         assert_eq!(memory.order().since_of_process(10), None);
         assert_eq!(
             [memory.horizon(&[7]), memory.horizon(&[])],
             [CLOCK, CLOCK + 10]
         );
-        b.close(0);
-        // It goes on with the clock, and no id comes after it that is less.
+        b.end(0);
+        // It advances with the clock, and no id comes after it that is less.
         assert_eq!(memory.horizon(&[]), CLOCK + 23);
         assert_eq!(ordered::advance(&memory.last_time, CLOCK), Ok(CLOCK + 24));
         memory.last_time.store(u64::MAX, Ordering::Relaxed);
-        assert!(memory.order().horizon(CLOCK, |_| false).is_err());
+        assert!(memory.order().horizon(1, CLOCK, |_| false).is_err());
+        assert!(memory.order().open(2, 12, 1, CLOCK, |_| false).is_none());
     }
 
     #[test]
-    fn nothing_is_proven_for_a_snapshot_that_is_older_than_what_is_remembered() {
+    fn a_transaction_counts_in_its_database_only() {
         let memory = Memory::default();
-        let run = |transaction| memory.open(0, CLOCK + transaction).close(transaction);
+        let (a, b) = (
+            memory.open_in(1, 0, CLOCK, &[]),
+            memory.open_in(2, 1, CLOCK + 10, &[]),
+        );
+        let horizons = |running| [1, 2, 3].map(|database| memory.horizon_in(database, running));
+        assert_eq!(horizons(&[]), [CLOCK, CLOCK + 10, CLOCK + 22]);
+        a.prepare(100);
+        b.end(101);
+        assert_eq!(horizons(&[100, 101]), [CLOCK, CLOCK + 10, CLOCK + 25]);
+        // The next process that has the slot is of another database.
+        memory.open_in(3, 1, CLOCK + 15, &[]).end(102);
+        assert_eq!(horizons(&[100, 101, 102]), [CLOCK, CLOCK + 10, CLOCK + 26]);
+    }
+
+    #[test]
+    fn a_snapshot_that_is_older_than_what_a_slot_remembers_has_no_horizon() {
+        let memory = Memory::default();
+        let run = |transaction| memory.open(0, CLOCK + transaction).end(transaction);
         [5, 6].into_iter().for_each(run);
         assert_eq!(
             [memory.horizon(&[5, 6]), memory.horizon(&[6])],
             [CLOCK + 5, CLOCK + 6]
         );
         [7, 0, 0].into_iter().for_each(run);
-        // Two of which nothing can be seen have the entries; the last that they have replaced is
-        // the seventh.
-        assert_eq!([memory.horizon(&[7]), memory.horizon(&[])], [0, CLOCK + 26]);
+        // Transactions without rows take one entry. It was that of the fifth and of the sixth.
+        assert_eq!(
+            [memory.horizon(&[6, 7]), memory.horizon(&[7])],
+            [0, CLOCK + 22]
+        );
+        assert_eq!(memory.horizon(&[]), CLOCK + 27);
     }
 
     #[test]
-    fn a_prepared_transaction_keeps_its_time_in_a_slot_that_is_free() {
+    fn a_prepared_transaction_has_a_place_until_another_one_takes_it() {
         let memory = Memory::default();
-        let prepare = |transaction, clock, running: &[u64]| {
-            let entry = memory.open(0, clock);
-            memory
-                .order()
-                .prepare(transaction, entry, |last| running.contains(&last));
-            entry.close(0);
+        let prepare = |transaction, clock, prepared: &[u64]| {
+            memory.open_in(1, 0, clock, prepared).prepare(transaction);
         };
         prepare(100, CLOCK, &[]);
         prepare(101, CLOCK + 5, &[100]);
+        prepare(102, CLOCK + 6, &[100, 101]);
         assert_eq!(
-            [memory.horizon(&[100, 101]), memory.horizon(&[101])],
+            [
+                memory.horizon(&[100, 101, 102]),
+                memory.horizon(&[101, 102])
+            ],
             [CLOCK, CLOCK + 5]
         );
         assert_eq!(memory.order().since_of_prepared(101), Some(CLOCK + 5));
-        prepare(102, CLOCK + 30, &[100]);
+        // Its place is the first that is free. While it is reserved, the last one still counts.
+        let running = memory.open_in(1, 0, CLOCK + 30, &[100, 102]);
+        assert_eq!(memory.horizon(&[101]), CLOCK + 5);
+        assert_eq!(memory.order().since_of_prepared(101), Some(CLOCK + 5));
+        running.end(0);
+        memory.open_in(1, 0, CLOCK + 40, &[]).prepare(103);
         assert_eq!(
-            [memory.horizon(&[100, 102]), memory.horizon(&[102])],
-            [CLOCK, CLOCK + 30]
-        );
-        prepare(103, CLOCK + 40, &[102]);
-        // In the slots of the second and of the first.
-        assert_eq!(
-            [memory.horizon(&[101]), memory.horizon(&[103])],
+            [memory.horizon(&[101, 103]), memory.horizon(&[103])],
             [0, CLOCK + 40]
         );
+        assert_eq!(memory.order().since_of_prepared(101), None);
+    }
+
+    #[test]
+    fn each_process_finds_a_place_when_as_many_are_prepared_as_can_be() {
+        let memory = Memory::default();
+        memory.open(0, CLOCK).prepare(100);
+        for process in [0, 1] {
+            memory.open_in(1, process, CLOCK + 1, &[100]).end(0);
+        }
+        memory.open_in(1, 1, CLOCK + 2, &[]).prepare(101);
+        assert_eq!(
+            [memory.horizon(&[100]), memory.horizon(&[101])],
+            [CLOCK, CLOCK + 3]
+        );
+    }
+
+    #[test]
+    fn where_none_can_be_prepared_there_are_no_places() {
+        let memory = Memory::default();
+        let order = Shared {
+            prepared: &[],
+            places: &[],
+            ..memory.order()
+        };
+        let running = order.open(0, 10, 1, CLOCK, |_| false).unwrap();
+        running.prepare(100);
+        assert_eq!(order.horizon(1, CLOCK, |_| true), Ok(CLOCK + 1));
+    }
+
+    #[test]
+    fn an_order_begins_once_and_after_the_time_that_it_is_given() {
+        let memory = Memory::default();
+        assert_eq!(memory.order().first(), None);
+        memory.order().begin(CLOCK, 7);
+        memory.order().begin(CLOCK - 1, 8);
+        assert_eq!(memory.order().first(), Some(7));
+        assert_eq!(ordered::advance(&memory.last_time, 5), Ok(CLOCK + 1));
     }
 
     #[test]
@@ -413,14 +717,14 @@ mod tests {
             ..Default::default()
         };
         let entries = [memory.open(0, CLOCK), memory.open(1, CLOCK)];
-        memory.order().prepare(100, entries[1], |_| true);
-        entries[1].close(0);
+        entries[1].prepare(100);
         memory.order().reset();
         assert_eq!(ordered::advance(&memory.last_time, CLOCK), Ok(CLOCK));
         assert_eq!(memory.horizon(&[100]), 0);
-        entries[0].close(0);
+        assert_eq!(memory.horizon_in(2, &[100]), CLOCK + 21);
+        entries[0].end(0);
         assert_eq!(memory.horizon(&[100]), 0);
-        assert_eq!(memory.horizon(&[]), CLOCK + 22);
+        assert_eq!(memory.horizon(&[]), CLOCK + 23);
     }
 
     #[test]
@@ -430,8 +734,8 @@ mod tests {
             last_time: AtomicU64::new(CLOCK + 3_600_000 * MS + 5),
             ..Default::default()
         };
-        let at =
-            |clock| (memory.order().horizon(clock, |_| false).unwrap() - CLOCK) as f64 / MS as f64;
+        let horizon = |clock| memory.order().horizon(1, clock, |_| false).unwrap();
+        let at = |clock| (horizon(clock) - CLOCK) as f64 / MS as f64;
         assert_eq!(at(CLOCK), 3_600_001.0);
         assert!(at(CLOCK + MS) < 3_600_001.1);
         assert_eq!(
@@ -441,6 +745,27 @@ mod tests {
         // Nor does it wait for a clock that was set back, or go ahead of one that is right.
         assert_eq!(at(CLOCK - MS).floor(), 3_600_005.0);
         memory.last_time.store(CLOCK + 5, Ordering::Relaxed);
-        assert_eq!(memory.order().horizon(CLOCK + 4, |_| false), Ok(CLOCK + 6));
+        assert_eq!(horizon(CLOCK + 4), CLOCK + 6);
+    }
+
+    #[test]
+    fn a_snapshot_sees_what_its_fields_say_also_where_xids_have_wrapped() {
+        for start in [7_u64, (7 << 32) - 8] {
+            let xid = |number| (start + number) as u32;
+            let xip = [xid(2), xid(5)];
+            let snapshot = Snapshot::new(xid(2), xid(8), &xip, start + 12);
+            let running = |&number: &u64| snapshot.is_running(start + number);
+            assert_eq!(
+                (0..11).filter(running).collect::<Vec<_>>(),
+                [2, 5, 8, 9, 10]
+            );
+            // The same 32 bits, an epoch later and before.
+            assert!(snapshot.is_running(start + 3 + (1 << 32)));
+            assert!(start == 7 || !snapshot.is_running(start + 5 - (1 << 32)));
+            let before = |first| snapshot.running_before(start + first).collect::<Vec<_>>();
+            assert_eq!(before(2), []);
+            assert_eq!(before(5), [xid(2)]);
+            assert_eq!(before(10), [xid(2), xid(5), xid(8), xid(9)]);
+        }
     }
 }

@@ -6,49 +6,89 @@ use loom::thread;
 
 use super::*;
 
+/// A rule of the protocol that is broken.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 enum Fault {
     #[default]
     None,
+    // A transaction begins to make ids.
     IdBeforeEntry,
-    ClosedBeforeEnded,
+    CountLate,
+    LastEndedLate,
+    DatabaseLate,
     ForgottenLate,
-    ForgottenReadEarly,
+    // It ends.
+    ClosedBeforeEnded,
+    NoneEndedAfterAbort,
+    // It is prepared.
+    ReservationHides,
     OneForgotten,
+    PlaceAfterEntry,
+    PreparedInSlot,
+    // A reader.
+    OldestFirst,
+    StopsWithoutRows,
+    ForgottenReadEarly,
+    PlacesFirst,
+    // The order.
     ResetWithoutFlag,
+    FirstBeforeTime,
 }
 use Fault::*;
 
 /// The last time before a reset; no transaction comes to it after one.
 const AHEAD: u64 = 100;
 
-/// What the processes share, and the transactions that have ended, with their rows: a snapshot is a
-/// copy of it, under the lock that PostgreSQL takes to end a transaction, too.
-#[derive(Default)]
-struct Server {
+/// The time after which an order begins.
+const AFTER: u64 = 50;
+
+/// The database of the reader.
+const DATABASE: u64 = 1;
+
+#[derive(Clone)]
+struct Ended {
+    transaction: u64,
+    row: u64,
+    database: u64,
+}
+
+/// What the processes share, and the transactions that have ended, with their rows. A snapshot is a
+/// copy of these, under a lock that stands for ProcArrayLock.
+struct Server<const N: usize, const P: usize> {
     last_time: AtomicU64,
     state: State,
-    processes: [Slot<1>; 2],
-    prepared: [Slot<1>; 2],
+    last_ended: [AtomicU64; 2],
+    processes: [Slot<N>; 2],
+    prepared: [AtomicU64; P],
+    places: [Place; P],
     one_forgotten: AtomicU64,
-    ended: Mutex<Vec<(u64, u64)>>,
+    ended: Mutex<Vec<Ended>>,
     fault: Fault,
 }
 
-impl Server {
-    fn order(&self) -> Shared<'_, 1> {
-        let Self {
-            last_time,
-            state,
-            processes,
-            prepared,
-            ..
-        } = self;
+impl<const N: usize, const P: usize> Server<N, P> {
+    fn new(fault: Fault) -> Self {
+        Self {
+            last_time: AtomicU64::default(),
+            state: State::default(),
+            last_ended: Default::default(),
+            processes: Default::default(),
+            prepared: [(); P].map(|()| AtomicU64::default()),
+            places: [(); P].map(|()| Place::default()),
+            one_forgotten: AtomicU64::default(),
+            ended: Mutex::default(),
+            fault,
+        }
+    }
+
+    fn order(&self) -> Shared<'_, N> {
         Shared {
-            last_time,
-            state,
-            processes,
-            prepared,
+            last_time: &self.last_time,
+            state: &self.state,
+            last_ended: &self.last_ended,
+            processes: &self.processes,
+            prepared: &self.prepared,
+            places: &self.places,
         }
     }
 
@@ -56,92 +96,177 @@ impl Server {
         ordered::advance(&self.last_time, 0).unwrap()
     }
 
-    fn insert(&self, process: usize) -> (&Entry, u64) {
-        let slot @ Slot {
-            entries: [entry], ..
-        } = &self.processes[process];
+    /// Opens an entry, and makes an id. Only process 0 prepares transactions: the other one needs
+    /// no place.
+    fn insert(&self, process: usize, database: u64) -> (Running<'_>, u64) {
         let early = (self.fault == IdBeforeEntry).then(|| self.draw());
+        let slot = &self.processes[process];
+        let next = slot.entry(slot.count.load(Ordering::Relaxed));
+        let last = next.transaction.load(Ordering::Relaxed);
+        let last_database = next.database.load(Ordering::Relaxed);
         if self.fault == ForgottenLate {
-            let last = entry.transaction.load(Ordering::Relaxed);
-            entry.open(&self.last_time, 0);
-            slot.forget(last);
-        } else {
-            slot.open(1, &self.last_time, 0);
+            next.transaction.store(0, Ordering::Relaxed);
         }
-        (entry, early.unwrap_or_else(|| self.draw()))
+        let ended = self.ended.lock().unwrap().clone();
+        let is_in_progress = |prepared| ended.iter().all(|ended| ended.transaction != prepared);
+        let mut order = self.order();
+        if process != 0 {
+            (order.prepared, order.places) = (&[], &[]);
+        }
+        let running = order.open(process, 1, database, 0, is_in_progress).unwrap();
+        let count = slot.count.load(Ordering::Relaxed);
+        match self.fault {
+            ForgottenLate => remember(&slot.forgotten, last),
+            CountLate => slot.count.store(count - 1, Ordering::Relaxed),
+            LastEndedLate => running.last_ended.store(running.before, Ordering::Relaxed),
+            DatabaseLate => running
+                .entry
+                .database
+                .store(last_database, Ordering::Relaxed),
+            ReservationHides if process == 0 => {
+                self.reserved(&running).store(RESERVED, Ordering::Relaxed)
+            }
+            _ => {}
+        }
+        let row = early.unwrap_or_else(|| self.draw());
+        match self.fault {
+            CountLate => slot.count.store(count, Ordering::Release),
+            LastEndedLate => running.last_ended.store(OPEN, Ordering::Release),
+            DatabaseLate => running.entry.database.store(database, Ordering::Release),
+            _ => {}
+        }
+        (running, row)
     }
 
-    fn end(&self, transaction: u64, row: u64) {
-        self.ended.lock().unwrap().push((transaction, row));
+    /// The word of the place that a transaction has reserved.
+    fn reserved(&self, running: &Running) -> &AtomicU64 {
+        &self.prepared[running.reserved.load(Ordering::Relaxed) as usize - 1]
+    }
+
+    fn end(&self, transaction: u64, row: u64, database: u64) {
+        self.ended.lock().unwrap().push(Ended {
+            transaction,
+            row,
+            database,
+        });
+    }
+
+    fn commit_in(&self, database: u64, process: usize, transaction: u64) {
+        let (running, row) = self.insert(process, database);
+        // Closed with its xid, it counts for each snapshot that does not see its end.
+        if self.fault == ClosedBeforeEnded {
+            running.end(0);
+        }
+        self.end(transaction, row, database);
+        running.end(transaction);
     }
 
     fn commit(&self, process: usize, transaction: u64) {
-        let (entry, row) = self.insert(process);
-        // Closed with its number, it counts for every snapshot that does not see its end.
-        if self.fault == ClosedBeforeEnded {
-            entry.close(0);
-        }
-        self.end(transaction, row);
-        entry.close(transaction);
+        self.commit_in(DATABASE, process, transaction);
     }
 
-    /// Prepares a transaction in this slot, which is free, and returns its row.
-    fn prepare(&self, slot: usize, transaction: u64) -> u64 {
-        let (entry, row) = self.insert(0);
-        let slot @ Slot {
-            entries: [prepared],
-            ..
-        } = &self.prepared[slot];
-        let last = prepared.transaction.load(Ordering::Relaxed);
-        if self.fault == OneForgotten && last != 0 {
-            self.one_forgotten.store(last, Ordering::Release);
+    fn abort(&self, process: usize) {
+        let (running, _) = self.insert(process, DATABASE);
+        running.end(0);
+        if self.fault == NoneEndedAfterAbort {
+            running.last_ended.store(0, Ordering::Release);
         }
-        let ended = self.ended.lock().unwrap().clone();
-        assert!(slot.prepare(transaction, entry, |last| {
-            ended.iter().all(|(other, _)| *other != last)
-        }));
-        entry.close(0);
+    }
+
+    /// Prepares a transaction, and returns its row.
+    fn prepare(&self, transaction: u64) -> u64 {
+        let (running, row) = self.insert(0, DATABASE);
+        match self.fault {
+            OneForgotten => {
+                let prepared = self.reserved(&running);
+                remember(
+                    &self.one_forgotten,
+                    prepared.load(Ordering::Relaxed) & !RESERVED,
+                );
+                prepared.store(RESERVED, Ordering::Release);
+                running.prepare(transaction);
+            }
+            PlaceAfterEntry => {
+                running.end(0);
+                running.prepare(transaction);
+            }
+            PreparedInSlot => running.end(transaction),
+            _ => running.prepare(transaction),
+        }
         row
     }
 
     fn horizon(&self, is_running: &impl Fn(u64) -> bool) -> u64 {
-        if !matches!(self.fault, ForgottenReadEarly | OneForgotten) {
-            return self.order().horizon(0, is_running).unwrap();
+        match self.fault {
+            OneForgotten | OldestFirst | StopsWithoutRows | ForgottenReadEarly | PlacesFirst => {}
+            _ => return self.order().horizon(DATABASE, 0, is_running).unwrap(),
         }
         let drawn = self.draw();
         fence(Ordering::SeqCst);
-        let early = |slot: &Slot<1>| {
-            if slot.forgot(is_running) {
-                0
-            } else {
-                slot.least(is_running)
-            }
+        let is_running =
+            |transaction| transaction == OPEN || transaction != 0 && is_running(transaction);
+        let places = || {
+            let places = self.prepared.iter().zip(&self.places);
+            let of = |(prepared, place): (&AtomicU64, &Place)| {
+                let is_prepared = is_running(prepared.load(Ordering::Acquire) & !RESERVED);
+                match self.fault {
+                    _ if !is_prepared => u64::MAX,
+                    OneForgotten => place.least(DATABASE),
+                    _ => place.horizon(DATABASE, &is_running),
+                }
+            };
+            places.map(of).fold(u64::MAX, u64::min)
         };
-        let processes = self.processes.iter().map(early).fold(drawn, u64::min);
-        let horizon = self
-            .prepared
-            .iter()
-            .map(|slot| slot.least(is_running))
-            .fold(processes, u64::min);
-        let forgotten = self.one_forgotten.load(Ordering::Acquire);
-        if forgotten != 0 && is_running(forgotten) {
+        let slots = || {
+            let slots = self.last_ended.iter().zip(&self.processes);
+            let of = |(last_ended, slot): (&AtomicU64, &Slot<N>)| match self.fault {
+                _ if !is_running(last_ended.load(Ordering::Acquire)) => u64::MAX,
+                ForgottenReadEarly if is_running(slot.forgotten.load(Ordering::Acquire)) => 0,
+                ForgottenReadEarly => slot.least(DATABASE, &is_running),
+                OldestFirst | StopsWithoutRows => self.least(slot, &is_running),
+                _ => slot.horizon(DATABASE, &is_running),
+            };
+            slots.map(of).fold(drawn, u64::min)
+        };
+        let horizon = if self.fault == PlacesFirst {
+            places().min(slots())
+        } else {
+            slots().min(places())
+        };
+        if is_running(self.one_forgotten.load(Ordering::Acquire)) {
             0
         } else {
             horizon
         }
     }
+
+    /// A scan of a slot that stops where it must not.
+    fn least(&self, slot: &Slot<N>, is_running: &impl Fn(u64) -> bool) -> u64 {
+        let count = slot.count.load(Ordering::Acquire);
+        let mut numbers: Vec<_> = (count.saturating_sub(N as u64)..count).collect();
+        if self.fault == StopsWithoutRows {
+            numbers.reverse();
+        }
+        let entries = numbers.into_iter().map(|number| slot.entry(number));
+        entries
+            .take_while(|entry| is_running(entry.transaction.load(Ordering::Acquire)))
+            .map(|entry| entry.since.load(Ordering::Acquire))
+            .fold(u64::MAX, u64::min)
+    }
 }
 
 /// Runs two writers after a beginning, and a reader with a snapshot beside them: in a thread of its
 /// own where the writers have to be interrupted before it begins.
-fn check(fault: Fault, begin: fn(&Server), writers: [fn(&Server); 2], is_apart: bool) {
+fn check<const N: usize, const P: usize>(
+    fault: Fault,
+    begin: fn(&Server<N, P>),
+    writers: [fn(&Server<N, P>); 2],
+    is_apart: bool,
+) {
     let mut model = loom::model::Builder::new();
     model.preemption_bound = Some(2);
     model.check(move || {
-        let server = Arc::new(Server {
-            fault,
-            ..Server::default()
-        });
+        let server = Arc::new(Server::new(fault));
         begin(&server);
         let writers = writers.map(|write| {
             let server = server.clone();
@@ -150,8 +275,11 @@ fn check(fault: Fault, begin: fn(&Server), writers: [fn(&Server); 2], is_apart: 
         let reader = server.clone();
         let read = move || {
             let snapshot = reader.ended.lock().unwrap().clone();
-            let is_running =
-                move |transaction| snapshot.iter().all(|(ended, _)| *ended != transaction);
+            let is_running = move |transaction| {
+                snapshot
+                    .iter()
+                    .all(|ended| ended.transaction != transaction)
+            };
             (reader.horizon(&is_running), is_running)
         };
         let (horizon, is_running) = if is_apart {
@@ -162,54 +290,89 @@ fn check(fault: Fault, begin: fn(&Server), writers: [fn(&Server); 2], is_apart: 
         writers
             .into_iter()
             .for_each(|writer| writer.join().unwrap());
-        for &(transaction, row) in server.ended.lock().unwrap().iter() {
+        for ended in server.ended.lock().unwrap().iter() {
+            let row = ended.row;
             // A horizon of before a reset says nothing about what is made after it.
             let is_later = row < AHEAD && horizon >= AHEAD;
             assert!(
-                row > horizon || !is_running(transaction) || is_later,
+                row > horizon
+                    || !is_running(ended.transaction)
+                    || is_later
+                    || ended.database != DATABASE,
                 "row {row} is behind {horizon}"
             );
         }
     });
 }
 
-fn nothing(_: &Server) {}
+fn nothing<const N: usize, const P: usize>(_: &Server<N, P>) {}
 
-fn once(server: &Server) {
+fn once<const N: usize, const P: usize>(server: &Server<N, P>) {
     server.commit(1, 3);
 }
 
-fn prepares(server: &Server) {
-    let row = server.prepare(0, 4);
-    server.end(4, row);
+fn prepares<const N: usize, const P: usize>(server: &Server<N, P>) {
+    let row = server.prepare(4);
+    server.end(4, row, DATABASE);
 }
 
 /// Two transactions of a process, of which the second takes the entry, beside another process.
 fn two_transactions(fault: Fault) {
-    fn twice(server: &Server) {
+    fn twice(server: &Server<1, 0>) {
         server.commit(0, 1);
         server.commit(0, 2);
     }
     check(fault, nothing, [twice, once], false);
 }
 
+/// Transactions of a process that all have an entry, or abort.
+fn several_entries(fault: Fault) {
+    fn first(server: &Server<2, 0>) {
+        server.commit(0, 1);
+    }
+    fn others(server: &Server<2, 0>) {
+        server.commit(0, 2);
+        server.abort(0);
+    }
+    fn overwrites(server: &Server<2, 0>) {
+        server.abort(0);
+        server.commit(0, 2);
+        server.commit(0, 3);
+    }
+    check(fault, first, [others, nothing], false);
+    check(fault, first, [overwrites, nothing], false);
+}
+
+/// A process of the reader's database takes a slot from one of another database, and the other way
+/// round.
+fn databases(fault: Fault) {
+    fn other(server: &Server<1, 0>) {
+        server.commit_in(2, 0, 1);
+    }
+    fn own(server: &Server<1, 0>) {
+        server.commit(0, 2);
+        server.commit_in(2, 0, 4);
+    }
+    check(fault, other, [own, once], false);
+}
+
 /// A prepared transaction, and the next one of its process; two that end in another order, and
-/// others that take their slots.
+/// others that take their places.
 fn prepared(fault: Fault) {
-    fn prepares_first(server: &Server) {
-        let row = server.prepare(0, 4);
+    fn prepares_first(server: &Server<1, 2>) {
+        let row = server.prepare(4);
         server.commit(0, 5);
-        server.end(4, row);
+        server.end(4, row, DATABASE);
     }
-    fn second_has_ended(server: &Server) {
-        assert_eq!(server.prepare(0, 4), 2);
-        let row = server.prepare(1, 5);
-        server.end(5, row);
+    fn second_has_ended(server: &Server<1, 2>) {
+        assert_eq!(server.prepare(4), 2);
+        let row = server.prepare(5);
+        server.end(5, row, DATABASE);
     }
-    fn first_ends(server: &Server) {
-        server.end(4, 2);
-        server.prepare(0, 6);
-        server.prepare(1, 7);
+    fn first_ends(server: &Server<1, 2>) {
+        server.end(4, 2, DATABASE);
+        server.prepare(6);
+        server.prepare(7);
     }
     check(fault, nothing, [prepares_first, once], false);
     check(fault, second_has_ended, [first_ends, nothing], false);
@@ -217,18 +380,21 @@ fn prepared(fault: Fault) {
 
 /// A reset beside a transaction that is running, one that begins, and one that is prepared.
 fn reset(fault: Fault) {
-    fn ahead(server: &Server) {
+    fn ahead<const P: usize>(server: &Server<1, P>) {
         server.last_time.store(AHEAD, Ordering::Relaxed);
     }
-    fn runs(server: &Server) {
+    fn runs(server: &Server<1, 0>) {
         ahead(server);
-        server.processes[0].open(1, &server.last_time, 0);
+        server.insert(0, DATABASE);
     }
-    fn ends(server: &Server) {
-        server.end(8, server.draw());
-        server.processes[0].entries[0].close(8);
+    fn ends(server: &Server<1, 0>) {
+        server.end(8, server.draw(), DATABASE);
+        server.processes[0].entries[0]
+            .transaction
+            .store(8, Ordering::Release);
+        server.last_ended[0].store(8, Ordering::Release);
     }
-    fn resets(server: &Server) {
+    fn resets<const P: usize>(server: &Server<1, P>) {
         if server.fault == ResetWithoutFlag {
             server.order().start_again()
         } else {
@@ -236,26 +402,60 @@ fn reset(fault: Fault) {
         }
     }
     check(fault, runs, [ends, resets], true);
-    check(fault, ahead, [once, resets], true);
-    check(fault, ahead, [prepares, resets], true);
+    check::<_, 0>(fault, ahead, [once, resets], true);
+    check::<_, 1>(fault, ahead, [prepares, resets], true);
+}
+
+/// Two processes let the order begin, and each of them makes an id.
+fn beginning(fault: Fault) {
+    fn begins(server: &Server<1, 0>) {
+        let order = server.order();
+        if order.first().is_none() {
+            if server.fault == FirstBeforeTime {
+                order.begin(0, 7);
+            }
+            order.begin(AFTER, 7);
+        }
+        let row = server.draw();
+        assert!(row > AFTER, "row {row} is behind {AFTER}");
+    }
+    check(fault, nothing, [begins, begins], false);
 }
 
 #[test]
 fn no_row_is_lost() {
-    for check in [two_transactions as fn(Fault), prepared, reset] {
+    for check in [
+        two_transactions as fn(Fault),
+        several_entries,
+        databases,
+        prepared,
+        reset,
+        beginning,
+    ] {
         check(None);
     }
 }
 
 #[test]
 fn each_fault_loses_rows() {
-    let faults: [(Fault, fn(Fault)); 6] = [
+    let faults: [(Fault, fn(Fault)); 17] = [
         (IdBeforeEntry, two_transactions),
-        (ClosedBeforeEnded, two_transactions),
+        (CountLate, two_transactions),
+        (LastEndedLate, two_transactions),
+        (DatabaseLate, databases),
         (ForgottenLate, two_transactions),
-        (ForgottenReadEarly, two_transactions),
+        (ClosedBeforeEnded, two_transactions),
+        (NoneEndedAfterAbort, several_entries),
+        (ReservationHides, prepared),
         (OneForgotten, prepared),
+        (PlaceAfterEntry, prepared),
+        (PreparedInSlot, prepared),
+        (OldestFirst, several_entries),
+        (StopsWithoutRows, several_entries),
+        (ForgottenReadEarly, two_transactions),
+        (PlacesFirst, prepared),
         (ResetWithoutFlag, reset),
+        (FirstBeforeTime, beginning),
     ];
     for (fault, check) in faults {
         let lost = std::panic::catch_unwind(|| check(fault)).expect_err(&format!("{fault:?}"));
