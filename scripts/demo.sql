@@ -18,7 +18,8 @@ SELECT count(*) AS vectors,
        count(*) FILTER (WHERE ulid_extract_unix_ms(id) = ms) AS same_time
 FROM vector;
 
--- A million rows keyed by uuid become ulid in place: the table keeps its file, nothing is rewritten.
+-- A million rows keyed by uuid become ulid in place: the table keeps its file, nothing is
+-- rewritten.
 CREATE TABLE item AS
 SELECT gen_ulid(timestamptz '2026-01-01 00:00:00+00' + n * interval '1 second')::uuid AS id, n
 FROM generate_series(1, 1000000) AS n;

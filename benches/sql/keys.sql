@@ -1,4 +1,5 @@
--- Once for each kind of id: its keys, evenly over thirty days, in the order of their creation and in random order.
+-- Once for each kind of id: its keys, evenly over thirty days, in the order of their creation and
+-- in random order.
 CREATE UNLOGGED TABLE bench.:kind AS
     SELECT (:made_at) AS id, t AS created_at
     FROM (SELECT n, timestamptz '2026-01-01 00:00+00' + n * (interval '30 days' / :rows) AS t

@@ -1,4 +1,5 @@
--- Generating ids in 1, 2, 4 and 8 sessions at once, for two seconds each: wall-clock nanoseconds per id, with the scan.
+-- Generating ids in 1, 2, 4 and 8 sessions at once, for two seconds each: wall-clock nanoseconds
+-- per id, with the scan.
 \timing off
 \setenv BENCH_GENERATOR :generator
 \setenv BENCH_ROWS :rows

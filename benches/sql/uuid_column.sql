@@ -1,7 +1,7 @@
--- The cost of the planner support for comparisons where it is not needed, and its benefit where it is: run
--- psql -X -f benches/sql/uuid_column.sql in an empty database, as a superuser. Both variants run in turn in one session. The
--- results are the medians of the rounds and their ratio. The support is removed from the functions in the catalog, and
--- restored.
+-- The cost of the planner support for comparisons where it is not needed, and its benefit where it
+-- is: run psql -X -f benches/sql/uuid_column.sql in an empty database, as a superuser. Both
+-- variants run in turn in one session. The results are the medians of the rounds and their ratio.
+-- The support is removed from the functions in the catalog, and restored.
 \set ON_ERROR_STOP on
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS ulid;
@@ -18,19 +18,27 @@ VACUUM ANALYZE native, parent, child;
 CREATE TABLE result (what text, supported boolean, ms float8);
 
 CREATE FUNCTION support(wanted boolean) RETURNS void LANGUAGE sql AS $$
-    UPDATE pg_proc SET prosupport = CASE WHEN wanted THEN 'ulid_comparison_support'::regproc ELSE 0::oid::regproc END
-    WHERE oid IN ('ulid_eq(ulid,ulid)'::regprocedure, 'ulid_lt(ulid,ulid)'::regprocedure, 'ulid_le(ulid,ulid)'::regprocedure,
-                  'ulid_ge(ulid,ulid)'::regprocedure, 'ulid_gt(ulid,ulid)'::regprocedure)
+    UPDATE pg_proc SET prosupport = CASE WHEN wanted THEN 'ulid_comparison_support'::regproc
+        ELSE 0::oid::regproc END
+    WHERE oid IN ('ulid_eq(ulid,ulid)'::regprocedure, 'ulid_lt(ulid,ulid)'::regprocedure,
+                  'ulid_le(ulid,ulid)'::regprocedure, 'ulid_ge(ulid,ulid)'::regprocedure,
+                  'ulid_gt(ulid,ulid)'::regprocedure)
 $$;
 -- planned 2000 times: one comparison, and a join with four
 CREATE PROCEDURE plan(name text, query text, with_support boolean) LANGUAGE plpgsql AS $$
 DECLARE start timestamptz := clock_timestamp();
 BEGIN
     FOR n IN 1 .. 2000 LOOP EXECUTE 'EXPLAIN ' || query; END LOOP;
-    INSERT INTO result VALUES (name, with_support, extract(epoch FROM clock_timestamp() - start) / 2000 * 1000);
+    INSERT INTO result
+        VALUES (name, with_support, extract(epoch FROM clock_timestamp() - start) / 2000 * 1000);
 END $$;
-SELECT format($$SELECT support(%1$L); CALL plan('plan id = constant', 'SELECT n FROM native WHERE id = ''01JH6R5E000000000000000000''', %1$L);
-    CALL plan('plan a join with four', 'SELECT a.n FROM native AS a JOIN native AS b USING (id) WHERE a.id >= ''01JH6R5E000000000000000000'' AND b.id < ''7ZZZZZZZZZZZZZZZZZZZZZZZZZ'' AND a.id <= b.id', %1$L);
+SELECT format($$SELECT support(%1$L);
+    CALL plan('plan id = constant',
+        'SELECT n FROM native WHERE id = ''01JH6R5E000000000000000000''', %1$L);
+    CALL plan('plan a join with four',
+        'SELECT a.n FROM native AS a JOIN native AS b USING (id) '
+        'WHERE a.id >= ''01JH6R5E000000000000000000'' AND b.id < ''7ZZZZZZZZZZZZZZZZZZZZZZZZZ'' '
+        'AND a.id <= b.id', %1$L);
     $$, n % 2 = 0)
 FROM generate_series(1, 14) AS n \gexec
 -- the plans of the triggers belong to a session: a new one for each side
@@ -43,7 +51,9 @@ BEGIN
     FOR n IN 1 .. 5 LOOP
         start := clock_timestamp();
         DELETE FROM parent WHERE id IN (SELECT id FROM parent ORDER BY id LIMIT 20);
-        INSERT INTO result VALUES ('delete of 20 parents of 200,000 children', false, extract(epoch FROM clock_timestamp() - start) * 1000);
+        INSERT INTO result
+            VALUES ('delete of 20 parents of 200,000 children', false,
+            extract(epoch FROM clock_timestamp() - start) * 1000);
     END LOOP;
 END $$;
 SELECT support(true);
@@ -55,10 +65,16 @@ BEGIN
     FOR n IN 1 .. 5 LOOP
         start := clock_timestamp();
         DELETE FROM parent WHERE id IN (SELECT id FROM parent ORDER BY id LIMIT 20);
-        INSERT INTO result VALUES ('delete of 20 parents of 200,000 children', true, extract(epoch FROM clock_timestamp() - start) * 1000);
+        INSERT INTO result
+            VALUES ('delete of 20 parents of 200,000 children', true,
+            extract(epoch FROM clock_timestamp() - start) * 1000);
     END LOOP;
 END $$;
-SELECT what, round(without::numeric, 4) AS "ms without", round(with_it::numeric, 4) AS "ms with", round((with_it / without)::numeric, 3) AS ratio
-FROM (SELECT what, percentile_cont(0.5) WITHIN GROUP (ORDER BY ms) FILTER (WHERE NOT supported) AS without,
-             percentile_cont(0.5) WITHIN GROUP (ORDER BY ms) FILTER (WHERE supported) AS with_it FROM result GROUP BY what) AS s ORDER BY what;
+SELECT what, round(without::numeric, 4) AS "ms without", round(with_it::numeric, 4) AS "ms with",
+    round((with_it / without)::numeric, 3) AS ratio
+FROM (SELECT what,
+          percentile_cont(0.5) WITHIN GROUP (ORDER BY ms) FILTER (WHERE NOT supported) AS without,
+          percentile_cont(0.5) WITHIN GROUP (ORDER BY ms) FILTER (WHERE supported) AS with_it
+      FROM result GROUP BY what) AS s
+ORDER BY what;
 DROP SCHEMA bench_uuid CASCADE;

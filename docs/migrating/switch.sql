@@ -1,14 +1,16 @@
--- Change a key, and all columns that foreign keys connect with it, from uuid to ulid or from ulid to uuid, without building an
--- index under a lock. Each call reads the catalogs and writes, or runs, the step that comes next, until nothing is left to
--- do; after a failure, call it again. back.md and uuid.md explain the steps.
+-- Change a key, and all columns that foreign keys connect with it, from uuid to ulid or from ulid
+-- to uuid, without building an index under a lock. Each call reads the catalogs and writes, or
+-- runs, the step that comes next, until nothing is left to do; after a failure, call it again.
+-- back.md and uuid.md explain the steps.
 --
 --   psql -X -v table=account -v to=uuid -f switch.sql               write the next step
 --   psql -X -v table=account -v to=uuid -v run=yes -f switch.sql    run it
 --
 --   column=id              the column, if the primary key does not have exactly one of these types
---   default='gen_ulid()'   replaces a default that is a generator of ids; to uuid: gen_uuid_v7(); if it is ordered, so is the other
---   lock_timeout=100ms     how long the exchange waits for each lock, in each of 20 attempts
---   entry_timeout=50ms     when the building of an index that shall only enter the catalogs is canceled
+--   default='gen_ulid()'   replaces a default that is a generator of ids; to uuid: gen_uuid_v7();
+--   if it is ordered, so is the other lock_timeout=100ms     how long the exchange waits for each
+--   lock, in each of 20 attempts entry_timeout=50ms     when the building of an index that shall
+--   only enter the catalogs is canceled
 \set ON_ERROR_STOP on
 \if :{?column}
 \else
@@ -37,21 +39,25 @@ SELECT NOT :'run'::boolean OR pg_try_advisory_lock(hashtextextended('ulid switch
 \gset switch_
 \if :switch_alone
 \else
-DO 'BEGIN RAISE EXCEPTION ''another session runs a step in this database'' USING ERRCODE = ''lock_not_available''; END';
+DO 'BEGIN RAISE EXCEPTION ''another session runs a step in this database'' '
+    'USING ERRCODE = ''lock_not_available''; END';
 \endif
 
 BEGIN;
 -- Names and expressions are written for this path, and the steps set the same one.
-SELECT set_config('search_path', concat_ws(', ', 'pg_catalog', quote_ident(nspname), 'pg_temp'), true) AS path
+SELECT set_config('search_path', concat_ws(', ', 'pg_catalog', quote_ident(nspname), 'pg_temp'),
+    true) AS path
 FROM pg_extension JOIN pg_namespace ON pg_namespace.oid = extnamespace WHERE extname = 'ulid'
 \gset switch_
 
 WITH RECURSIVE
 setting AS (
-    SELECT CASE :'to' WHEN 'ulid' THEN 'uuid' WHEN 'uuid' THEN 'ulid' END::regtype AS source, :'to'::regtype AS target,
+    SELECT CASE :'to' WHEN 'ulid' THEN 'uuid' WHEN 'uuid' THEN 'ulid' END::regtype AS source,
+        :'to'::regtype AS target,
         CASE :'to' WHEN 'ulid' THEN 'uuid' ELSE 'ulid' END AS source_name,
         current_setting('server_version_num')::integer AS version,
-        coalesce(nullif(:'default', ''), CASE :'to' WHEN 'ulid' THEN 'gen_ulid()' ELSE 'gen_uuid_v7()' END) AS generator,
+        coalesce(nullif(:'default', ''), CASE :'to' WHEN 'ulid' THEN 'gen_ulid()'
+            ELSE 'gen_uuid_v7()' END) AS generator,
         format('SET LOCAL search_path = %s;', :'switch_path') AS path
 ),
 
@@ -69,7 +75,9 @@ edge AS (
 start AS (
     SELECT attrelid AS rel, attnum AS att FROM pg_attribute, setting
     WHERE attrelid = :switch_start AND attnum > 0 AND atttypid IN (source, target)
-    AND CASE :'column' WHEN '' THEN attnum = ANY ((SELECT conkey FROM pg_constraint WHERE conrelid = attrelid AND contype = 'p')::smallint[])
+    AND CASE :'column'
+        WHEN '' THEN attnum = ANY
+        ((SELECT conkey FROM pg_constraint WHERE conrelid = attrelid AND contype = 'p')::smallint[])
         ELSE attname = :'column' END
 ),
 reached AS (
@@ -86,21 +94,27 @@ reached AS (
 member AS (
     SELECT rel, att, attname, atttypid, attgenerated, pg_class.*, atttypid = source AS converts,
         pg_get_expr(adbin, adrelid) AS default, coalesce(pg_get_expr(adbin, adrelid), '') ~ (
-            '^\(*("?\w+"?\.)?"?(gen_random_uuid|uuidv4|uuidv7|uuid_generate_v[147]|uuid_generate_v1mc|gen_uuid_v7|gen_ordered_uuid_v7|'
-            'gen_ulid|gen_monotonic_ulid|gen_ordered_ulid)"?\(\)\)*(::("?\w+"?\.)?(uuid|ulid)\)*)*$') AS generated
-    FROM reached JOIN pg_class ON pg_class.oid = rel JOIN pg_attribute ON attrelid = rel AND attnum = att CROSS JOIN setting
+            '^\(*("?\w+"?\.)?"?(gen_random_uuid|uuidv4|uuidv7|uuid_generate_v[147]|'
+            'uuid_generate_v1mc|gen_uuid_v7|gen_ordered_uuid_v7|gen_ulid|gen_monotonic_ulid|'
+            'gen_ordered_ulid)"?\(\)\)*(::("?\w+"?\.)?(uuid|ulid)\)*)*$') AS generated
+    FROM reached JOIN pg_class ON pg_class.oid = rel JOIN pg_attribute ON attrelid = rel
+        AND attnum = att CROSS JOIN setting
     LEFT JOIN pg_attrdef ON adrelid = rel AND adnum = att
 ),
 
--- Their indexes: old ones, whose operator class is for the old type, and new ones, already for the new type.
+-- Their indexes: old ones, whose operator class is for the old type, and new ones, already for the
+-- new type.
 index AS (
-    SELECT pg_index.*, pg_class.*, amname, constr.oid AS con, conname, contype, conparentid, condeferrable, condeferred, inhparent,
+    SELECT pg_index.*, pg_class.*, amname, constr.oid AS con, conname, contype, conparentid,
+        condeferrable, condeferred, inhparent,
         nspname,
         indexprs IS NOT NULL OR indpred IS NOT NULL OR amname = 'brin' AS rebuilt,
         NOT indisvalid AND relname ~ '^switch_[0-9]+(_2)?_cc(new|old)[0-9]*$' AS debris
-    FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid JOIN pg_namespace ON pg_namespace.oid = relnamespace
+    FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid JOIN pg_namespace
+        ON pg_namespace.oid = relnamespace
     JOIN pg_am ON pg_am.oid = relam
-    LEFT JOIN pg_constraint AS constr ON conindid = indexrelid AND conrelid = indrelid AND contype IN ('p', 'u', 'x')
+    LEFT JOIN pg_constraint AS constr ON conindid = indexrelid AND conrelid = indrelid
+        AND contype IN ('p', 'u', 'x')
     LEFT JOIN pg_inherits ON inhrelid = indexrelid
     WHERE EXISTS (
         SELECT FROM member WHERE converts AND rel = indrelid AND (att = ANY (indkey) OR EXISTS (
@@ -115,38 +129,53 @@ key AS (
             format(' %I.%I', class_schema.nspname, coalesce(new_class.opcname, class.opcname)),
             (SELECT format(' (%s)', string_agg(format('%I = %L', option_name, option_value), ', '))
                 FROM pg_options_to_table(own.attoptions) HAVING count(*) > 0),
-            CASE indoption[n - 1] WHEN 1 THEN ' DESC NULLS LAST' WHEN 2 THEN ' NULLS FIRST' WHEN 3 THEN ' DESC' END) AS definition
+            CASE indoption[n - 1] WHEN 1 THEN ' DESC NULLS LAST' WHEN 2 THEN ' NULLS FIRST'
+                WHEN 3 THEN ' DESC' END) AS definition
     FROM setting CROSS JOIN index CROSS JOIN generate_series(1, indnkeyatts) AS n
     JOIN pg_attribute AS own ON own.attrelid = indexrelid AND own.attnum = n
     JOIN pg_attribute AS col ON col.attrelid = indrelid AND col.attnum = indkey[n - 1]
     JOIN pg_opclass AS class ON class.oid = indclass[n - 1]
     LEFT JOIN member ON converts AND rel = indrelid AND att = indkey[n - 1]
-    LEFT JOIN pg_opclass AS new_class ON member.converts AND class.opcintype = source AND new_class.opcintype = target
-        AND new_class.opcmethod = class.opcmethod AND new_class.opcname = replace(class.opcname, source_name, :'to')
-    JOIN pg_namespace AS class_schema ON class_schema.oid = coalesce(new_class.opcnamespace, class.opcnamespace)
+    LEFT JOIN pg_opclass AS new_class ON member.converts AND class.opcintype = source
+        AND new_class.opcintype = target
+        AND new_class.opcmethod = class.opcmethod
+        AND new_class.opcname = replace(class.opcname, source_name, :'to')
+    JOIN pg_namespace AS class_schema
+        ON class_schema.oid = coalesce(new_class.opcnamespace, class.opcnamespace)
     WHERE NOT rebuilt
 ),
 shape AS (
     SELECT index.*, old, unknown,
         format(' USING %I (%s)%s%s', amname, keys,
-            (SELECT format(' INCLUDE (%s)', string_agg(pg_get_indexdef(indexrelid, n, false), ', ' ORDER BY n))
+            (SELECT format(' INCLUDE (%s)', string_agg(pg_get_indexdef(indexrelid, n, false), ', '
+                ORDER BY n))
                 FROM generate_series(indnkeyatts + 1, indnatts) AS n HAVING count(*) > 0),
             CASE WHEN indnullsnotdistinct THEN ' NULLS NOT DISTINCT' END) AS definition,
-        concat((SELECT format(' WITH (%s)', string_agg(format('%I = %L', option_name, option_value), ', '))
+        concat((SELECT format(' WITH (%s)',
+            string_agg(format('%I = %L', option_name, option_value), ', '))
                 FROM pg_options_to_table(reloptions) HAVING count(*) > 0),
-            (SELECT format(' TABLESPACE %I', spcname) FROM pg_tablespace WHERE oid = reltablespace)) AS storage
-    FROM index JOIN (SELECT indexrelid, bool_or(coalesce(old, false)) AS old, bool_or(coalesce(unknown, false)) AS unknown,
-            string_agg(definition, ', ' ORDER BY n) AS keys FROM key GROUP BY indexrelid) AS keys USING (indexrelid)
+            (SELECT format(' TABLESPACE %I', spcname) FROM pg_tablespace WHERE oid = reltablespace))
+                AS storage
+    FROM index JOIN (SELECT indexrelid, bool_or(coalesce(old, false)) AS old,
+        bool_or(coalesce(unknown, false)) AS unknown,
+            string_agg(definition, ', ' ORDER BY n) AS keys FROM key GROUP BY indexrelid) AS keys
+                USING (indexrelid)
 ),
 -- An old index is replaced by a new one with the same definition, whoever has built it.
 numbered AS (
-    SELECT *, row_number() OVER (PARTITION BY old, indrelid, indisunique, definition ORDER BY con IS NULL, indexrelid) AS number
-    FROM shape WHERE relkind = 'i' AND NOT debris AND (old OR con IS NULL AND inhparent IS NULL AND NOT indisreplident)
+    SELECT *, row_number() OVER (PARTITION BY old, indrelid, indisunique, definition
+        ORDER BY con IS NULL, indexrelid) AS number
+    FROM shape WHERE relkind = 'i' AND NOT debris
+        AND (old OR con IS NULL AND inhparent IS NULL AND NOT indisreplident)
 ),
 pair AS (
     SELECT o.*, n.indexrelid AS new, n.relname AS new_name, n.indisvalid AS built,
-        concat('switch_', o.indexrelid, (SELECT '_2' FROM numbered AS taken WHERE (taken.indrelid, taken.relname) = (o.indrelid, 'switch_' || o.indexrelid))) AS name -- two are equal, and the first was not built
-    FROM numbered AS o LEFT JOIN numbered AS n ON NOT n.old AND n.indrelid = o.indrelid AND n.indisunique = o.indisunique
+        -- _2: two are equal, and the first was not built
+        concat('switch_', o.indexrelid, (SELECT '_2' FROM numbered AS taken
+            WHERE (taken.indrelid, taken.relname) = (o.indrelid, 'switch_' || o.indexrelid)))
+            AS name
+    FROM numbered AS o LEFT JOIN numbered AS n ON NOT n.old AND n.indrelid = o.indrelid
+        AND n.indisunique = o.indisunique
         AND n.definition = o.definition AND n.number = o.number
     WHERE o.old
 ),
@@ -157,17 +186,22 @@ fkey AS (
         coalesce((to_jsonb(pg_constraint)->>'conenforced')::boolean, true) AS enforced
     FROM pg_constraint
     WHERE contype = 'f' AND conparentid = 0 AND EXISTS (
-        SELECT FROM member WHERE converts AND (rel = conrelid AND att = ANY (conkey) OR rel = confrelid AND att = ANY (confkey)))
+        SELECT FROM member
+        WHERE converts
+            AND (rel = conrelid AND att = ANY (conkey) OR rel = confrelid AND att = ANY (confkey)))
 ),
 checks AS (
     SELECT pg_constraint.*, pg_get_constraintdef(oid) AS definition,
         coalesce((to_jsonb(pg_constraint)->>'conenforced')::boolean, true) AS enforced
     FROM pg_constraint
-    WHERE contype = 'c' AND coninhcount = 0 AND EXISTS (SELECT FROM member WHERE converts AND rel = conrelid AND att = ANY (conkey))
+    WHERE contype = 'c' AND coninhcount = 0
+        AND EXISTS (SELECT FROM member WHERE converts AND rel = conrelid AND att = ANY (conkey))
 ),
--- Before 18, a foreign key of a partitioned table cannot be NOT VALID. Its partitions have it then, with this comment.
+-- Before 18, a foreign key of a partitioned table cannot be NOT VALID. Its partitions have it then,
+-- with this comment.
 parted AS (
-    SELECT fkey.oid, relid AS leaf FROM setting, fkey JOIN pg_class ON pg_class.oid = conrelid, pg_partition_tree(conrelid)
+    SELECT fkey.oid, relid AS leaf FROM setting, fkey JOIN pg_class ON pg_class.oid = conrelid,
+        pg_partition_tree(conrelid)
     WHERE version < 180000 AND relkind = 'p' AND isleaf
 ),
 unparted AS (
@@ -186,12 +220,17 @@ unchecked AS (
 unanalyzed AS (
     SELECT DISTINCT rel FROM member JOIN pg_namespace ON pg_namespace.oid = relnamespace
     WHERE reltuples > 0 AND relkind = 'r' AND NOT EXISTS (
-        SELECT FROM pg_stats WHERE (schemaname, tablename, pg_stats.attname) = (nspname, relname, member.attname))
+        SELECT FROM pg_stats
+        WHERE (schemaname, tablename, pg_stats.attname) = (nspname, relname, member.attname))
 ),
 cast_now AS (
-    SELECT castcontext, format(cast_sql, 'IMPLICIT') AS opened, format(cast_sql, 'ASSIGNMENT') AS closed
-    FROM pg_cast, LATERAL (SELECT format(E'BEGIN;\nALTER EXTENSION ulid DROP CAST (%1$s AS uuid);\nDROP CAST (%1$s AS uuid);\n'
-        'CREATE CAST (%1$s AS uuid) WITHOUT FUNCTION AS %%s;\nCOMMENT ON CAST (%1$s AS uuid) IS %2$L;\n'
+    SELECT castcontext, format(cast_sql, 'IMPLICIT') AS opened,
+        format(cast_sql, 'ASSIGNMENT') AS closed
+    FROM pg_cast,
+    LATERAL (SELECT format(
+        E'BEGIN;\nALTER EXTENSION ulid DROP CAST (%1$s AS uuid);\nDROP CAST (%1$s AS uuid);\n'
+        'CREATE CAST (%1$s AS uuid) WITHOUT FUNCTION AS %%s;\n'
+        'COMMENT ON CAST (%1$s AS uuid) IS %2$L;\n'
         'ALTER EXTENSION ulid ADD CAST (%1$s AS uuid);\nCOMMIT;',
         castsource::regtype, obj_description(pg_cast.oid, 'pg_cast')) AS cast_sql) AS text
     WHERE castsource = 'ulid'::regtype AND casttarget = 'uuid'::regtype
@@ -199,25 +238,34 @@ cast_now AS (
 altered AS (
     SELECT rel, format('%I.%I', nspname, relname) AS qualified,
         string_agg(format('ALTER COLUMN %I TYPE %s', attname, target), ', ' ORDER BY att) AS actions
-    FROM setting, member JOIN pg_namespace ON pg_namespace.oid = relnamespace WHERE converts AND NOT relispartition GROUP BY rel, 2
+    FROM setting, member JOIN pg_namespace ON pg_namespace.oid = relnamespace
+    WHERE converts AND NOT relispartition GROUP BY rel, 2
 ),
 -- Keys before those that reference them: writers take them in this order.
 locked AS (
     SELECT string_agg(rel::regclass::text, ', ' ORDER BY reference, rel) AS tables
-    FROM (SELECT DISTINCT rel, CASE WHEN NOT EXISTS (SELECT FROM fkey WHERE conrelid = rel AND confrelid <> rel) THEN 1
+    FROM (SELECT DISTINCT rel,
+        CASE WHEN NOT EXISTS (SELECT FROM fkey WHERE conrelid = rel AND confrelid <> rel) THEN 1
         WHEN EXISTS (SELECT FROM fkey WHERE confrelid = rel) THEN 2 ELSE 3 END AS reference
         FROM member WHERE NOT relispartition) AS tables
 ),
 guard AS (
     SELECT format($guard$DO %L;$guard$, format(
-        'BEGIN IF ARRAY(%1$s) <> %2$L THEN RAISE EXCEPTION ''the tables have changed since this step was written'' '
-        'USING ERRCODE = ''object_not_in_prerequisite_state'', HINT = ''Write it again.''; END IF; END', query, found)) AS sql
-    FROM (SELECT string_agg(rel::text, ', ' ORDER BY rel) AS rels FROM (SELECT DISTINCT rel FROM member) AS m) AS m,
-    LATERAL (SELECT format('SELECT indexrelid FROM pg_index WHERE indisvalid AND indrelid IN (%1$s) UNION ALL '
-        'SELECT oid FROM pg_constraint WHERE conrelid IN (%1$s) OR confrelid IN (%1$s) ORDER BY 1', rels) AS query) AS q,
+        'BEGIN IF ARRAY(%1$s) <> %2$L THEN '
+        'RAISE EXCEPTION ''the tables have changed since this step was written'' USING ERRCODE = '
+        '''object_not_in_prerequisite_state'', HINT = ''Write it again.''; END IF; END',
+        query, found)) AS sql
+    FROM (SELECT string_agg(rel::text, ', ' ORDER BY rel) AS rels
+        FROM (SELECT DISTINCT rel FROM member) AS m) AS m,
+    LATERAL (SELECT format('SELECT indexrelid FROM pg_index '
+        'WHERE indisvalid AND indrelid IN (%1$s) UNION ALL '
+        'SELECT oid FROM pg_constraint WHERE conrelid IN (%1$s) OR confrelid IN (%1$s) ORDER BY 1',
+            rels) AS query) AS q,
     LATERAL (SELECT array_agg(oid ORDER BY oid) AS found FROM (
-        SELECT indexrelid AS oid FROM pg_index WHERE indisvalid AND indrelid IN (SELECT rel FROM member) UNION ALL
-        SELECT oid FROM pg_constraint WHERE conrelid IN (SELECT rel FROM member) OR confrelid IN (SELECT rel FROM member)) AS f) AS f
+        SELECT indexrelid AS oid FROM pg_index
+        WHERE indisvalid AND indrelid IN (SELECT rel FROM member) UNION ALL
+        SELECT oid FROM pg_constraint WHERE conrelid IN (SELECT rel FROM member)
+            OR confrelid IN (SELECT rel FROM member)) AS f) AS f
 ),
 -- What the transaction does, in this order.
 exchange(place, sql) AS (
@@ -228,63 +276,87 @@ exchange(place, sql) AS (
     SELECT 12, format('ALTER TABLE %s DROP CONSTRAINT %I;', indrelid::regclass, conname)
     FROM shape WHERE old AND con IS NOT NULL AND conparentid = 0
     UNION ALL
-    SELECT 13, format('DROP INDEX %s;', indexrelid::regclass) FROM shape WHERE old AND con IS NULL AND inhparent IS NULL
+    SELECT 13, format('DROP INDEX %s;', indexrelid::regclass) FROM shape WHERE old AND con IS NULL
+        AND inhparent IS NULL
     UNION ALL
     SELECT 20, format('ALTER TABLE %s %s;', rel::regclass, actions) FROM altered
     UNION ALL
     SELECT 21, format('ALTER TABLE ONLY %s ALTER COLUMN %I SET DEFAULT %s;', rel::regclass, attname,
-        CASE WHEN :'default' = '' AND "default" ~ 'gen_ordered_' THEN replace(generator, 'gen_', 'gen_ordered_') ELSE generator END)
+        CASE WHEN :'default' = ''
+            AND "default" ~ 'gen_ordered_' THEN replace(generator, 'gen_', 'gen_ordered_')
+            ELSE generator END)
     FROM member, setting WHERE converts AND generated
     UNION ALL
-    SELECT 30, format('ALTER TABLE %s ADD CONSTRAINT %I %s USING INDEX %I%s;', indrelid::regclass, conname,
+    SELECT 30,
+        format('ALTER TABLE %s ADD CONSTRAINT %I %s USING INDEX %I%s;', indrelid::regclass, conname,
         CASE contype WHEN 'p' THEN 'PRIMARY KEY' ELSE 'UNIQUE' END, new_name,
-        CASE WHEN condeferrable THEN ' DEFERRABLE' || CASE WHEN condeferred THEN ' INITIALLY DEFERRED' ELSE '' END END)
+        CASE WHEN condeferrable THEN ' DEFERRABLE' || CASE WHEN condeferred
+            THEN ' INITIALLY DEFERRED' ELSE '' END END)
     FROM pair WHERE con IS NOT NULL
     UNION ALL
-    SELECT 31, format('ALTER INDEX %s RENAME TO %I;', new::regclass, relname) FROM pair WHERE con IS NULL
+    SELECT 31, format('ALTER INDEX %s RENAME TO %I;', new::regclass, relname) FROM pair
+    WHERE con IS NULL
     UNION ALL
-    SELECT 32, CASE WHEN con IS NULL THEN concat('CREATE ', CASE WHEN indisunique THEN 'UNIQUE ' END,
+    SELECT 32,
+        CASE WHEN con IS NULL THEN concat('CREATE ', CASE WHEN indisunique THEN 'UNIQUE ' END,
             format('INDEX %I ON ONLY %s', relname, indrelid::regclass), definition, storage, ';')
-        ELSE format('ALTER TABLE ONLY %s ADD CONSTRAINT %I %s;', indrelid::regclass, conname, pg_get_constraintdef(con)) END
+        ELSE format('ALTER TABLE ONLY %s ADD CONSTRAINT %I %s;', indrelid::regclass, conname,
+            pg_get_constraintdef(con)) END
     FROM shape WHERE old AND relkind = 'I'
     UNION ALL
-    SELECT 33, format('ALTER INDEX %s ATTACH PARTITION %s;', inhparent::regclass, indexrelid::regclass)
+    SELECT 33,
+        format('ALTER INDEX %s ATTACH PARTITION %s;', inhparent::regclass, indexrelid::regclass)
     FROM shape WHERE old AND inhparent IS NOT NULL
     UNION ALL
-    SELECT 34, format('ALTER TABLE %s CLUSTER ON %I;', indrelid::regclass, relname) FROM shape WHERE old AND indisclustered
+    SELECT 34, format('ALTER TABLE %s CLUSTER ON %I;', indrelid::regclass, relname) FROM shape
+    WHERE old AND indisclustered
     UNION ALL
-    SELECT 34, format('ALTER TABLE %s REPLICA IDENTITY USING INDEX %I;', indrelid::regclass, relname)
+    SELECT 34,
+        format('ALTER TABLE %s REPLICA IDENTITY USING INDEX %I;', indrelid::regclass, relname)
     FROM shape WHERE old AND indisreplident
     UNION ALL
-    SELECT 35, format('COMMENT ON INDEX %s IS %L;', indexrelid::regclass, obj_description(indexrelid, 'pg_class')) FROM shape
+    SELECT 35,
+        format('COMMENT ON INDEX %s IS %L;', indexrelid::regclass,
+        obj_description(indexrelid, 'pg_class')) FROM shape
     WHERE old AND obj_description(indexrelid, 'pg_class') IS NOT NULL
     UNION ALL
-    SELECT 40, format('ALTER TABLE %s ADD CONSTRAINT %I %s%s;', conrelid::regclass, conname, definition,
+    SELECT 40,
+        format('ALTER TABLE %s ADD CONSTRAINT %I %s%s;', conrelid::regclass, conname, definition,
         CASE WHEN convalidated AND enforced THEN ' NOT VALID' END) FROM checks
     UNION ALL
-    SELECT 41, format('ALTER TABLE %s ADD CONSTRAINT %I %s%s;', coalesce(leaf, conrelid)::regclass, conname, definition,
+    SELECT 41, format('ALTER TABLE %s ADD CONSTRAINT %I %s%s;', coalesce(leaf, conrelid)::regclass,
+        conname, definition,
         CASE WHEN convalidated AND enforced THEN ' NOT VALID' END)
     FROM fkey LEFT JOIN parted USING (oid)
     UNION ALL
-    SELECT 42, format('COMMENT ON CONSTRAINT %I ON %s IS %L;', conname, conrelid::regclass, obj_description(oid, 'pg_constraint'))
+    SELECT 42,
+        format('COMMENT ON CONSTRAINT %I ON %s IS %L;', conname, conrelid::regclass,
+        obj_description(oid, 'pg_constraint'))
     FROM pg_constraint WHERE obj_description(oid, 'pg_constraint') IS NOT NULL AND oid IN (
-        SELECT oid FROM fkey EXCEPT SELECT oid FROM parted UNION SELECT oid FROM checks UNION SELECT con FROM shape WHERE old)
+        SELECT oid FROM fkey EXCEPT SELECT oid FROM parted UNION SELECT oid FROM checks
+        UNION SELECT con FROM shape WHERE old)
     UNION ALL
-    SELECT 42, format('COMMENT ON CONSTRAINT %I ON %s IS %L;', conname, leaf, 'switch.sql: ' || conrelid::regclass)
+    SELECT 42,
+        format('COMMENT ON CONSTRAINT %I ON %s IS %L;', conname, leaf,
+        'switch.sql: ' || conrelid::regclass)
     FROM fkey JOIN parted USING (oid)
 ),
 
 -- The step that comes next.
 step(phase, title) AS (
     SELECT phase, title FROM (
-        SELECT 'restore', 'The cast from ulid to uuid is implicit. Make it again what it was.', castcontext = 'i'
+        SELECT 'restore', 'The cast from ulid to uuid is implicit. Make it again what it was.',
+            castcontext = 'i'
         FROM cast_now
         UNION ALL
-        SELECT 'enter', '1 of 4: enter the indexes into the catalogs. The cast is implicit meanwhile.',
+        SELECT 'enter',
+            '1 of 4: enter the indexes into the catalogs. The cast is implicit meanwhile.',
             :'to' = 'uuid' AND EXISTS (SELECT FROM pair WHERE new IS NULL)
         UNION ALL
-        SELECT 'build', CASE :'to' WHEN 'uuid' THEN '2 of 4' ELSE '1 of 3' END || ': build the indexes. Reads and writes continue.',
-            EXISTS (SELECT FROM pair WHERE built IS NOT TRUE) OR EXISTS (SELECT FROM index WHERE debris)
+        SELECT 'build', CASE :'to' WHEN 'uuid' THEN '2 of 4'
+            ELSE '1 of 3' END || ': build the indexes. Reads and writes continue.',
+            EXISTS (SELECT FROM pair WHERE built IS NOT TRUE)
+                OR EXISTS (SELECT FROM index WHERE debris)
         UNION ALL
         SELECT 'exchange', CASE :'to' WHEN 'uuid' THEN '3 of 4' ELSE '2 of 3' END
             || ': exchange them. Reads and writes wait until this is done.',
@@ -292,7 +364,8 @@ step(phase, title) AS (
             UNION ALL
         SELECT 'validate', CASE :'to' WHEN 'uuid' THEN '4 of 4' ELSE '3 of 3' END
             || ': validate the constraints. Reads and writes continue.',
-            EXISTS (SELECT FROM unchecked) OR EXISTS (SELECT FROM unparted) OR EXISTS (SELECT FROM unanalyzed)
+            EXISTS (SELECT FROM unchecked) OR EXISTS (SELECT FROM unparted)
+                OR EXISTS (SELECT FROM unanalyzed)
         UNION ALL
         SELECT 'none', 'Nothing is left to do.', true
     ) AS steps(phase, title, due) WHERE due LIMIT 1
@@ -300,45 +373,64 @@ step(phase, title) AS (
 
 -- What prevents it.
 refusal(reason) AS (
-    SELECT format('%s has no such column of type uuid or ulid, or more than one: name one, by -v column=…', :switch_start::regclass)
+    SELECT format('%s has no such column of type uuid or ulid, or more than one: name one, '
+        'by -v column=…', :switch_start::regclass)
     WHERE (SELECT count(*) FROM start) <> 1
     UNION ALL
     SELECT DISTINCT CASE
         WHEN atttypid NOT IN (source, target) THEN
-            format('column %I of %s has the type %s', attname, rel::regclass, format_type(atttypid, NULL))
-        WHEN NOT pg_has_role(relowner, 'USAGE') THEN format('must be owner of table %s', rel::regclass)
+            format('column %I of %s has the type %s', attname, rel::regclass,
+                format_type(atttypid, NULL))
+        WHEN NOT pg_has_role(relowner, 'USAGE') THEN format('must be owner of table %s',
+            rel::regclass)
         WHEN relpersistence = 't' OR relkind NOT IN ('r', 'p') OR reloftype <> 0 THEN
             format('%s is not an ordinary table', rel::regclass)
         WHEN attgenerated <> '' THEN format('column %I of %s is generated', attname, rel::regclass)
-        WHEN EXISTS (SELECT FROM pg_partitioned_table WHERE partrelid = rel AND (att = ANY (partattrs) OR partexprs IS NOT NULL))
-            THEN format('column %I is in the partition key of %s, or may be', attname, rel::regclass)
+        WHEN EXISTS (SELECT FROM pg_partitioned_table
+            WHERE partrelid = rel AND (att = ANY (partattrs) OR partexprs IS NOT NULL))
+            THEN format('column %I is in the partition key of %s, or may be', attname,
+                rel::regclass)
         WHEN EXISTS (SELECT FROM pg_inherits JOIN pg_class AS child ON child.oid = inhrelid
-            WHERE rel IN (inhrelid, inhparent) AND NOT child.relispartition) THEN format('%s has inheritance', rel::regclass)
+            WHERE rel IN (inhrelid, inhparent) AND NOT child.relispartition)
+                THEN format('%s has inheritance', rel::regclass)
         END
     FROM member, setting WHERE converts OR atttypid NOT IN (source, target)
     UNION ALL
-    SELECT format('column %I of %s uses the row type of %s', pg_attribute.attname, attrelid::regclass, member.rel::regclass)
-    FROM member JOIN pg_type ON typrelid = rel JOIN pg_attribute ON pg_attribute.atttypid IN (pg_type.oid, typarray)
+    SELECT format('column %I of %s uses the row type of %s', pg_attribute.attname,
+        attrelid::regclass, member.rel::regclass)
+    FROM member JOIN pg_type ON typrelid = rel JOIN pg_attribute
+        ON pg_attribute.atttypid IN (pg_type.oid, typarray)
     WHERE converts AND NOT pg_attribute.attisdropped
     UNION ALL
-    SELECT DISTINCT pg_describe_object(classid, objid, objsubid) || ' uses column ' || format('%I of %s', attname, rel::regclass)
-    FROM member JOIN pg_depend ON refclassid = 'pg_class'::regclass AND refobjid = rel AND refobjsubid = att
+    SELECT DISTINCT pg_describe_object(classid, objid, objsubid) || ' uses column '
+        || format('%I of %s', attname, rel::regclass)
+    FROM member JOIN pg_depend ON refclassid = 'pg_class'::regclass AND refobjid = rel
+        AND refobjsubid = att
     WHERE converts AND NOT CASE classid
         WHEN 'pg_class'::regclass THEN objid IN (SELECT indexrelid FROM index)
         WHEN 'pg_constraint'::regclass THEN EXISTS (
             SELECT FROM pg_constraint WHERE oid = objid AND contype IN ('p', 'u', 'f', 'c', 'n'))
-        WHEN 'pg_attrdef'::regclass THEN EXISTS (SELECT FROM pg_attrdef WHERE oid = objid AND adrelid = rel AND adnum = att)
+        WHEN 'pg_attrdef'::regclass THEN EXISTS (SELECT FROM pg_attrdef
+            WHERE oid = objid AND adrelid = rel AND adnum = att)
         ELSE classid = 'pg_statistic_ext'::regclass END
     UNION ALL
-    SELECT format('index %s is not valid: drop it, or build it again', indexrelid::regclass) FROM index
-    WHERE relkind = 'i' AND NOT indisvalid AND NOT debris AND indexrelid NOT IN (SELECT new FROM pair WHERE new IS NOT NULL)
+    SELECT format('index %s is not valid: drop it, or build it again', indexrelid::regclass)
+    FROM index
+    WHERE relkind = 'i' AND NOT indisvalid AND NOT debris
+        AND indexrelid NOT IN (SELECT new FROM pair WHERE new IS NOT NULL)
     UNION ALL
-    SELECT format('index %s has an operator class that has no counterpart', indexrelid::regclass) FROM shape WHERE unknown
+    SELECT format('index %s has an operator class that has no counterpart', indexrelid::regclass)
+    FROM shape WHERE unknown
     UNION ALL
-    SELECT DISTINCT pg_describe_object(classid, objid, objsubid) || ' uses ' || pg_describe_object(refclassid, refobjid, 0)
-    FROM shape JOIN pg_depend ON (refclassid, refobjid) IN (('pg_class'::regclass, indexrelid), ('pg_constraint'::regclass, con))
-    WHERE old AND deptype = 'n' AND NOT (classid = 'pg_constraint'::regclass AND objid IN (SELECT oid FROM fkey)
-        OR EXISTS (SELECT FROM pg_constraint WHERE classid = 'pg_constraint'::regclass AND oid = objid AND conparentid <> 0))
+    SELECT DISTINCT pg_describe_object(classid, objid, objsubid) || ' uses '
+        || pg_describe_object(refclassid, refobjid, 0)
+    FROM shape JOIN pg_depend
+        ON (refclassid, refobjid) IN (('pg_class'::regclass, indexrelid),
+        ('pg_constraint'::regclass, con))
+    WHERE old AND deptype = 'n'
+        AND NOT (classid = 'pg_constraint'::regclass AND objid IN (SELECT oid FROM fkey)
+        OR EXISTS (SELECT FROM pg_constraint WHERE classid = 'pg_constraint'::regclass
+            AND oid = objid AND conparentid <> 0))
     UNION ALL
     SELECT format('there is a relation %I.%I already', nspname, name)
     FROM pair WHERE new IS NULL AND to_regclass(format('%I.%I', nspname, name)) IS NOT NULL
@@ -347,40 +439,53 @@ refusal(reason) AS (
     FROM fkey WHERE to_jsonb(fkey)->>'conperiod' = 'true'
     UNION ALL
     SELECT 'must be superuser to change a cast' FROM step
-    WHERE phase = 'enter' AND :'run'::boolean AND NOT (SELECT rolsuper FROM pg_roles WHERE rolname = current_user)
+    WHERE phase = 'enter' AND :'run'::boolean
+        AND NOT (SELECT rolsuper FROM pg_roles WHERE rolname = current_user)
 ),
 -- What deserves to be known.
 note(line) AS (
-    SELECT format('%s is rebuilt under the lock, because it is partial, has expressions or is of the type brin', indexrelid::regclass) FROM index WHERE rebuilt
+    SELECT format('%s is rebuilt under the lock, because it is partial, '
+        'has expressions or is of the type brin', indexrelid::regclass) FROM index WHERE rebuilt
     UNION ALL
     SELECT format('%I of %s keeps its default %s', attname, rel::regclass, "default")
     FROM member WHERE converts AND NOT generated AND "default" IS NOT NULL
     UNION ALL
-    SELECT format('publication %I sends %s: does each subscriber accept %s?', pubname, string_agg(tables.relid::text, ', ' ORDER BY 1), :'to')
-    FROM pg_publication, LATERAL (SELECT DISTINCT relid::regclass FROM pg_get_publication_tables(pubname)) AS tables
+    SELECT format('publication %I sends %s: does each subscriber accept %s?', pubname,
+        string_agg(tables.relid::text, ', ' ORDER BY 1), :'to')
+    FROM pg_publication, LATERAL (SELECT DISTINCT relid::regclass
+        FROM pg_get_publication_tables(pubname)) AS tables
     WHERE relid IN (SELECT rel FROM member WHERE converts) GROUP BY pubname
 ),
 
 statement(part, place, sql) AS (
     SELECT 1, 0, closed FROM cast_now, step WHERE phase = 'restore'
 
-    UNION ALL -- Do the expressions of constraints and indexes suit the new type? An empty copy tells, with the rights of the owner.
+    -- Do the expressions of constraints and indexes suit the new type? An empty copy tells, with
+    -- the rights of the owner.
+    UNION ALL
     SELECT 1, 1, concat_ws(E'\n', 'BEGIN;',
-        format('CREATE FUNCTION pg_temp.switch_rehearsal() RETURNS void LANGUAGE plpgsql SECURITY DEFINER AS %L;', concat_ws(E'\n', 'BEGIN',
-            format('CREATE TEMPORARY TABLE switch_rehearsal (LIKE %s INCLUDING CONSTRAINTS INCLUDING DEFAULTS);', rel::regclass),
-            (SELECT string_agg(replace(pg_get_indexdef(indexrelid), format(' ON %s USING ', qualified), ' ON pg_temp.switch_rehearsal USING ') || ';', E'\n')
+        format('CREATE FUNCTION pg_temp.switch_rehearsal() RETURNS void '
+            'LANGUAGE plpgsql SECURITY DEFINER AS %L;', concat_ws(E'\n', 'BEGIN',
+            format('CREATE TEMPORARY TABLE switch_rehearsal '
+                '(LIKE %s INCLUDING CONSTRAINTS INCLUDING DEFAULTS);', rel::regclass),
+            (SELECT string_agg(replace(pg_get_indexdef(indexrelid),
+                format(' ON %s USING ', qualified), ' ON pg_temp.switch_rehearsal USING ') || ';',
+                E'\n')
                 FROM index WHERE indrelid = rel AND rebuilt AND relkind = 'i'),
             format('ALTER TABLE pg_temp.switch_rehearsal %s;', actions), 'END')),
         format('ALTER FUNCTION pg_temp.switch_rehearsal() OWNER TO %I;', pg_get_userbyid(relowner)),
         'SELECT pg_temp.switch_rehearsal();', 'ROLLBACK;')
-    FROM step, altered JOIN pg_class ON oid = rel WHERE EXISTS (SELECT FROM pair WHERE new IS NULL) AND phase IN ('enter', 'build')
+    FROM step, altered JOIN pg_class ON oid = rel WHERE EXISTS (SELECT FROM pair WHERE new IS NULL)
+        AND phase IN ('enter', 'build')
     UNION ALL
     SELECT 1, 2, opened FROM cast_now, step WHERE phase = 'enter'
     UNION ALL
-    SELECT 2, 1, format('SET deadlock_timeout = ''10ms''; SET statement_timeout = %L;', :'entry_timeout')
+    SELECT 2, 1,
+        format('SET deadlock_timeout = ''10ms''; SET statement_timeout = %L;', :'entry_timeout')
     FROM step WHERE phase = 'enter'
     UNION ALL
-    SELECT CASE phase WHEN 'enter' THEN 2 ELSE 1 END, 5, concat('CREATE ', CASE WHEN indisunique THEN 'UNIQUE ' END,
+    SELECT CASE phase WHEN 'enter' THEN 2 ELSE 1 END, 5, concat(
+        'CREATE ', CASE WHEN indisunique THEN 'UNIQUE ' END,
         'INDEX CONCURRENTLY ', name, ' ON ', indrelid::regclass, definition, storage, ';')
     FROM pair, step WHERE new IS NULL AND phase IN ('enter', 'build')
     UNION ALL
@@ -390,20 +495,26 @@ statement(part, place, sql) AS (
     SELECT 3, 2, closed FROM cast_now, step WHERE phase = 'enter'
 
     UNION ALL
-    SELECT 1, 4, format('DROP INDEX CONCURRENTLY %s;', indexrelid::regclass) FROM index, step WHERE debris AND phase = 'build'
+    SELECT 1, 4, format('DROP INDEX CONCURRENTLY %s;', indexrelid::regclass) FROM index, step
+    WHERE debris AND phase = 'build'
     UNION ALL
-    SELECT 1, 6, format('REINDEX INDEX CONCURRENTLY %s;', new::regclass) FROM pair, step WHERE NOT built AND phase = 'build'
+    SELECT 1, 6, format('REINDEX INDEX CONCURRENTLY %s;', new::regclass) FROM pair, step
+    WHERE NOT built AND phase = 'build'
 
     UNION ALL
     SELECT 1, 1, concat_ws(E'\n', 'BEGIN;',
         CASE WHEN has_parameter_privilege('deadlock_timeout', 'SET') THEN
-            E'-- Cancel autovacuum soon, and be the one that gives way in a deadlock.\nSET LOCAL deadlock_timeout = ''10ms'';' END,
+            E'-- Cancel autovacuum soon, and be the one that gives way in a deadlock.\n'
+            'SET LOCAL deadlock_timeout = ''10ms'';' END,
         format('SET LOCAL lock_timeout = %L;', :'lock_timeout'),
         '-- First wait for those who write, while others can still read and check foreign keys.',
-        format(E'DO %L;', format(E'BEGIN FOR attempt IN 1..20 LOOP BEGIN LOCK TABLE %1$s IN SHARE MODE; '
+        format(E'DO %L;',
+            format(E'BEGIN FOR attempt IN 1..20 LOOP BEGIN LOCK TABLE %1$s IN SHARE MODE; '
             'LOCK TABLE %1$s IN ACCESS EXCLUSIVE MODE; RETURN; '
-            'EXCEPTION WHEN lock_not_available OR deadlock_detected THEN PERFORM pg_sleep(attempt / 20.0); END; END LOOP; '
-            'RAISE EXCEPTION ''the tables are in use'' USING ERRCODE = ''lock_not_available'', HINT = ''Nothing has been changed. Try again.''; END', locked.tables)),
+            'EXCEPTION WHEN lock_not_available OR deadlock_detected THEN '
+            'PERFORM pg_sleep(attempt / 20.0); END; END LOOP; '
+            'RAISE EXCEPTION ''the tables are in use'' USING ERRCODE = ''lock_not_available'', '
+            'HINT = ''Nothing has been changed. Try again.''; END', locked.tables)),
         'SET LOCAL lock_timeout = 0;',
         guard.sql,
         (SELECT string_agg(sql, E'\n' ORDER BY place, sql) FROM exchange),
@@ -420,15 +531,21 @@ statement(part, place, sql) AS (
     SELECT 2, 1, format('ALTER TABLE %s VALIDATE CONSTRAINT %I;', conrelid::regclass, conname)
     FROM unchecked, step WHERE phase = 'validate'
     UNION ALL
-    SELECT 3, 1, format(E'BEGIN;\nSET LOCAL lock_timeout = %L;\nALTER TABLE %s ADD CONSTRAINT %I %s;\n%s\nCOMMIT;',
+    SELECT 3, 1,
+        format(E'BEGIN;\nSET LOCAL lock_timeout = %L;\n'
+            'ALTER TABLE %s ADD CONSTRAINT %I %s;\n%s\nCOMMIT;',
         :'lock_timeout', parent, conname, min(pg_get_constraintdef(oid)),
-        string_agg(format('COMMENT ON CONSTRAINT %I ON %s IS NULL;', conname, conrelid::regclass), E'\n'))
-    FROM unparted, step WHERE phase = 'validate' GROUP BY parent, conname HAVING bool_and(convalidated)
+        string_agg(format('COMMENT ON CONSTRAINT %I ON %s IS NULL;', conname, conrelid::regclass),
+            E'\n'))
+    FROM unparted, step WHERE phase = 'validate' GROUP BY parent, conname
+    HAVING bool_and(convalidated)
 )
-SELECT ARRAY['-- ' || title] || ARRAY(SELECT '-- ' || translate(line, E'\n\r', '  ') FROM note WHERE phase IN ('enter', 'build', 'exchange') ORDER BY line) AS title,
+SELECT ARRAY['-- ' || title] || ARRAY(SELECT '-- ' || translate(line, E'\n\r', '  ') FROM note
+    WHERE phase IN ('enter', 'build', 'exchange') ORDER BY line) AS title,
     (SELECT count(*) > 0 FROM refusal WHERE reason IS NOT NULL) AS refused,
     (SELECT string_agg(reason, E'\n' ORDER BY reason) FROM refusal) AS refusal,
-    ARRAY['SET search_path = ' || :'switch_path' || ';', 'SET statement_timeout = 0;', 'SET lock_timeout = 0;', 'SET default_tablespace = '''';',
+    ARRAY['SET search_path = ' || :'switch_path' || ';', 'SET statement_timeout = 0;',
+        'SET lock_timeout = 0;', 'SET default_tablespace = '''';',
         'SET client_min_messages = warning;'] AS settings,
     ARRAY(SELECT sql FROM statement WHERE part = 1 ORDER BY place, sql) AS first,
     ARRAY(SELECT sql FROM statement WHERE part = 2 ORDER BY place, sql) AS failing,
@@ -438,7 +555,8 @@ FROM step
 COMMIT;
 
 \if :switch_refused
-SELECT format('DO %L', format('BEGIN RAISE EXCEPTION %L USING ERRCODE = ''feature_not_supported'', DETAIL = %L; END',
+SELECT format('DO %L',
+    format('BEGIN RAISE EXCEPTION %L USING ERRCODE = ''feature_not_supported'', DETAIL = %L; END',
     format('cannot switch %s to %s', :switch_start::regclass, :'to'), :'switch_refusal'))
 \gexec
 \endif
@@ -459,6 +577,7 @@ RESET client_min_messages;
 SELECT pg_advisory_unlock(hashtextextended('ulid switch.sql', 0)) AS switch_unlocked \gset
 \else
 SELECT unnest(:'switch_settings'::text[] || :'switch_first'::text[]
-    || CASE WHEN :'switch_failing' <> '{}' THEN '\set ON_ERROR_STOP off'::text || :'switch_failing'::text[] || '\set ON_ERROR_STOP on'::text END
+    || CASE WHEN :'switch_failing' <> '{}' THEN '\set ON_ERROR_STOP off'::text
+        || :'switch_failing'::text[] || '\set ON_ERROR_STOP on'::text END
     || :'switch_last'::text[]) \g (format=unaligned tuples_only=on)
 \endif

@@ -5,4 +5,5 @@ RESET search_path;
 -- every function of the script is on the page
 \set page `cat docs/managed.md`
 SELECT 1 / (count(*) = 0)::int AS all_there FROM pg_proc
-WHERE pronamespace = 'ulid_sql'::regnamespace AND proname !~ '^ulid_sql_' AND :'page' !~ ('`' || proname || '[`(]') \gset
+WHERE pronamespace = 'ulid_sql'::regnamespace AND proname !~ '^ulid_sql_'
+    AND :'page' !~ ('`' || proname || '[`(]') \gset

@@ -1,7 +1,8 @@
--- Checks of docs/reference.md: each example of its tables has the result that stands beside it, each function of the extensions
--- is on the page, and the page names no other.
+-- Checks of docs/reference.md: each example of its tables has the result that stands beside it,
+-- each function of the extensions is on the page, and the page names no other.
 SET timezone = 'UTC';
-SELECT 'CREATE EXTENSION ulid_gist CASCADE' FROM pg_available_extensions WHERE name = 'btree_gist' \gexec
+SELECT 'CREATE EXTENSION ulid_gist CASCADE' FROM pg_available_extensions
+WHERE name = 'btree_gist' \gexec
 \set page `cat docs/reference.md`
 CREATE TEMP TABLE page AS SELECT :'page' AS text;
 DO $$
@@ -10,17 +11,21 @@ DECLARE
     result text;
     wrong text;
 BEGIN
-    FOR example IN SELECT m[1] AS expression, m[2] AS value FROM page, regexp_matches(text, '`([^`|]+)` → `([^`]+)`', 'g') AS m LOOP
+    FOR example IN SELECT m[1] AS expression, m[2] AS value
+        FROM page, regexp_matches(text, '`([^`|]+)` → `([^`]+)`', 'g') AS m LOOP
         EXECUTE format('SELECT (%s)::text', example.expression) INTO result;
         ASSERT result = example.value, format('%s is %s', example.expression, result);
     END LOOP;
     ASSERT FOUND, 'no examples';
     SELECT string_agg(DISTINCT proname, ', ') INTO wrong
-    FROM page, pg_proc JOIN pg_depend ON classid = 'pg_proc'::regclass AND objid = pg_proc.oid AND deptype = 'e'
-    WHERE refobjid IN (SELECT oid FROM pg_extension WHERE extname ~ '^ulid') AND text !~ ('`([^`]*[ .])?' || proname || '\(');
+    FROM page, pg_proc JOIN pg_depend ON classid = 'pg_proc'::regclass AND objid = pg_proc.oid
+        AND deptype = 'e'
+    WHERE refobjid IN (SELECT oid FROM pg_extension WHERE extname ~ '^ulid')
+        AND text !~ ('`([^`]*[ .])?' || proname || '\(');
     ASSERT wrong IS NULL, 'not on the page: ' || wrong;
     SELECT string_agg(DISTINCT m[1], ', ') INTO wrong
-    FROM page, regexp_matches(text, '`((ulid|gen|typeid|bytea|range|timestamp)_[a-z0-9_]+)\(', 'g') AS m
+    FROM page,
+    regexp_matches(text, '`((ulid|gen|typeid|bytea|range|timestamp)_[a-z0-9_]+)\(', 'g') AS m
     WHERE NOT EXISTS (SELECT FROM pg_proc WHERE proname = m[1]);
     ASSERT wrong IS NULL, 'no such function: ' || wrong;
 END $$;

@@ -5,12 +5,14 @@
 SELECT ulid_send('01ARYZ6S41TSV4RRFFQ69G5FAV'), ulid_send('7ZZZZZZZZZZZZZZZZZZZZZZZZZ');
 
 -- typlen, passing, alignment and storage are uuid's
-SELECT typname, typlen, typbyval, typalign, typstorage FROM pg_type WHERE typname IN ('ulid', 'uuid') ORDER BY 1;
+SELECT typname, typlen, typbyval, typalign, typstorage FROM pg_type
+WHERE typname IN ('ulid', 'uuid') ORDER BY 1;
 
 -- COPY BINARY round trip, and into uuid
 \set file `mktemp`
 \setenv FILE :file
-CREATE TABLE original AS SELECT decode(md5(i::text), 'hex')::ulid AS id FROM generate_series(1, 1000) AS i;
+CREATE TABLE original AS SELECT decode(md5(i::text), 'hex')::ulid AS id
+    FROM generate_series(1, 1000) AS i;
 INSERT INTO original VALUES (NULL), ('00000000000000000000000000'), ('7ZZZZZZZZZZZZZZZZZZZZZZZZZ');
 CREATE TABLE copied (id ulid);
 CREATE TABLE copied_uuid (id uuid);

@@ -1,4 +1,5 @@
--- Operators, sorting, hashing, aggregates: the order of values is that of their text and of their bytes.
+-- Operators, sorting, hashing, aggregates: the order of values is that of their text and of their
+-- bytes.
 
 \pset format unaligned
 \pset footer off
@@ -9,7 +10,8 @@ FROM (VALUES ('01ARYZ6S41TSV4RRFFQ69G5FAV', '01ARYZ6S41TSV4RRFFQ69G5FAV'),
              ('7ZZZZZZZZZZZZZZZZZZZZZZZZZ', '00000000000000000000000000'),
              (NULL, '00000000000000000000000000')) AS v (a, b);
 SELECT a < b AS lt, a <= b AS le, a = b AS eq, a >= b AS ge, a > b AS gt, a <> b AS ne FROM pair;
-SELECT a IS NOT DISTINCT FROM b AS same, a BETWEEN b AND b AS between_b, sign(ulid_cmp(a, b)) AS cmp FROM pair;
+SELECT a IS NOT DISTINCT FROM b AS same, a BETWEEN b AND b AS between_b,
+    sign(ulid_cmp(a, b)) AS cmp FROM pair;
 DROP TABLE pair;
 
 -- 10,000 values that differ in every byte, half of them of one millisecond
@@ -27,7 +29,8 @@ SELECT count(*) FILTER (WHERE id >= before) AS disorder
 FROM (SELECT id, lag(id) OVER (ORDER BY id DESC) AS before FROM sorted) AS s;
 
 -- hashing
-SELECT ulid_hash(id) = uuid_hash(id::uuid) AS hash, ulid_hash_extended(id, 42) = uuid_hash_extended(id::uuid, 42) AS extended
+SELECT ulid_hash(id) = uuid_hash(id::uuid) AS hash,
+    ulid_hash_extended(id, 42) = uuid_hash_extended(id::uuid, 42) AS extended
 FROM sorted LIMIT 1;
 SET enable_sort = off;
 SELECT count(*) FROM (SELECT DISTINCT id FROM sorted UNION ALL SELECT DISTINCT id FROM sorted) AS s;
@@ -43,7 +46,8 @@ RESET enable_mergejoin;
 SELECT min(id) = (SELECT id FROM sorted ORDER BY id LIMIT 1) AS min,
        max(id) = (SELECT id FROM sorted ORDER BY id DESC LIMIT 1) AS max FROM sorted;
 SELECT min(id), max(id) FROM sorted WHERE false;
-SELECT min(id), max(id) FROM (VALUES (NULL), ('01ARYZ6S41TSV4RRFFQ69G5FAV'::ulid), (NULL)) AS v (id);
+SELECT min(id), max(id)
+FROM (VALUES (NULL), ('01ARYZ6S41TSV4RRFFQ69G5FAV'::ulid), (NULL)) AS v (id);
 CREATE INDEX ON sorted (id);
 ANALYZE sorted;
 CREATE FUNCTION plan_has(query text, node text) RETURNS boolean LANGUAGE plpgsql AS $$

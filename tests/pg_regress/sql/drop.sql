@@ -6,7 +6,8 @@ CREATE TABLE holds (id ulid, n int);
 DROP EXTENSION ulid;
 \echo :LAST_ERROR_SQLSTATE
 DROP EXTENSION ulid CASCADE;
-SELECT attname FROM pg_attribute WHERE attrelid = 'holds'::regclass AND attnum > 0 AND NOT attisdropped;
+SELECT attname FROM pg_attribute WHERE attrelid = 'holds'::regclass AND attnum > 0
+    AND NOT attisdropped;
 DROP TABLE holds;
 SELECT count(*) AS left FROM pg_proc WHERE proname LIKE '%ulid%' OR probin LIKE '%ulid%';
 -- (19 has casts of its own for uuid; user-defined objects have oids from 16384)

@@ -1,4 +1,5 @@
--- The companion ulid_gist: a GiST operator class for ulid, by btree_gist. gist_1.out is for a server without contrib modules.
+-- The companion ulid_gist: a GiST operator class for ulid, by btree_gist. gist_1.out is for a
+-- server without contrib modules.
 
 \pset format unaligned
 \pset footer off
@@ -11,11 +12,12 @@ SELECT count(*) > 0 AS has_btree_gist FROM pg_available_extensions WHERE name = 
 SET client_min_messages = warning;
 
 -- without it, there is no class
-CREATE TABLE booking (room ulid, period tstzrange, EXCLUDE USING gist (room WITH =, period WITH &&));
+CREATE TABLE booking (room ulid, period tstzrange,
+    EXCLUDE USING gist (room WITH =, period WITH &&));
 \echo :LAST_ERROR_SQLSTATE
 
--- what it needs comes by CASCADE; each extension may live in a schema of its own, and a look-alike in the schema of this
--- one is not taken for the type
+-- what it needs comes by CASCADE; each extension may live in a schema of its own, and a look-alike
+-- in the schema of this one is not taken for the type
 CREATE SCHEMA parts;
 CREATE SCHEMA apart;
 CREATE TYPE apart.ulid AS (n int);
@@ -29,13 +31,18 @@ DROP SCHEMA apart CASCADE;
 CREATE EXTENSION ulid_gist CASCADE;
 
 -- the class is the one that btree_gist has for uuid, whatever its version, in a family of its own
-SELECT opcname, opcdefault, amvalidate(oid) FROM pg_opclass WHERE opcname = 'ulid_ops' AND opcmethod = (SELECT oid FROM pg_am WHERE amname = 'gist');
+SELECT opcname, opcdefault, amvalidate(oid) FROM pg_opclass WHERE opcname = 'ulid_ops'
+    AND opcmethod = (SELECT oid FROM pg_am WHERE amname = 'gist');
 CREATE TEMP VIEW entry AS
-SELECT c.opcintype::regtype AS type, kind, number, lefttype::regtype = c.opcintype AS own_type, replace(f.proname, 'ulid', 'uuid') AS name,
-       f.prosrc, f.probin, f.proisstrict, f.provolatile, f.proparallel, c.opckeytype::regtype, c.opcdefault
+SELECT c.opcintype::regtype AS type, kind, number, lefttype::regtype = c.opcintype AS own_type,
+    replace(f.proname, 'ulid', 'uuid') AS name,
+       f.prosrc, f.probin, f.proisstrict, f.provolatile, f.proparallel, c.opckeytype::regtype,
+       c.opcdefault
 FROM pg_opclass AS c
-JOIN (SELECT amprocfamily AS family, 'function' AS kind, amprocnum AS number, amproclefttype AS lefttype, amproc AS code FROM pg_amproc
-      UNION ALL SELECT amopfamily, 'operator', amopstrategy, amoplefttype, oprcode FROM pg_amop JOIN pg_operator AS o ON o.oid = amopopr) AS e
+JOIN (SELECT amprocfamily AS family, 'function' AS kind, amprocnum AS number,
+    amproclefttype AS lefttype, amproc AS code FROM pg_amproc
+      UNION ALL SELECT amopfamily, 'operator', amopstrategy, amoplefttype, oprcode
+          FROM pg_amop JOIN pg_operator AS o ON o.oid = amopopr) AS e
 ON family = c.opcfamily AND lefttype IN (c.opcintype, '"any"'::regtype)
 JOIN pg_proc AS f ON f.oid = code
 WHERE c.opcmethod = (SELECT oid FROM pg_am WHERE amname = 'gist');
@@ -48,18 +55,22 @@ WHERE u.type = 'uuid'::regtype AND o.type = 'ulid'::regtype
 AND (u.own_type, u.prosrc, u.probin, u.proisstrict, u.provolatile, u.opckeytype, u.opcdefault) <>
     (o.own_type, o.prosrc, o.probin, o.proisstrict, o.provolatile, o.opckeytype, o.opcdefault);
 -- every member has a comment, and the function for ulid is safe in parallel scans
-SELECT pg_describe_object(classid, objid, 0) AS object, obj_description(objid, classid::regclass::name) AS comment FROM pg_depend
-WHERE refclassid = 'pg_extension'::regclass AND deptype = 'e' AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'ulid_gist')
+SELECT pg_describe_object(classid, objid, 0) AS object,
+    obj_description(objid, classid::regclass::name) AS comment FROM pg_depend
+WHERE refclassid = 'pg_extension'::regclass AND deptype = 'e'
+    AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'ulid_gist')
 ORDER BY pg_describe_object(classid, objid, 0) COLLATE "C";
 SELECT proparallel FROM pg_proc WHERE proname = 'gbt_ulid_consistent';
 
 -- an exclusion constraint
-CREATE TABLE booking (room ulid, period tstzrange, EXCLUDE USING gist (room WITH =, period WITH &&));
+CREATE TABLE booking (room ulid, period tstzrange,
+    EXCLUDE USING gist (room WITH =, period WITH &&));
 INSERT INTO booking VALUES ('01ARYZ6S41TSV4RRFFQ69G5FAV', '[2026-01-01, 2026-01-03)');
 INSERT INTO booking VALUES ('01ARYZ6S41TSV4RRFFQ69G5FAW', '[2026-01-02, 2026-01-04)');
 INSERT INTO booking VALUES ('01ARYZ6S41TSV4RRFFQ69G5FAV', '[2026-01-02, 2026-01-04)');
 \echo :LAST_ERROR_SQLSTATE
-INSERT INTO booking VALUES ('01ARYZ6S41TSV4RRFFQ69G5FAV', '[2026-01-03, 2026-01-04)'), (NULL, '[2026-01-01, 2026-01-04)'), (NULL, '[2026-01-01, 2026-01-04)');
+INSERT INTO booking VALUES ('01ARYZ6S41TSV4RRFFQ69G5FAV', '[2026-01-03, 2026-01-04)'),
+    (NULL, '[2026-01-01, 2026-01-04)'), (NULL, '[2026-01-01, 2026-01-04)');
 SELECT count(*) FROM booking;
 -- also for one room only, whatever the type of the others
 CREATE TABLE one (room ulid, EXCLUDE USING gist (room WITH <>));
@@ -67,21 +78,30 @@ INSERT INTO one VALUES ('01ARYZ6S41TSV4RRFFQ69G5FAV'), ('01ARYZ6S41TSV4RRFFQ69G5
 INSERT INTO one VALUES ('01ARYZ6S41TSV4RRFFQ69G5FAW');
 \echo :LAST_ERROR_SQLSTATE
 
--- each operator, and a window, finds by the index what a scan of the table finds; a filled table is indexed, an indexed one
--- filled
+-- each operator, and a window, finds by the index what a scan of the table finds; a filled table is
+-- indexed, an indexed one filled
 CREATE TABLE key (id ulid, n int);
 CREATE INDEX key_gist ON key USING gist (id);
-INSERT INTO key SELECT ulid_lower_bound('2026-01-01 00:00Z'::timestamptz + n % 1000 * interval '1 minute'), n FROM generate_series(1, 5000) AS n;
+INSERT INTO key
+    SELECT ulid_lower_bound('2026-01-01 00:00Z'::timestamptz + n % 1000 * interval '1 minute'), n
+    FROM generate_series(1, 5000) AS n;
 CREATE TABLE filled AS TABLE key;
 CREATE INDEX filled_gist ON filled USING gist (id);
-INSERT INTO key VALUES (NULL, 0), ('00000000000000000000000000', 1), ('7ZZZZZZZZZZZZZZZZZZZZZZZZZ', 2);
-INSERT INTO filled VALUES (NULL, 0), ('00000000000000000000000000', 1), ('7ZZZZZZZZZZZZZZZZZZZZZZZZZ', 2);
+INSERT INTO key VALUES (NULL, 0), ('00000000000000000000000000', 1),
+    ('7ZZZZZZZZZZZZZZZZZZZZZZZZZ', 2);
+INSERT INTO filled VALUES (NULL, 0), ('00000000000000000000000000', 1),
+    ('7ZZZZZZZZZZZZZZZZZZZZZZZZZ', 2);
 VACUUM ANALYZE key, filled;
 CREATE TABLE found (condition text, by_scan bigint, by_key bigint, by_filled bigint);
 INSERT INTO found (condition) VALUES
-    ('id < ulid_lower_bound(''2026-01-01 04:00Z'')'), ('id <= ulid_lower_bound(''2026-01-01 04:00Z'')'), ('id = ulid_lower_bound(''2026-01-01 04:00Z'')'),
-    ('id >= ulid_lower_bound(''2026-01-01 04:00Z'')'), ('id > ulid_lower_bound(''2026-01-01 04:00Z'')'), ('id <> ulid_lower_bound(''2026-01-01 04:00Z'')'),
-    ('id <@ tstzrange(''2026-01-01 04:00Z'', ''2026-01-01 05:00Z'')'), ('id IS NULL'), ('id <= ''00000000000000000000000000'''), ('id >= ''7ZZZZZZZZZZZZZZZZZZZZZZZZZ''');
+    ('id < ulid_lower_bound(''2026-01-01 04:00Z'')'),
+    ('id <= ulid_lower_bound(''2026-01-01 04:00Z'')'),
+    ('id = ulid_lower_bound(''2026-01-01 04:00Z'')'),
+    ('id >= ulid_lower_bound(''2026-01-01 04:00Z'')'),
+    ('id > ulid_lower_bound(''2026-01-01 04:00Z'')'),
+    ('id <> ulid_lower_bound(''2026-01-01 04:00Z'')'),
+    ('id <@ tstzrange(''2026-01-01 04:00Z'', ''2026-01-01 05:00Z'')'), ('id IS NULL'),
+    ('id <= ''00000000000000000000000000'''), ('id >= ''7ZZZZZZZZZZZZZZZZZZZZZZZZZ''');
 DO $$
 DECLARE
     given record;
@@ -92,14 +112,17 @@ BEGIN
         SET enable_indexonlyscan = off;
         SET enable_bitmapscan = off;
         SET enable_seqscan = on;
-        EXECUTE 'UPDATE found SET by_scan = (SELECT count(*) FROM key WHERE ' || given.condition || ') WHERE condition = $1' USING given.condition;
+        EXECUTE 'UPDATE found SET by_scan = (SELECT count(*) FROM key WHERE ' || given.condition
+            || ') WHERE condition = $1' USING given.condition;
         RESET enable_indexscan;
         RESET enable_indexonlyscan;
         SET enable_seqscan = off;
         EXECUTE 'EXPLAIN SELECT id FROM key WHERE ' || given.condition INTO plan;
         ASSERT plan LIKE 'Index Only Scan using key_gist%', plan;
-        EXECUTE 'UPDATE found SET by_key = (SELECT count(id::text) + count(*) - count(id) FROM key WHERE ' || given.condition || '),
-            by_filled = (SELECT count(id::text) + count(*) - count(id) FROM filled WHERE ' || given.condition || ') WHERE condition = $1' USING given.condition;
+        EXECUTE 'UPDATE found SET by_key = (SELECT count(id::text) + count(*) - count(id) FROM key
+            WHERE ' || given.condition || '),
+            by_filled = (SELECT count(id::text) + count(*) - count(id) FROM filled
+                WHERE ' || given.condition || ') WHERE condition = $1' USING given.condition;
         RESET enable_bitmapscan;
         RESET enable_seqscan;
     END LOOP;
@@ -110,7 +133,8 @@ SET enable_seqscan = off;
 SET enable_bitmapscan = off;
 EXPLAIN (COSTS OFF) SELECT id FROM key WHERE id = '7ZZZZZZZZZZZZZZZZZZZZZZZZZ';
 SELECT id FROM key WHERE id = '7ZZZZZZZZZZZZZZZZZZZZZZZZZ';
-EXPLAIN (COSTS OFF) SELECT id FROM key WHERE id <@ tstzrange('2026-01-01 04:00Z', '2026-01-01 05:00Z');
+EXPLAIN (COSTS OFF) SELECT id FROM key
+    WHERE id <@ tstzrange('2026-01-01 04:00Z', '2026-01-01 05:00Z');
 -- a uuid is found through the implicit cast, and a uuid column can be indexed with the class
 SELECT count(*) FROM key WHERE id = '019b76da-a800-0000-0000-000000000000'::uuid;
 CREATE TABLE other (id uuid);
@@ -127,8 +151,10 @@ DROP EXTENSION ulid_gist;
 
 -- without the class, and for GIN, the cast to uuid serves, which costs nothing
 CREATE EXTENSION btree_gin;
-CREATE TABLE by_cast (room ulid, period tstzrange, EXCLUDE USING gist ((room::uuid) WITH =, period WITH &&));
-INSERT INTO by_cast VALUES ('01ARYZ6S41TSV4RRFFQ69G5FAV', '[2026-01-01, 2026-01-03)'), ('01ARYZ6S41TSV4RRFFQ69G5FAW', '[2026-01-01, 2026-01-03)');
+CREATE TABLE by_cast (room ulid, period tstzrange,
+    EXCLUDE USING gist ((room::uuid) WITH =, period WITH &&));
+INSERT INTO by_cast VALUES ('01ARYZ6S41TSV4RRFFQ69G5FAV', '[2026-01-01, 2026-01-03)'),
+    ('01ARYZ6S41TSV4RRFFQ69G5FAW', '[2026-01-01, 2026-01-03)');
 INSERT INTO by_cast VALUES ('01ARYZ6S41TSV4RRFFQ69G5FAV', '[2026-01-02, 2026-01-04)');
 CREATE TABLE by_gin (room ulid);
 CREATE INDEX ON by_gin USING gin ((room::uuid));

@@ -38,10 +38,13 @@ FROM (VALUES ('01ARYZ6S41TSV4RRFFQ69G5FAV'), ('01aryz6s41tsv4rrffq69g5fav'),
 SELECT ulid_is_valid(repeat('0', 100000));
 
 -- the casts as functions: the same results and errors, for a uuid too, and with an index
-SELECT ulid_to_text('01aryz6s41tsv4rrffq69g5fav'), ulid_to_text('01563df3-6481-d676-4c61-efb99302bd5b'::uuid) AS of_uuid,
+SELECT ulid_to_text('01aryz6s41tsv4rrffq69g5fav'),
+    ulid_to_text('01563df3-6481-d676-4c61-efb99302bd5b'::uuid) AS of_uuid,
        pg_typeof(ulid_to_text('01aryz6s41tsv4rrffq69g5fav')), ulid_to_text(NULL) IS NULL AS null;
-SELECT ulid_from_text('01aryz6s41tsv4rrffq69g5fav'), ulid_from_text('01563df3-6481-d676-4c61-efb99302bd5b') AS uuid_form,
-       pg_typeof(ulid_from_text('7ZZZZZZZZZZZZZZZZZZZZZZZZZ')), ulid_from_text(NULL) IS NULL AS null;
+SELECT ulid_from_text('01aryz6s41tsv4rrffq69g5fav'),
+    ulid_from_text('01563df3-6481-d676-4c61-efb99302bd5b') AS uuid_form,
+       pg_typeof(ulid_from_text('7ZZZZZZZZZZZZZZZZZZZZZZZZZ')),
+       ulid_from_text(NULL) IS NULL AS null;
 SELECT ulid_from_text('01ARYZ6S41TSV4RRFFQ69G5FA');
 \echo :LAST_ERROR_SQLSTATE
 SELECT ulid_from_text('01ARYZ6S41TSV4RRFFQ69G5FAU');
@@ -49,9 +52,12 @@ SELECT ulid_from_text('01ARYZ6S41TSV4RRFFQ69G5FAU');
 SELECT ulid_from_text('80000000000000000000000000');
 \echo :LAST_ERROR_SQLSTATE
 CREATE TABLE io (id uuid, text text);
-INSERT INTO io SELECT id, id::ulid FROM (SELECT gen_random_uuid() AS id FROM generate_series(1, 100)) AS s;
-INSERT INTO io SELECT gen_random_uuid(), repeat('0', 10000) || n FROM generate_series(1, 10) AS n; -- stored compressed
-SELECT count(*) FROM io WHERE ulid_to_text(id) = text AND ulid_from_text(text) = id AND length(text) = 26;
+INSERT INTO io SELECT id, id::ulid
+    FROM (SELECT gen_random_uuid() AS id FROM generate_series(1, 100)) AS s;
+-- stored compressed
+INSERT INTO io SELECT gen_random_uuid(), repeat('0', 10000) || n FROM generate_series(1, 10) AS n;
+SELECT count(*) FROM io WHERE ulid_to_text(id) = text AND ulid_from_text(text) = id
+    AND length(text) = 26;
 \set VERBOSITY sqlstate
 SELECT ulid_from_text(text) FROM io WHERE length(text) > 26;
 \set VERBOSITY default

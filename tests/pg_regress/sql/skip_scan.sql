@@ -1,6 +1,6 @@
--- Skip scan (PostgreSQL 18): a condition on the second column alone finds its rows by one descent of the index for
--- each value of the first. With skip support the next value is known without looking for it. skip_scan_1.out is for
--- servers that have none.
+-- Skip scan (PostgreSQL 18): a condition on the second column alone finds its rows by one descent
+-- of the index for each value of the first. With skip support the next value is known without
+-- looking for it. skip_scan_1.out is for servers that have none.
 
 \pset format unaligned
 \pset footer off
@@ -20,7 +20,8 @@ CREATE INDEX ON skipped (id, n);
 CREATE TABLE skipped_uuid AS SELECT id::uuid, n FROM skipped;
 CREATE INDEX ON skipped_uuid (id, n);
 VACUUM (ANALYZE) skipped, skipped_uuid;
-CREATE FUNCTION searches(query text, OUT rows int, OUT node text, OUT searches int) LANGUAGE plpgsql AS $$
+CREATE FUNCTION searches(query text, OUT rows int, OUT node text, OUT searches int)
+    LANGUAGE plpgsql AS $$
 DECLARE
     plan json;
 BEGIN
@@ -35,7 +36,8 @@ SELECT * FROM searches('SELECT * FROM skipped_uuid WHERE n = 777');
 SELECT * FROM searches('SELECT * FROM skipped WHERE n = 777 ORDER BY id DESC');
 SELECT id AS twentieth FROM skipped WHERE n = 1 ORDER BY id OFFSET 19 LIMIT 1 \gset
 SELECT * FROM searches(format('SELECT * FROM skipped WHERE id < %L AND n = 777', :'twentieth'));
-SELECT * FROM searches(format('SELECT * FROM skipped_uuid WHERE id < %L AND n = 777', :'twentieth'::ulid::uuid));
+SELECT * FROM searches(format('SELECT * FROM skipped_uuid WHERE id < %L AND n = 777',
+    :'twentieth'::ulid::uuid));
 -- without skip support it takes about twice as many
 BEGIN;
 ALTER OPERATOR FAMILY ulid_ops USING btree DROP FUNCTION 6 (ulid, ulid);

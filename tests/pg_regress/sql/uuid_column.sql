@@ -1,5 +1,5 @@
--- A column of type uuid has, by its own index and its own partitions, what a ulid column has. The answer is always that
--- of the time, or of the cast.
+-- A column of type uuid has, by its own index and its own partitions, what a ulid column has. The
+-- answer is always that of the time, or of the cast.
 
 \pset format unaligned
 \pset footer off
@@ -8,7 +8,9 @@ SET max_parallel_workers_per_gather = 0;
 
 -- one id each 100 seconds, in a table of uuid and one of ulid
 CREATE TABLE held (id uuid PRIMARY KEY, n int);
-INSERT INTO held SELECT ulid_lower_bound('2025-01-01Z'::timestamptz + n * interval '100 seconds')::uuid, n FROM generate_series(0, 19999) AS n;
+INSERT INTO held
+    SELECT ulid_lower_bound('2025-01-01Z'::timestamptz + n * interval '100 seconds')::uuid, n
+    FROM generate_series(0, 19999) AS n;
 CREATE TABLE native (id ulid PRIMARY KEY, n int);
 INSERT INTO native SELECT id, n FROM held;
 ANALYZE held, native;
@@ -49,14 +51,17 @@ RESET plan_cache_mode;
 DEALLOCATE ALL;
 
 -- and is estimated as on a ulid column
-SELECT condition, abs(estimate('SELECT FROM held WHERE ' || condition)::numeric / estimate('SELECT FROM native WHERE ' || condition) - 1) < 0.2 AS near FROM (VALUES
+SELECT condition,
+    abs(estimate('SELECT FROM held WHERE ' || condition)::numeric
+    / estimate('SELECT FROM native WHERE ' || condition) - 1) < 0.2 AS near FROM (VALUES
     ($$id <@ '[2025-01-10Z,2025-01-11Z)'::tstzrange$$),
     ($$ulid_starts_with(id, '01JH6')$$),
     ($$id = '01JH6R5E000000000000000000'::ulid$$),
     ($$id < '01JH6R5E000000000000000000'::ulid$$)) AS v (condition);
 
 -- the answers, by each kind of index: those of the ulid column, on either side of the bounds
-CREATE FUNCTION answers(query text, variants text[]) RETURNS TABLE (variant text, same boolean) LANGUAGE plpgsql AS $$
+CREATE FUNCTION answers(query text, variants text[]) RETURNS TABLE (variant text, same boolean)
+    LANGUAGE plpgsql AS $$
 DECLARE
     expected text;
     found text;
@@ -80,20 +85,28 @@ INSERT INTO by_domain SELECT * FROM held;
 CREATE INDEX by_domain_id ON by_domain (id);
 ANALYZE by_hash, by_brin, by_desc, by_domain;
 SET enable_seqscan = off;
-SELECT operator, bound, bool_and(same) AS same FROM unnest(ARRAY['<', '<=', '=', '>=', '>', '<>']) AS operator,
-    unnest(ARRAY[ulid_lower_bound('2025-01-10Z'), ulid_upper_bound('2025-01-10Z'), '00000000000000000000000000', '7ZZZZZZZZZZZZZZZZZZZZZZZZZ']) AS bound,
-    answers(format('SELECT array[count(*), sum(n)] FROM %%1$I WHERE id %s %2$L::ulid UNION ALL SELECT array[count(*), sum(n)] FROM %%1$I WHERE %2$L::ulid %1$s id', operator, bound),
+SELECT operator, bound, bool_and(same) AS same
+FROM unnest(ARRAY['<', '<=', '=', '>=', '>', '<>']) AS operator,
+    unnest(ARRAY[ulid_lower_bound('2025-01-10Z'), ulid_upper_bound('2025-01-10Z'),
+        '00000000000000000000000000', '7ZZZZZZZZZZZZZZZZZZZZZZZZZ']) AS bound,
+    answers(format('SELECT array[count(*), sum(n)] FROM %%1$I WHERE id %s %2$L::ulid UNION ALL '
+        'SELECT array[count(*), sum(n)] FROM %%1$I WHERE %2$L::ulid %1$s id', operator, bound),
             ARRAY['held', 'by_hash', 'by_brin', 'by_desc', 'by_domain'])
 GROUP BY 1, 2 ORDER BY 1, 2;
-SELECT plan FROM unnest(ARRAY['id < %L::ulid', 'id <= %L::ulid', 'id >= %L::ulid', 'id > %L::ulid', '%L::ulid > id', '%L::ulid = id']) AS condition,
-    plan(format('SELECT n FROM held WHERE ' || condition, '01JGFJJZ000000000000000000')) WHERE plan LIKE '%Cond%';
+SELECT plan
+FROM unnest(ARRAY['id < %L::ulid', 'id <= %L::ulid', 'id >= %L::ulid', 'id > %L::ulid',
+    '%L::ulid > id', '%L::ulid = id']) AS condition,
+    plan(format('SELECT n FROM held WHERE ' || condition, '01JGFJJZ000000000000000000'))
+        WHERE plan LIKE '%Cond%';
 SELECT plan($$SELECT n FROM by_hash WHERE id = '01JH6R5E000000000000000000'::ulid$$);
 SELECT plan($$SELECT n FROM by_brin WHERE id <@ '[2025-01-10Z,2025-01-11Z)'::tstzrange$$);
 SELECT plan($$SELECT n FROM by_domain WHERE id <@ '[2025-01-10Z,2025-01-11Z)'::tstzrange$$);
 RESET enable_seqscan;
 -- grouping sets null a comparison that is written as a call
-SELECT NOT ulid_eq(id, '01JGFJJZ000000000000000000') AS differs, count(*) FROM held GROUP BY ROLLUP (ulid_eq(id, '01JGFJJZ000000000000000000')) ORDER BY 2;
--- what has no hook scans the table: an array, and the inner side of a join; an index of ulid's class serves these
+SELECT NOT ulid_eq(id, '01JGFJJZ000000000000000000') AS differs, count(*) FROM held
+GROUP BY ROLLUP (ulid_eq(id, '01JGFJJZ000000000000000000')) ORDER BY 2;
+-- what has no hook scans the table: an array, and the inner side of a join; an index of ulid's
+-- class serves these
 SELECT plan($$SELECT n FROM held WHERE id = ANY ('{01JH6R5E000000000000000000}'::ulid[])$$);
 CREATE INDEX held_id_ulid ON held (id ulid_ops);
 SELECT plan($$SELECT n FROM held WHERE id = ANY ('{01JH6R5E000000000000000000}'::ulid[])$$);
@@ -101,10 +114,13 @@ DROP INDEX held_id_ulid;
 DROP TABLE by_hash, by_brin, by_desc, by_domain;
 DROP DOMAIN uuid_key;
 
--- a class of somebody's own over uuid is used as it says; a family without our operators is not used
-CREATE FUNCTION uuid_cmp_reversed(uuid, uuid) RETURNS int LANGUAGE sql IMMUTABLE STRICT AS 'SELECT pg_catalog.uuid_cmp($2, $1)';
+-- a class of somebody's own over uuid is used as it says; a family without our operators is not
+-- used
+CREATE FUNCTION uuid_cmp_reversed(uuid, uuid) RETURNS int LANGUAGE sql IMMUTABLE STRICT
+    AS 'SELECT pg_catalog.uuid_cmp($2, $1)';
 CREATE OPERATOR CLASS uuid_reversed_ops FOR TYPE uuid USING btree AS
-    OPERATOR 1 >, OPERATOR 2 >=, OPERATOR 3 =, OPERATOR 4 <=, OPERATOR 5 <, FUNCTION 1 uuid_cmp_reversed(uuid, uuid);
+    OPERATOR 1 >, OPERATOR 2 >=, OPERATOR 3 =, OPERATOR 4 <=, OPERATOR 5 <,
+    FUNCTION 1 uuid_cmp_reversed(uuid, uuid);
 CREATE TABLE reversed AS SELECT * FROM held;
 CREATE INDEX reversed_id ON reversed (id uuid_reversed_ops);
 SET enable_seqscan = off;
@@ -117,8 +133,10 @@ DROP FUNCTION uuid_cmp_reversed;
 
 -- partitions by ranges of uuid are pruned, also by what is known only when the query runs
 CREATE TABLE part (id uuid, n int) PARTITION BY RANGE (id);
-CREATE TABLE part_1 PARTITION OF part FOR VALUES FROM (MINVALUE) TO ('01942f04-0000-0000-0000-000000000000');
-CREATE TABLE part_2 PARTITION OF part FOR VALUES FROM ('01942f04-0000-0000-0000-000000000000') TO (MAXVALUE);
+CREATE TABLE part_1 PARTITION OF part FOR VALUES FROM (MINVALUE)
+    TO ('01942f04-0000-0000-0000-000000000000');
+CREATE TABLE part_2 PARTITION OF part FOR VALUES FROM ('01942f04-0000-0000-0000-000000000000')
+    TO (MAXVALUE);
 INSERT INTO part SELECT * FROM held;
 ANALYZE part;
 SELECT plan($$SELECT n FROM part WHERE id <@ '[2025-01-02Z,2025-01-03Z)'::tstzrange$$);
@@ -129,8 +147,10 @@ EXPLAIN (COSTS OFF) EXECUTE within ('[2025-01-02Z,2025-01-03Z)');
 RESET plan_cache_mode;
 DEALLOCATE ALL;
 SELECT condition, bool_and(same) AS same FROM (VALUES
-    ($$id <@ '[2025-01-02Z,2025-01-03Z)'::tstzrange$$), ($$id <@ '[2025-01-02Z,)'::tstzrange$$), ($$id <@ 'empty'::tstzrange$$), ($$'(,2025-01-20Z)'::tstzrange @> id$$),
-    ($$ulid_starts_with(id, '01JG')$$), ($$NOT id <@ '[2025-01-02Z,2025-01-03Z)'::tstzrange$$)) AS v (condition),
+    ($$id <@ '[2025-01-02Z,2025-01-03Z)'::tstzrange$$), ($$id <@ '[2025-01-02Z,)'::tstzrange$$),
+    ($$id <@ 'empty'::tstzrange$$), ($$'(,2025-01-20Z)'::tstzrange @> id$$),
+    ($$ulid_starts_with(id, '01JG')$$), ($$NOT id <@ '[2025-01-02Z,2025-01-03Z)'::tstzrange$$)) AS v
+        (condition),
     answers('SELECT array[count(*), sum(n)] FROM %I WHERE ' || condition, ARRAY['held', 'part'])
 GROUP BY 1 ORDER BY 1;
 DROP TABLE part;
@@ -151,7 +171,8 @@ RESET plan_cache_mode;
 DEALLOCATE ALL;
 RESET enable_seqscan;
 DELETE FROM parent WHERE id < ulid_lower_bound('2025-01-01 00:10Z');
-UPDATE parent SET id = '7ZZZZZZZZZZZZZZZZZZZZZZZZZ' WHERE id = ulid_lower_bound('2025-01-01 00:10Z');
+UPDATE parent SET id = '7ZZZZZZZZZZZZZZZZZZZZZZZZZ'
+    WHERE id = ulid_lower_bound('2025-01-01 00:10Z');
 SELECT count(*), min(n), max(parent::ulid) FROM child;
 INSERT INTO child VALUES (ulid_lower_bound('2025-01-01Z')::uuid, 0);
 -- the other way round there is no foreign key: of a column of type uuid only a uuid is the equal
@@ -188,10 +209,12 @@ RESET enable_seqscan;
 SET plan_cache_mode = force_generic_plan;
 PREPARE within (tstzrange) AS SELECT FROM open WHERE id <@ $1;
 SELECT role, plan FROM unnest(ARRAY['regress_uuid_reader', 'none', 'regress_uuid_reader']) AS role,
-    plan('EXECUTE within (NULL)' || left(set_config('role', role, false), 0)) WHERE plan LIKE '%Scan%open';
+    plan('EXECUTE within (NULL)' || left(set_config('role', role, false), 0))
+        WHERE plan LIKE '%Scan%open';
 RESET ROLE;
 GRANT EXECUTE ON FUNCTION ulid_eq(ulid, ulid), ulid_range_lower(tstzrange) TO PUBLIC;
-SELECT plan('EXECUTE within (NULL)' || left(set_config('role', 'regress_uuid_reader', false), 0)) LIMIT 1;
+SELECT plan('EXECUTE within (NULL)' || left(set_config('role', 'regress_uuid_reader', false), 0))
+    LIMIT 1;
 RESET ROLE;
 DROP TABLE open;
 
