@@ -39,6 +39,13 @@ if (isset($argv[2])) {
         $difference = $manager->createComparator()->compareSchemas($manager->introspectSchema(), $schema);
         if ($difference->getAlteredTables() || $difference->getCreatedTables()) throw new Exception("the schema differs");
     }
+    if ($argv[1] === "Eloquent") {
+        preg_match("/^```php polymorphic\n<\?php\n(.*?)^```$/ms", file_get_contents(__DIR__ . "/README.md"), $match);
+        foreach (["seqscan", "bitmapscan", "hashjoin", "mergejoin"] as $name) $manager->getConnection()->statement("SET enable_$name = off");
+        eval("use Illuminate\\Database\\Capsule\\Manager, Illuminate\\Database\\Eloquent\\Model;" . $match[1]);
+        $plan = implode("\n", array_map(fn ($line) => current((array) $line), $plan->all()));
+        if (!str_contains($plan, "Index Cond: (id = notes.subject_ulid)")) throw new Exception($plan);
+    }
     $columns = fn (array $row) => implode(", ", array_keys($row));
     store($pdo, match ($argv[1]) {
         "PDO" => fn (array $row) => $db->prepare("INSERT INTO orders ({$columns($row)}) VALUES (?, ?)")->execute(array_values($row)),

@@ -96,6 +96,22 @@ class RubyTest < Minitest::Test
     assert_equal first, dump
   end
 
+  def test_polymorphic
+    needs("ActiveRecord")
+    program = File.read("#{__dir__}/README.md")[/^```ruby polymorphic\n(.*?)^```$/m, 1]
+    @db.exec("CREATE EXTENSION ulid")
+    settings = %w[seqscan hashjoin mergejoin bitmapscan].map { |name| "-c enable_#{name}=off" }.join(" ")
+    connect = "ActiveRecord::Base.establish_connection(adapter: 'postgresql', database: '#{@database}')\n"
+    output, status = Open3.capture2e({ "PGOPTIONS" => settings }, RbConfig.ruby, "-e",
+      BLOCKS["ActiveRecord"].first + connect + program)
+    assert status.success?, output
+    assert_match "Index Cond: (id = comments.subject_ulid)", output
+    error = assert_raises(PG::UndefinedFunction) do
+      @db.exec("SELECT FROM documents JOIN comments ON documents.id = comments.subject_id")
+    end
+    assert_match "operator does not exist: ulid = character varying", error.message
+  end
+
   def dump
     StringIO.new.tap { |out| ::ActiveRecord::SchemaDumper.dump(::ActiveRecord::Base.connection, out) }.string
   end

@@ -24,7 +24,7 @@ PROGRAMS = sections()
 SETTINGS = """
 import os
 DATABASES = {"default": {"ENGINE": "django.db.backends.postgresql", "NAME": os.environ["PGDATABASE"]}}
-INSTALLED_APPS = ["django.contrib.postgres", "pg_ulid.django", "shop"]
+INSTALLED_APPS = ["django.contrib.contenttypes", "django.contrib.postgres", "pg_ulid.django", "shop"]
 USE_TZ = True
 """
 
@@ -55,20 +55,35 @@ def test_program(title, empty_database, tmp_path):
     assert notes('"order"' if title in ("Peewee", "Tortoise ORM") else "orders") == ["loaded", "first"]
 
 
-def test_django(empty_database, tmp_path):
+def django(tmp_path, blocks):
+    """Run the programs of a project, and return what the last one prints."""
     (tmp_path / "shop/migrations").mkdir(parents=True)
     for file in "shop/__init__.py", "shop/migrations/__init__.py":
         (tmp_path / file).touch()
     (tmp_path / "settings.py").write_text(SETTINGS)
-    for file, block in PROGRAMS["Django"]:
+    for file, block in blocks:
         (tmp_path / (file or "main.py")).write_text("" if file else "import django\ndjango.setup()\n")
         with open(tmp_path / (file or "main.py"), "a") as out:
             out.write(block)
     python(tmp_path, "-m", "django", "makemigrations", "shop")
     python(tmp_path, "-m", "django", "migrate")
     python(tmp_path, "-m", "django", "makemigrations", "--check")
-    python(tmp_path, "main.py")
+    return python(tmp_path, "main.py")
+
+
+def test_django(empty_database, tmp_path):
+    django(tmp_path, PROGRAMS["Django"])
     assert notes("shop_order") == ["loaded", "first"]
+
+
+def test_django_generic_relations(empty_database, tmp_path, monkeypatch):
+    extension = [block for block in PROGRAMS["Django"] if block[0].endswith("0001_extension.py")]
+    monkeypatch.setenv("PGOPTIONS", "-c enable_seqscan=off -c enable_hashjoin=off -c enable_mergejoin=off")
+    plan = django(tmp_path, extension + PROGRAMS["Generic relations in Django"])
+    assert "Index Cond: (id = shop_tag.object_ulid)" in plan
+    with psycopg.connect() as connection:
+        tags = connection.execute("SELECT object_id = object_ulid::text FROM shop_tag ORDER BY id").fetchall()
+    assert tags == [(True,), (None,)]
 
 
 def test_alembic(empty_database, tmp_path):
@@ -113,5 +128,6 @@ def test_conversions(tmp_path):
 
 def test_every_program_is_run():
     run = {"psycopg 3", "psycopg2", "asyncpg", "SQLAlchemy", "SQLModel", "Peewee", "Tortoise ORM", "Django", "Alembic"}
+    run.add("Generic relations in Django")
     assert set(PROGRAMS) == run | {"Follow a table", "uuid columns"}
 
