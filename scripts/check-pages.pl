@@ -10,10 +10,12 @@
 # - A line of SQL has at most 100 columns.
 use strict;
 use warnings FATAL => 'all';
+use open qw(:std :encoding(UTF-8));
+use utf8;
 
 my @words = (
     [
-        qr/(?<!two )(?<!processor )(?<!`)\bcore\b(?!`)/i,
+        qr/(?<!two )(?<!processor )(?<!`)(?<!EF )\bcore\b(?!`)/i,
         'PostgreSQL, or built-in',
         qr/^CHANGELOG\.md$/
     ],
@@ -56,7 +58,7 @@ for my $file (@ARGV)
         if (defined $language)
         {
             chomp;
-            $complain->('more than 100 columns of SQL') if $language eq 'sql' && length > 100;
+            $complain->('more than 100 columns of SQL') if $language eq 'sql' && length > 100 && $file ne 'docs/cookbook.md';
             next;
         }
         for my $word (@words)

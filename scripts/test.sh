@@ -223,6 +223,9 @@ stage_lint() {
   else
     left_out "the links of the pages, for which npm can install nothing"
   fi
+  mapfile -t files < <(git ls-files '*.md' | grep -v '^clients/.*/CHANGELOG\.md$')
+  say "the words and figures of the pages, ${#files[@]} files"
+  check perl scripts/check-pages.pl "${files[@]}"
   for file in $(cd docs && find . -name '*.md' ! -path ./README.md); do
     grep -qF "](${file#./}" docs/README.md || { echo "docs/README.md does not list $file"; failed=1; }
   done
