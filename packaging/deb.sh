@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Make the Debian package for a PostgreSQL major version (PG=NN; the machine's own by default) out of the archives of dist.sh,
-# in target/packages. DEBFULLNAME and DEBEMAIL name who makes it.
+# Make the Debian package for a PostgreSQL major version (PG=NN; the machine's own by default) out
+# of the archives of dist.sh, in target/packages. DEBFULLNAME and DEBEMAIL name who makes it.
 # shellcheck source=packaging/common.sh
 . "$(dirname "$0")/common.sh"
 
@@ -24,8 +24,8 @@ postgresql-ulid ($VERSION-1) unstable; urgency=medium
 
  -- $MAINTAINER  $(date -R -d "@$SOURCE_DATE_EPOCH")
 END
-# pg_buildext looks for a server where Debian's packages have it. Where this one is elsewhere, its pg_config says that it is
-# there.
+# pg_buildext looks for a server where Debian's packages have it. Where this one is elsewhere, its
+# pg_config says that it is there.
 cat > "$build/bin/pg_config" << END
 #!/bin/sh
 case \$1 in

@@ -2,11 +2,13 @@
 # Make the source archives of the commit that is checked out, in target/packages:
 #
 #   ulid-VERSION.zip              the source, in the form that PGXN accepts
-#   ulid-VERSION-vendor.tar.xz    the crates it is built from, and their licences: unpacked in the source, they allow a build
-#                                 without network
+#   ulid-VERSION-vendor.tar.xz    the crates it is built from, and their licences: unpacked in the
+#                                 source, they allow a build without network
 #   ulid-VERSION.cdx.json         the SBOM, in the format of CycloneDX: the crates of the library
-#   ulid_sql-*-pg_tle.sql         the command that installs the extension ulid_sql into a database with pg_tle
-#   pg-ulid-LANGUAGE.tar.gz       the package of each language in clients/; pip and npm install it as it is
+#   ulid_sql-*-pg_tle.sql         the command that installs the extension ulid_sql into a database
+#                                 with pg_tle
+#   pg-ulid-LANGUAGE.tar.gz       the package of each language in clients/; pip and npm install it
+#                                 as it is
 #
 # Needs git and xz, and the network for crates and tools that cargo has not fetched yet.
 # shellcheck source=packaging/common.sh
@@ -33,7 +35,8 @@ cargo vendor --locked --quiet --versioned-dirs vendor > /dev/null
 printf '[source.crates-io]\nreplace-with = "vendor"\n\n[source.vendor]\ndirectory = "vendor"\n' > vendor/config.toml
 cargo about generate --locked --features pg18 --config packaging/about.toml --output-file vendor/COPYRIGHT packaging/about.hbs
 cargo cyclonedx --quiet --no-build-deps --format json --spec-version 1.5 --features pg18 --target x86_64-unknown-linux-gnu --override-filename "$NAME.cdx"
-# GitHub attests only an SBOM with a serial number, which the tool omits where times are given: that of the commit.
+# GitHub attests only an SBOM with a serial number, which the tool omits where times are given: that
+# of the commit.
 serial=urn:uuid:${commit:0:8}-${commit:8:4}-5${commit:13:3}-a${commit:17:3}-${commit:20:12}
 sed "0,/\"specVersion\"/s//\"serialNumber\": \"$serial\",\n  &/" "$NAME.cdx.json" > "$PACKAGES/$NAME.cdx.json"
 tar c --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner vendor | xz -3 -T 0 > "$PACKAGES/$NAME-vendor.tar.xz"

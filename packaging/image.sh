@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Build the extension image for a PostgreSQL major version (PG=NN; 18 by default) from the Debian package, as an OCI archive in
-# target/packages: /lib, /share/extension and /licenses, to be mounted into a server of the same distribution. Layout, tag,
-# labels and user are those of CloudNativePG's own extension images.
+# Build the extension image for a PostgreSQL major version (PG=NN; 18 by default) from the Debian
+# package, as an OCI archive in target/packages: /lib, /share/extension and /licenses, to be mounted
+# into a server of the same distribution. Layout, tag, labels and user are those of CloudNativePG's
+# own extension images.
 # shellcheck source=packaging/common.sh
 . "$(dirname "$0")/common.sh"
 

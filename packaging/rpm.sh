@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Make the RPM package for a PostgreSQL major version (PG=NN; the machine's own by default) out of the archives of dist.sh, in
-# target/packages, on a Debian machine. DEBFULLNAME and DEBEMAIL name who makes it.
+# Make the RPM package for a PostgreSQL major version (PG=NN; the machine's own by default) out of
+# the archives of dist.sh, in target/packages, on a Debian machine. DEBFULLNAME and DEBEMAIL name
+# who makes it.
 # shellcheck source=packaging/common.sh
 . "$(dirname "$0")/common.sh"
 

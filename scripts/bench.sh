@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Measure the Rust code, then compare kinds of ids in a private server: a short run, or a long one with FULL=1.
-# With arguments, only benches/sql.pl runs, with these; FSYNC=on lets commits wait for the disk.
+# Measure the Rust code, then compare kinds of ids in a private server: a short run, or a long one
+# with FULL=1. With arguments, only benches/sql.pl runs, with these; FSYNC=on lets commits wait for
+# the disk.
 # shellcheck source=scripts/lib/setup.sh
 . "$(dirname "$0")/lib/setup.sh"
 
@@ -15,7 +16,8 @@ prepare_postgres "$major"
 install_extension
 open_servers
 PATH=$BIN:$PATH
-# The default settings, except for fsync, since the disk is not to be measured, and for settings that would interfere.
+# The default settings, except for fsync, since the disk is not to be measured, and for settings
+# that would interfere.
 start_server bench "shared_buffers = 128MB" "autovacuum = off" "max_wal_size = 1GB" "checkpoint_timeout = 30min" \
   "fsync = ${FSYNC:-off}"
 server_directory "$SERVERS/files"

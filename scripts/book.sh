@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Build the documentation as a site in target/book/html, with mdBook, from the same files that are read on the repository's
-# host. docs/README.md is the table of contents.
+# Build the documentation as a site in target/book/html, with mdBook, from the same files that are
+# read on the repository's host. docs/README.md is the table of contents.
 # shellcheck source=scripts/lib/setup.sh
 . "$(dirname "$0")/lib/setup.sh"
 prepare_rust

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Check that everything a build needs is installed, and report each missing part in a line: check-build.sh PG_CONFIG
+# Check that everything a build needs is installed, and report each missing part in a line:
+# check-build.sh PG_CONFIG
 set -eu
 failed=""
 missing() {

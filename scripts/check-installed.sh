@@ -1,11 +1,14 @@
 #!/bin/sh
-# Make sure that the files to be overwritten or removed are ours: check-installed.sh LIBRARY EXTENSIONDIR
+# Make sure that the files to be overwritten or removed are ours: check-installed.sh LIBRARY
+# EXTENSIONDIR
 #
-# Packages of pgx_ulid install an extension of the same name with another type. Databases that use it would stop working.
+# Packages of pgx_ulid install an extension of the same name with another type. Databases that use
+# it would stop working.
 set -eu
 cd "$(dirname "$0")/.."
 foreign=""
-# the first words of the comment, which are the same in every version, and a function that every version exports
+# the first words of the comment, which are the same in every version, and a function that every
+# version exports
 for control in ulid.control sql/*.control; do
   name=$(basename "$control" .control) file=$2/${control##*/}
   [ ! -e "$file" ] || grep -qF "$(sed -n "s/^\(comment = '$name: [^ ]* [^ ]*\).*/\1/p" "$control")" "$file" || foreign="$name: $file"

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Make sure that bindgen finds libclang: where LIBCLANG_PATH tells it to, or where it looks. libclang-cpp is another library.
+# Make sure that bindgen finds libclang: where LIBCLANG_PATH tells it to, or where it looks.
+# libclang-cpp is another library.
 set -eu
 
 # Whether one of these directories has it.

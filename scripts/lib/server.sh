@@ -1,9 +1,10 @@
-# Sourced: private servers. Each has a directory under $SERVERS with its data, its log and its Unix socket, so
-# `psql -h $SERVERS/NAME` connects to it, without a password; the system lets only its user and root use the socket, and nothing
-# listens on the network.
+# Sourced: private servers. Each has a directory under $SERVERS with its data, its log and its Unix
+# socket, so `psql -h $SERVERS/NAME` connects to it, without a password; the system lets only its
+# user and root use the socket, and nothing listens on the network.
 # shellcheck shell=bash
 
-# Choose the user that the servers run as, since PostgreSQL refuses to run as root. Sets WORK, the directory they run from.
+# Choose the user that the servers run as, since PostgreSQL refuses to run as root. Sets WORK, the
+# directory they run from.
 choose_server_user() {
   WORK=$ROOT/target/postgres
   if [ "$(id -u)" != 0 ]; then
@@ -12,7 +13,8 @@ choose_server_user() {
     SERVER_USER=$(id -un postgres 2> /dev/null || echo nobody)
     local uid gid
     uid=$(id -u "$SERVER_USER") gid=$(id -g "$SERVER_USER")
-    # A user namespace in which root has another name keeps everything in the checkout, but containers often forbid it.
+    # A user namespace in which root has another name keeps everything in the checkout, but
+    # containers often forbid it.
     BECOME="unshare -U --map-user=$uid --map-group=$gid --"
     if ! $BECOME test -x "$ROOT" 2> /dev/null; then
       BECOME="setpriv --reuid=$uid --regid=$gid --clear-groups --"
@@ -27,7 +29,8 @@ choose_server_user() {
   export ROOT WORK SERVER_USER BECOME
 }
 
-# Create $SERVERS. When the calling script ends, every server in it is stopped and the directory is removed.
+# Create $SERVERS. When the calling script ends, every server in it is stopped and the directory is
+# removed.
 open_servers() {
   SERVERS=$(mktemp -d "${TMPDIR:-/tmp}/ulid.XXXXXX")
   export SERVERS
@@ -47,7 +50,8 @@ close_servers() {
   rm -rf "$1"
 }
 
-# Run a command as the servers' user, in a directory that this user can enter: paths must be absolute.
+# Run a command as the servers' user, in a directory that this user can enter: paths must be
+# absolute.
 as_postgres() {
   # shellcheck disable=SC2086
   (cd "$SERVERS" && exec $BECOME "$@")
@@ -58,8 +62,8 @@ server_directory() {
   as_postgres mkdir "$1"
 }
 
-# Start the server $1, creating it if it is new, with additional lines for its postgresql.conf; the PG* variables then
-# point to it.
+# Start the server $1, creating it if it is new, with additional lines for its postgresql.conf; the
+# PG* variables then point to it.
 start_server() {
   local home=$SERVERS/$1
   shift

@@ -1,5 +1,5 @@
-# Sourced: installs what building and testing need, and provides a private copy of PostgreSQL to install into.
-# shellcheck shell=bash disable=SC2034
+# Sourced: installs what building and testing need, and provides a private copy of PostgreSQL to
+# install into. shellcheck shell=bash disable=SC2034
 set -euo pipefail
 umask 022
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
@@ -91,7 +91,8 @@ missing_for_rust() {
   command -v patchelf > /dev/null || echo patchelf
 }
 
-# Whether the Rust in PATH is new enough, and has what rustup's minimal profile and the official images leave out.
+# Whether the Rust in PATH is new enough, and has what rustup's minimal profile and the official
+# images leave out.
 has_rust() {
   { scripts/check-rust.sh && rustfmt --version && cargo clippy --version; } > /dev/null 2>&1
 }
@@ -154,7 +155,8 @@ offer_packages() {
   fi
 }
 
-# Install the tools that install drivers, and those of some packages that apt has, as far as possible without asking.
+# Install the tools that install drivers, and those of some packages that apt has, as far as
+# possible without asking.
 prepare_clients() {
   local packages=()
   python3 -m pip --version > /dev/null 2>&1 || packages+=(python3-pip)
@@ -164,7 +166,8 @@ prepare_clients() {
   [ ${#packages[@]} = 0 ] || offer_packages "${packages[@]}"
 }
 
-# Print the packages that are missing for building, and for running PostgreSQL $1 if that is the machine's own.
+# Print the packages that are missing for building, and for running PostgreSQL $1 if that is the
+# machine's own.
 missing_packages() {
   local programs=/usr/lib/postgresql/$1/bin headers=/usr/include/postgresql/$1/server program
   has_compiler || echo gcc libc6-dev
@@ -195,14 +198,16 @@ is_own() {
   [ "$1" = "$APT_MAJOR" ]
 }
 
-# Set APT_MAJOR, the major version that apt calls postgresql. It may take apt seconds to answer, so it is asked once.
+# Set APT_MAJOR, the major version that apt calls postgresql. It may take apt seconds to answer, so
+# it is asked once.
 ask_apt_major() {
   [ -z "${APT_MAJOR:-}" ] || return 0
   APT_MAJOR=$(apt-cache depends postgresql 2> /dev/null | sed -n 's/.*Depends: postgresql-\([0-9]*\)$/\1/p' | head -n 1) || true
   export APT_MAJOR
 }
 
-# Print the machine's own major version: the newest that is installed with its headers, otherwise that of apt.
+# Print the machine's own major version: the newest that is installed with its headers, otherwise
+# that of apt.
 default_major() {
   local major
   for major in $MAJORS; do
@@ -227,8 +232,8 @@ major_of() {
   esac
 }
 
-# Prepare PostgreSQL $1 in a private directory: a major version; assert or musl, which are builds of 18; or 15-main, the one of
-# Debian 12 without updates. Sets BIN, the directory of its programs.
+# Prepare PostgreSQL $1 in a private directory: a major version; assert or musl, which are builds of
+# 18; or 15-main, the one of Debian 12 without updates. Sets BIN, the directory of its programs.
 prepare_postgres() {
   local tree version packages=()
   case " $MAJORS assert musl 15-main " in *" $1 "*) ;; *) die "PostgreSQL \"$1\" is not one of $MAJORS" ;; esac
@@ -255,14 +260,16 @@ prepare_postgres() {
   BIN=$(readlink -f "$tree/bin")
   export BIN PGRX_PG_CONFIG_PATH=$BIN/pg_config PGRX_HOME=$tree/pgrx
   if [ ! -e "$PGRX_HOME/config.toml" ]; then
-    # what "cargo pgrx init" would write; only once, because pgrx is compiled again whenever this file changes
+    # what "cargo pgrx init" would write; only once, because pgrx is compiled again whenever this
+    # file changes
     mkdir -p "$PGRX_HOME"
     printf '[configs]\npg%s = "%s"\n' "$(major_of "$1")" "$PGRX_PG_CONFIG_PATH" > "$PGRX_HOME/config.toml"
   fi
   echo "$version" > "$tree/version"        # last, so that it is prepared again after an interruption
 }
 
-# Unpack other packages that tests and examples use into the copy of the machine's own PostgreSQL $1.
+# Unpack other packages that tests and examples use into the copy of the machine's own PostgreSQL
+# $1.
 prepare_extra_packages() {
   local tree=$WORK/$1 packages
   is_own "$1" || return 0
@@ -276,7 +283,8 @@ prepare_extra_packages() {
   export LD_LIBRARY_PATH
 }
 
-# Print the other packages that tests and examples use with PostgreSQL $1, as far as the machine's apt has them.
+# Print the other packages that tests and examples use with PostgreSQL $1, as far as the machine's
+# apt has them.
 extra_packages() {
   local names=(partman timescaledb)
   available_packages "${names[@]/#/postgresql-$1-}" pgbouncer
@@ -288,8 +296,8 @@ available_packages() {
   { apt-cache show "$@" 2> /dev/null || true; } | sed -n 's/^Package: //p' | sort -u
 }
 
-# Unpack packages of the machine's apt, with the libraries that they need, into the copy of PostgreSQL in $1. Nothing is
-# installed.
+# Unpack packages of the machine's apt, with the libraries that they need, into the copy of
+# PostgreSQL in $1. Nothing is installed.
 unpack_extra_packages() {
   local tree=$1 archives file status=0
   shift
@@ -308,8 +316,9 @@ unpack_extra_packages() {
   return $status
 }
 
-# Prepare PostgreSQL's framework for tests with servers: sets PERL5LIB and PG_REGRESS. Not every package of a server has its
-# modules; those of another version work too, because they distinguish versions.
+# Prepare PostgreSQL's framework for tests with servers: sets PERL5LIB and PG_REGRESS. Not every
+# package of a server has its modules; those of another version work too, because they distinguish
+# versions.
 prepare_prove() {
   local pgxs
   { command -v prove && perl -MIPC::Run -e 1; } > /dev/null 2>&1 || prepare_tools libipc-run-perl
@@ -351,8 +360,8 @@ install_extension() {
   CARGO_TERM_QUIET=true make -s --no-print-directory uninstall install PG_CONFIG="$BIN/pg_config" DESTDIR=
 }
 
-# Prepare the cargo tool $1 in version $2, separate from any other on the machine, so that cargo finds it. Further arguments
-# are passed to cargo install.
+# Prepare the cargo tool $1 in version $2, separate from any other on the machine, so that cargo
+# finds it. Further arguments are passed to cargo install.
 prepare_cargo_tool() {
   local home=${XDG_CACHE_HOME:-~/.cache}/ulid/$1-$2
   if [ ! -x "$home/bin/$1" ]; then

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The Debian package: made, judged by lintian, and installed, used, upgraded and purged in a Debian that has nothing else. The
-# major version decides which Debian that is.
+# The Debian package: made, judged by lintian, and installed, used, upgraded and purged in a Debian
+# that has nothing else. The major version decides which Debian that is.
 # shellcheck source=tests/packages/common.sh
 . "$(dirname "$0")/common.sh"
 declare -A suites=([15]=bookworm [17]=trixie [18]=forky)
@@ -11,8 +11,8 @@ new=postgresql-$MAJOR-ulid_$VERSION-1_$(dpkg --print-architecture).deb
 [ -e "$PACKAGES/$new" ] || PG=$MAJOR packaging/deb.sh
 
 say "lintian; files, dependencies, library"
-# the package is not uploaded to Debian, whose form copyright does not have; the project has no address yet; Rust is not
-# hardened as C is
+# the package is not uploaded to Debian, whose form copyright does not have; the project has no
+# address yet; Rust is not hardened as C is
 lintian --allow-root --fail-on error,warning --suppress-tags \
   initial-upload-closes-no-bugs,bad-homepage,hardening-no-fortify-functions,copyright-not-using-common-license-for-apache2 \
   "$PACKAGES/$new"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The source archives: what PGXN asks of META.json, and PGXN's client, which builds, installs, loads, tests and removes the
-# extension without reaching the network.
+# The source archives: what PGXN asks of META.json, and PGXN's client, which builds, installs,
+# loads, tests and removes the extension without reaching the network.
 # shellcheck source=tests/packages/common.sh
 . "$(dirname "$0")/common.sh"
 prepare_tools pgxnclient unzip
@@ -13,7 +13,8 @@ grep -q 'The Rust Project contributors' "$source/vendor/COPYRIGHT"
 grep -q '"purl": "pkg:cargo/pgrx@' "$PACKAGES/$NAME.cdx.json"
 grep -q '"serialNumber": "urn:uuid:' "$PACKAGES/$NAME.cdx.json"
 
-# PGXN's archive alone takes crates from the network; here from those above, which are compiled already.
+# PGXN's archive alone takes crates from the network; here from those above, which are compiled
+# already.
 export CARGO_HOME=$SERVERS/cargo CARGO_TARGET_DIR=$SERVERS/target CARGO_TERM_QUIET=true
 mkdir "$CARGO_HOME"
 sed "s#^directory = .*#directory = \"$source/vendor\"#" "$source/vendor/config.toml" > "$CARGO_HOME/config.toml"

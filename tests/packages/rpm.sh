@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The RPM package: its files and what it needs, by rpm's own tools; and its files, tested in a server. There is no system of
-# Red Hat's to install it on.
+# The RPM package: its files and what it needs, by rpm's own tools; and its files, tested in a
+# server. There is no system of Red Hat's to install it on.
 # shellcheck source=tests/packages/common.sh
 . "$(dirname "$0")/common.sh"
 prepare_tools rpm cpio

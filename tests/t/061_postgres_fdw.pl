@@ -119,10 +119,11 @@ same_rows(
         FROM period',
     'a prefix of an outer query');
 
-# While the remote column becomes a ulid, a foreign table of the other type has other results, by what
-# it is declared and by whether its server's options name the extension.
+# While the remote column becomes a ulid, a foreign table of the other type has other results, by
+# what it is declared and by whether its server's options name the extension.
 my ($key, $foreign) = ('01563df3-6481-d676-4c61-efb99302bd5b', 0);
-$node->safe_psql('shard_0', "CREATE TABLE account (id uuid PRIMARY KEY); INSERT INTO account VALUES ('$key')");
+$node->safe_psql('shard_0', "CREATE TABLE account (id uuid PRIMARY KEY);
+    INSERT INTO account VALUES ('$key')");
 $sql->(<<"SQL");
 CREATE SERVER plain FOREIGN DATA WRAPPER postgres_fdw
     OPTIONS (host '$host', port '$port', dbname 'shard_0');
