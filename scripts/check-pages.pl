@@ -58,7 +58,8 @@ for my $file (@ARGV)
         if (defined $language)
         {
             chomp;
-            $complain->('more than 100 columns of SQL') if $language eq 'sql' && length > 100 && $file ne 'docs/cookbook.md';
+            $complain->('more than 100 columns of SQL')
+              if $language eq 'sql' && length > 100 && $file ne 'docs/cookbook.md';
             next;
         }
         for my $word (@words)

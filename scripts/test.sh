@@ -3,8 +3,8 @@
 # docs clients, and for the first PostgreSQL lint; docs has small tables then, and clients only what
 # takes seconds. If a stage fails, the later ones run nevertheless. With STRICT=yes, a stage that is
 # skipped has failed, and so has one that leaves a part out because something is missing, except for
-# Miri, tests with servers that skip themselves, and single tools of a language. shellcheck
-# source=scripts/lib/setup.sh
+# Miri, tests with servers that skip themselves, and single tools of a language.
+# shellcheck source=scripts/lib/setup.sh
 . "$(dirname "$0")/lib/setup.sh"
 
 # Report what cannot be checked here.
