@@ -26,6 +26,10 @@ FROM unnest(ARRAY[
     -- O for 0, I and L for 1
     'OIBX5ZZKBKACTAV9WEVGEMMVR2', 'oLbx5zzkbkactav9wevgemmvri',
     '016093ff-cd9e-6339-aada-5c86ddca8b4f', '016093FF-CD9E-6339-AADA-5C86DDCA8B50',
+    -- other spellings of a uuid
+    '016093ffcd9e6339aada5c86ddca8b51', '{016093ff-cd9e-6339-aada-5c86ddca8b52}',
+    '{016093FFCD9E6339AADA5C86DDCA8B53}', '0160-93ff-cd9e-6339-aada-5c86-ddca-8b54',
+    '{016093ff-cd9e6339-aada5c86-ddca8b55}',
     -- of as many bytes as a value; Base58
     '', 'abc', 'nonsense', 'sixteen letters.', '1BKuy2YWf8Yf9vSkA2wDpg',
     -- of 25 and 27 characters
@@ -38,8 +42,10 @@ FROM unnest(ARRAY[
     'this is nonsense with 36 characters.', 'zzzzzzzz-zzzz-zzzz-zzzz-zzzzzzzzzzzz',
     '016093ffcd9e6339aada5c86ddca8b5f0123',
     '016093ff-cd9e-6339-aada-5c86ddca8b5', '016093ff-cd9e-6339-aada5-c86ddca8b5f',
-    '016093ffcd9e6339aada5c86ddca8b5f',
-    '{016093ff-cd9e-6339-aada-5c86ddca8b5f}', 'urn:uuid:016093ff-cd9e-6339-aada-5c86ddca8b5f',
+    '016093ffcd9e6339aada5c86ddca8b5', '{016093ff-cd9e-6339-aada-5c86ddca8b5f',
+    '016093ffcd9e6339aada5c86ddca8b5f}', '(016093ff-cd9e-6339-aada-5c86ddca8b5f)',
+    '016093ff--cd9e6339aada5c86ddca8b5f', '016093ffcd9e6339aada5c86ddca8b5f-',
+    '{016093ffcd9e6339aada5c86ddca8b5f-}', 'urn:uuid:016093ff-cd9e-6339-aada-5c86ddca8b5f',
     ' 01BX5ZZKBKACTAV9WEVGEMMVRY', '01BX5ZZKBKACTAV9WEVGEMMVR ', E'01BX5ZZKBKACTAV9WEVGEMMVRY\n',
     E'01BX5ZZKBKACTAV9WEVGEMMVR\n',
     E'016093ff-cd9e-6339-aada-5c86ddca8b5f\n',

@@ -60,9 +60,9 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION ulid_to_text(uuid) IS 'text of the ulid, 26 characters';
 
--- The ulid of a value (the text of a ulid, or a uuid with hyphens), of a prefix that the end of the
--- given text continues, or of a TypeID with the given prefix. An input that is not valid, and the
--- prefix of a TypeID always, is an error, or null.
+-- The ulid of a value (the text of a ulid, or one that the type uuid reads), of a prefix that the
+-- end of the given text continues, or of a TypeID with the given prefix. An input that is not
+-- valid, and the prefix of a TypeID always, is an error, or null.
 CREATE FUNCTION ulid_sql_parse(kind text, input text, given text, is_required boolean) RETURNS uuid
     LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
     SET search_path = pg_catalog, pg_temp
@@ -105,8 +105,9 @@ BEGIN
                     << 5 | get_byte(v, get_byte(b, 22)) << 5 | get_byte(v, get_byte(b, 23))
                     << 5 | get_byte(v, get_byte(b, 24)) << 5 | get_byte(v, get_byte(b, 25)))),
             'hex')::uuid;
-    ELSIF kind = 'value' AND size = 36
-        AND input COLLATE "C" ~ '^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$' THEN
+    ELSIF kind = 'value' AND size BETWEEN 32 AND 41
+        AND input COLLATE "C" ~ '^[{]?(?:[0-9A-Fa-f]{4}-?){7}[0-9A-Fa-f]{4}[}]?$'
+        AND (input COLLATE "C" ~ '^[{]') = (input COLLATE "C" ~ '[}]$') THEN
         RETURN input::uuid;
     ELSIF NOT is_required THEN
         RETURN NULL;
@@ -126,20 +127,30 @@ BEGIN
             CASE kind WHEN 'TypeID' THEN left(input, -length(suffix) - 1) ELSE input END;
         m CONSTANT integer :=
             length(substring(left(suffix, 1000000) COLLATE "C" FROM '^[0-9a-hjkmnp-tv-z]*'));
-        uuid_form CONSTANT text := '00000000-0000-0000-0000-000000000000';
+        uuid_part text;                 -- what uuid would accept, from the beginning
+        digits integer;
         c text;
     BEGIN
-        IF kind = 'value' AND size = 36 THEN
-            SELECT min(i) INTO n FROM generate_series(0, 35) AS i
-            WHERE translate(substr(input, i + 1, 1), '0123456789ABCDEFabcdef', repeat('0', 22))
-                COLLATE "C" <> substr(uuid_form, i + 1, 1);
-            expected := CASE substr(uuid_form, n + 1, 1) WHEN '-' THEN 'a hyphen'
-                ELSE 'a hexadecimal digit' END;
+        IF kind = 'value' AND size >= 32 THEN
+            uuid_part := substring(sought COLLATE "C" FROM
+                '^(?:[{](?:[0-9A-Fa-f]{4}-?){7}[0-9A-Fa-f]{4}[}]|[{]?'
+                '(?:[0-9A-Fa-f]{4}-?){0,7}[0-9A-Fa-f]{0,4})');
+            n := length(uuid_part);
+            digits := length(translate(uuid_part, '{-}', ''));
+            expected := CASE
+                WHEN digits < 32 AND (digits % 4 > 0 OR uuid_part COLLATE "C" ~ '^[{]?$|-$')
+                    THEN 'a hexadecimal digit'
+                WHEN digits < 32 THEN 'a hyphen or a hexadecimal digit'
+                WHEN uuid_part COLLATE "C" ~ '^[{].*[^}]$' THEN 'a closing brace'
+                ELSE 'the end of a UUID' END;
+            IF n = size THEN
+                detail := format('A%s is missing at position %s.', substr(expected, 2), n + 1);
+            END IF;
         ELSIF kind = 'value' AND size <> 26 THEN
             n := length(substring(sought COLLATE "C" FROM E'^[\\x01-\\x7f]*'));
             IF n = length(sought) THEN
                 detail := format(
-                    'A ULID has 26 characters, or 36 in the form of a UUID, not %s.', size);
+                    'A ULID has 26 characters, or 32 to 41 in the form of a UUID, not %s.', size);
             END IF;
         ELSIF kind IN ('value', 'prefix') THEN
             n := length(substring(sought COLLATE "C" FROM '^[0-9A-TV-Za-tv-z]*'));
@@ -200,8 +211,9 @@ COMMENT ON FUNCTION ulid_from_text(text) IS 'ulid of a text that ulid_is_valid a
 CREATE FUNCTION ulid_is_valid(text) RETURNS boolean
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN octet_length($1) = 26 AND $1 COLLATE "C" ~ '^[0-7ILOilo][0-9A-TV-Za-tv-z]*$'
-        OR octet_length($1) = 36
-            AND $1 COLLATE "C" ~ '^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$';
+        OR octet_length($1) BETWEEN 32 AND 41
+            AND $1 COLLATE "C" ~ '^[{]?(?:[0-9A-Fa-f]{4}-?){7}[0-9A-Fa-f]{4}[}]?$'
+            AND ($1 COLLATE "C" ~ '^[{]') = ($1 COLLATE "C" ~ '[}]$');
 COMMENT ON FUNCTION ulid_is_valid(text) IS 'whether the text can be read as a ulid';
 
 --

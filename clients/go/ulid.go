@@ -17,7 +17,8 @@ const alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
 var (
 	isULID  = regexp.MustCompile(`^[0-7OILoil][0-9A-TV-Za-tv-z]{25}$`)
-	isUUID  = regexp.MustCompile(`^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$`)
+	isUUID  = regexp.MustCompile(`^(([0-9A-Fa-f]{4}-?){7}[0-9A-Fa-f]{4}|\{([0-9A-Fa-f]{4}-?){7}[0-9A-Fa-f]{4}\})$`)
+	digits  = strings.NewReplacer("{", "", "-", "", "}", "")
 	aliases = strings.NewReplacer("O", "0", "I", "1", "L", "1")
 )
 
@@ -25,12 +26,12 @@ var (
 // ID(other) and back. For a column that may be NULL, use *ID.
 type ID [16]byte
 
-// Parse returns the id that a text is for the server: a ULID in either case, with O for 0 and I or L for 1, or a UUID with
-// hyphens. Any other text is an error.
+// Parse returns the id that a text is for the server: a ULID in either case, with O for 0 and I or L for 1, or a UUID
+// with or without hyphens and braces, as PostgreSQL reads it. Any other text is an error.
 func Parse(text string) (ID, error) {
 	var id ID
 	if isUUID.MatchString(text) {
-		_, err := hex.Decode(id[:], []byte(strings.ReplaceAll(text, "-", "")))
+		_, err := hex.Decode(id[:], []byte(digits.Replace(text)))
 		return id, err
 	}
 	if !isULID.MatchString(text) {

@@ -1,6 +1,6 @@
-// The texts that the server accepts for a ulid: 26 characters, or those of a UUID with hyphens.
+// The texts that the server accepts for a ulid: 26 characters, or those that it accepts for a uuid.
 const ulid = /^[0-7OIL][0-9A-TV-Z]{25}$/i;
-const uuid = /^[0-9A-F]{8}(?:-[0-9A-F]{4}){3}-[0-9A-F]{12}$/i;
+const uuid = /^(?:(?:[0-9A-F]{4}-?){7}[0-9A-F]{4}|\{(?:[0-9A-F]{4}-?){7}[0-9A-F]{4}\})$/i;
 const alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
 /** What the server would refuse, with its message and SQLSTATE. */
@@ -18,7 +18,7 @@ export function canonical(id) {
   if (typeof id !== "string") return id;
   if (ulid.test(id)) return id.toUpperCase().replace(/O/g, "0").replace(/[IL]/g, "1");
   if (!uuid.test(id)) return id;
-  const number = BigInt("0x" + id.replace(/-/g, ""));
+  const number = BigInt("0x" + id.replace(/[{}-]/g, ""));
   return Array.from({ length: 26 }, (_, i) => alphabet[(number >> BigInt(125 - 5 * i)) & 31n]).join("");
 }
 

@@ -6,10 +6,13 @@ use crate::error::{Error, ErrorKind, Expected};
 /// The length of a ULID's text in bytes, all of them ASCII.
 pub const TEXT_LEN: usize = 26;
 
-/// The length of a hyphenated UUID, which is accepted too.
+/// The number of digits of a UUID.
+const UUID_DIGITS: usize = 32;
+
+/// The length of a UUID as PostgreSQL writes it.
 const UUID_TEXT_LEN: usize = 36;
 
-/// Where a UUID has its hyphens.
+/// Where PostgreSQL writes hyphens in a UUID.
 const HYPHENS: [usize; 4] = [8, 13, 18, 23];
 
 /// Crockford's alphabet: the digits, then the letters without I, L, O and U.
@@ -105,8 +108,8 @@ pub(crate) fn encode(value: u128) -> [u8; TEXT_LEN] {
     text
 }
 
-/// Decodes the 26 characters of a ULID, in either case and with Crockford's aliases, or the 36 of a
-/// hyphenated UUID.
+/// Decodes the 26 characters of a ULID, in either case and with Crockford's aliases, or a UUID in
+/// any spelling that PostgreSQL reads as a `uuid`.
 ///
 /// # Errors
 /// [`Error`] names the first fault from the left.
@@ -119,18 +122,22 @@ pub(crate) fn decode(text: &[u8]) -> Result<u128, Error> {
     } else {
         None
     };
-    value.ok_or_else(|| decode_error(text))
+    match value {
+        Some(value) => Ok(value),
+        None => decode_other(text),
+    }
 }
 
-/// Searches again for the fault, so that decoding a valid text need not keep track of it.
+/// Reads the other spellings of a UUID, and searches again for the fault of any other text, so that
+/// decoding what is frequent need not keep track of it.
 #[cold]
-fn decode_error(text: &[u8]) -> Error {
+fn decode_other(text: &[u8]) -> Result<u128, Error> {
     if let Ok(text) = text.try_into() {
-        base32_error(text)
-    } else if let Ok(text) = text.try_into() {
-        uuid_error(text)
+        Err(base32_error(text))
+    } else if text.len() < UUID_DIGITS {
+        Err(length_error(text))
     } else {
-        length_error(text)
+        decode_spelling(text)
     }
 }
 
@@ -144,7 +151,7 @@ fn decode_base32(text: &[u8; TEXT_LEN]) -> Option<u128> {
     fits.then(|| join(first << 56 | a << 16 | b >> 24, b << 40 | c))
 }
 
-/// Groups of 8, 4, 4, 4 and 12 digits with hyphens between them.
+/// Groups of 8, 4, 4, 4 and 12 digits with hyphens between them, as PostgreSQL writes them.
 fn decode_uuid(text: &[u8; UUID_TEXT_LEN]) -> Option<u128> {
     let four = |at| four(&HEX, text, at);
     let (a, b, c, d) = (four(0) << 16 | four(4), four(9), four(14), four(19));
@@ -177,23 +184,39 @@ fn base32_error(text: &[u8; TEXT_LEN]) -> Error {
     }
 }
 
-/// Names the first fault from the left.
-fn uuid_error(text: &[u8; UUID_TEXT_LEN]) -> Error {
-    let expected = |index| {
-        if HYPHENS.contains(&index) {
-            Expected::Hyphen
-        } else {
-            Expected::HexDigit
+/// What PostgreSQL's `uuid_in` reads: an opening brace or none, eight groups of four digits with a
+/// hyphen or none between two of them, and a closing brace if there is an opening one.
+fn decode_spelling(text: &[u8]) -> Result<u128, Error> {
+    let in_braces = text.first() == Some(&b'{');
+    let mut index = usize::from(in_braces);
+    let mut value = 0;
+    for group in 0..UUID_DIGITS / 4 {
+        let hyphen = group > 0 && text.get(index) == Some(&b'-');
+        index += usize::from(hyphen);
+        let digits = text.get(index..).and_then(<[u8]>::first_chunk);
+        let Some(number @ 0..) = digits.map(|digits: &[u8; 4]| four(&HEX, digits, 0)) else {
+            let is_digit = |&index: &usize| text.get(index).is_some_and(u8::is_ascii_hexdigit);
+            let fault = index + (index..index + 4).take_while(is_digit).count();
+            let expected = if group > 0 && !hyphen && fault == index {
+                Expected::Hyphen
+            } else {
+                Expected::HexDigit
+            };
+            return Err(Error::at(text, fault, expected));
+        };
+        value = value << 16 | u128::from(number.cast_unsigned());
+        index += 4;
+    }
+    if in_braces {
+        if text.get(index) != Some(&b'}') {
+            return Err(Error::at(text, index, Expected::ClosingBrace));
         }
-    };
-    let fits = |index: usize| match expected(index) {
-        Expected::Hyphen => text[index] == b'-',
-        _ => text[index].is_ascii_hexdigit(),
-    };
-    let index = (0..UUID_TEXT_LEN)
-        .find(|&index| !fits(index))
-        .unwrap_or_default();
-    Error::character(text[index], index, expected(index))
+        index += 1;
+    }
+    if index < text.len() {
+        return Err(Error::at(text, index, Expected::UuidEnd));
+    }
+    Ok(value)
 }
 
 /// A character outside ASCII is the fault whatever the length is, so lengths always count

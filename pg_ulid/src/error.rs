@@ -20,6 +20,13 @@ pub enum ErrorKind {
         /// What would have been allowed there.
         expected: Expected,
     },
+    /// The text ends too early.
+    Missing {
+        /// The position after the last character, from 1. The whole text is ASCII.
+        position: usize,
+        /// What would have been allowed there.
+        expected: Expected,
+    },
     /// Too many or too few characters or bytes.
     Length {
         /// What would have been allowed.
@@ -80,9 +87,13 @@ pub enum Expected {
     LowerCaseLetter,
     /// A hexadecimal digit of a UUID.
     HexDigit,
-    /// A hyphen of a UUID.
+    /// A hyphen or a hexadecimal digit, after four digits of a UUID.
     Hyphen,
-    /// The 26 characters of a ULID, or the 36 of a hyphenated UUID.
+    /// The brace after a UUID that has one before it.
+    ClosingBrace,
+    /// The end of the text, after a UUID.
+    UuidEnd,
+    /// The 26 characters of a ULID, or the 32 digits of a UUID with up to nine hyphens and braces.
     Text,
     /// At most 26 characters, with which the text of a ULID can begin.
     TextPrefix,
@@ -114,11 +125,24 @@ impl Error {
         self.0
     }
 
-    /// The position of the wrong character, from 1, if it is a character that is wrong.
+    /// The position of the wrong or missing character, from 1, if it is a character that is wrong.
     pub const fn position(self) -> Option<usize> {
         match self.0 {
-            ErrorKind::Character { position, .. } => Some(position),
+            ErrorKind::Character { position, .. } | ErrorKind::Missing { position, .. } => {
+                Some(position)
+            }
             _ => None,
+        }
+    }
+
+    /// A wrong or missing character of this text, at this index from 0.
+    pub(crate) fn at(text: &[u8], index: usize, expected: Expected) -> Self {
+        match text.get(index) {
+            Some(&byte) => Self::character(byte, index, expected),
+            None => Self(ErrorKind::Missing {
+                position: index + 1,
+                expected,
+            }),
         }
     }
 
@@ -176,6 +200,9 @@ impl fmt::Display for Error {
                 }
                 write!(f, " at position {position} is not {expected}")
             }
+            ErrorKind::Missing { position, expected } => {
+                write!(f, "{expected} is missing at position {position}")
+            }
             ErrorKind::Length { expected, found } => {
                 write!(f, "{expected}")?;
                 // A prefix may be too long in characters outside ASCII, which are not counted.
@@ -213,8 +240,10 @@ impl fmt::Display for Expected {
             Self::LowerCaseBase32 => "in Crockford's Base32 alphabet in lower case",
             Self::LowerCaseLetter => "a lower-case letter or an underscore",
             Self::HexDigit => "a hexadecimal digit",
-            Self::Hyphen => "a hyphen",
-            Self::Text => "a ULID has 26 characters, or 36 in the form of a UUID",
+            Self::Hyphen => "a hyphen or a hexadecimal digit",
+            Self::ClosingBrace => "a closing brace",
+            Self::UuidEnd => "the end of a UUID",
+            Self::Text => "a ULID has 26 characters, or 32 to 41 in the form of a UUID",
             Self::TextPrefix => "a ULID has 26 characters",
             Self::TypeIdPrefix => "the prefix has at most 63 characters",
             Self::TypeIdSuffix => "the suffix has 26 characters",
@@ -257,11 +286,22 @@ mod tests {
             ),
             (
                 character(0xc3, 24, Expected::Hyphen),
-                "byte 0xc3 at position 24 is not a hyphen",
+                "byte 0xc3 at position 24 is not a hyphen or a hexadecimal digit",
             ),
             (
                 length(Expected::Text, 25),
-                "a ULID has 26 characters, or 36 in the form of a UUID, not 25",
+                "a ULID has 26 characters, or 32 to 41 in the form of a UUID, not 25",
+            ),
+            (
+                character(b' ', 37, Expected::UuidEnd),
+                "byte 0x20 at position 37 is not the end of a UUID",
+            ),
+            (
+                ErrorKind::Missing {
+                    position: 34,
+                    expected: Expected::ClosingBrace,
+                },
+                "a closing brace is missing at position 34",
             ),
             (length(Expected::TextPrefix, 27), "a ULID has 26 characters"),
             (
@@ -300,7 +340,10 @@ mod tests {
         ] {
             let error = Error::from(kind);
             assert_eq!((error.to_string().as_str(), error.kind()), (message, kind));
-            let is_character = matches!(kind, ErrorKind::Character { .. });
+            let is_character = matches!(
+                kind,
+                ErrorKind::Character { .. } | ErrorKind::Missing { .. }
+            );
             assert_eq!(error.position().is_some(), is_character);
         }
         assert_eq!(

@@ -17,6 +17,7 @@ use crate::error::{Error, ErrorKind, Expected};
 /// assert!(Ulid::lower_bound(1_469_918_176_385)? <= id);
 /// // Read in either case and as a UUID, written in one way only.
 /// assert_eq!(id, "01563df3-6481-d676-4c61-efb99302bd5b".parse()?);
+/// assert_eq!(id, "{01563DF36481D6764C61EFB99302BD5B}".parse()?);
 /// assert_eq!(id.to_string(), "01ARYZ6S41TSV4RRFFQ69G5FAV");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -97,9 +98,12 @@ impl Ulid {
         codec::encode(self.0)
     }
 
-    /// Parses a ULID from bytes that need not be UTF-8: 26 characters in either case, with
-    /// Crockford's aliases (`I`, `L` for `1`, `O` for `0`), or the 36 characters of a hyphenated
-    /// UUID. Nothing else is accepted, no blanks.
+    /// Parses a ULID from bytes that need not be UTF-8. Two forms are accepted, in either case:
+    /// - 26 characters, with Crockford's aliases (`I`, `L` for `1`, `O` for `0`);
+    /// - a UUID as PostgreSQL reads it: 32 hexadecimal digits, with or without a hyphen after each
+    ///   four of them except the last, and with or without braces around all.
+    ///
+    /// Nothing else is accepted, no blanks.
     ///
     /// # Errors
     /// [`Error`] names the first fault from the left.

@@ -21,6 +21,11 @@ fn every_byte_is_read_in_every_place_and_with_another_fault() {
         (rules::parse::check, "7zzzzzzzzzzzzzzzzzzzzzzzzz"),
         (rules::parse::check, "01563df3-6481-d676-4c61-efb99302bd5b"),
         (rules::parse::check, "FFFFFFFF-FFFF-FFFF-FFFF-FFFFFFFFFFFF"),
+        (rules::parse::check, "01563df36481d6764c61efb99302bd5b"),
+        (
+            rules::parse::check,
+            "{0156-3df3-6481-d676-4c61-efb9-9302-bd5b}",
+        ),
         (rules::typeid::check, "a_b_01h455vb4pex5vsknk084sn02q"),
     ] {
         assert!(check(valid.as_bytes()));
@@ -42,6 +47,35 @@ fn every_byte_is_read_in_every_place_and_with_another_fault() {
             check(&vec![byte; valid.len()]);
         }
     }
+}
+
+/// Each choice of hyphens between the groups of four digits, with or without one more anywhere, and
+/// with each pair of braces, missing or turned ones too.
+#[test]
+fn every_hyphen_and_brace_of_a_uuid_is_read_or_named() {
+    let digits = "01563df36481d6764c61efb99302bd5b";
+    let mut read = 0;
+    for groups in 0..1 << 7 {
+        for odd in 0..=32 {
+            for (before, after) in [("", ""), ("{", "}"), ("{", ""), ("", "}"), ("}", "{")] {
+                let mut text = before.to_owned();
+                for (index, digit) in digits.chars().enumerate() {
+                    let hyphen = index % 4 == 0 && groups << 1 >> (index / 4) & 1 == 1;
+                    text.extend(hyphen.then_some('-'));
+                    text.extend((index == odd && odd > 0).then_some('-'));
+                    text.push(digit);
+                }
+                text.extend((odd == 32).then_some('-'));
+                text.push_str(after);
+                read += usize::from(rules::parse::check(text.as_bytes()));
+                for length in 0..text.len() {
+                    rules::parse::check(&text.as_bytes()[..length]);
+                }
+            }
+        }
+    }
+    // One of each seven hyphens, without the odd one or with it in a free place, and two braces.
+    assert_eq!(read, 2 * (128 + 7 * 64));
 }
 
 #[test]

@@ -66,6 +66,10 @@ fn invalid() {
                 assert_eq!(byte, text.as_bytes()[position - 1]);
                 ("character", position.to_string())
             }
+            ErrorKind::Missing { position, .. } => {
+                assert_eq!(position, text.len() + 1);
+                ("missing", position.to_string())
+            }
             ErrorKind::Overflow => ("overflow", "1".to_owned()),
             other => panic!("{other:?}"),
         };

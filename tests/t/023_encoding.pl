@@ -45,6 +45,21 @@ for my $case (
         qq(Character "\xe9" at position 36 is not a hexadecimal digit)
     ],
     [
+        'LATIN1', 'ulid',
+        "{01563df3-6481-d676-4c61-efb99302bd5b\xe9",
+        qq(Character "\xe9" at position 38 is not a closing brace)
+    ],
+    [
+        'EUC_JP', 'ulid',
+        "01563df36481d6764c61\xa4\xa2efb99302bd5b",
+        qq(Character "\xa4\xa2" at position 21 is not a hyphen or)
+    ],
+    [
+        'SQL_ASCII', 'ulid',
+        "01563df36481d6764c61efb99302bd5b\xff",
+        'Byte 0xff at position 33 is not the end of a UUID'
+    ],
+    [
         'EUC_JP',          'ulid',
         "$digits\xa4\xa2", qq(Character "\xa4\xa2" at position 26 is not in Crockford)
     ],

@@ -104,6 +104,7 @@ sub vectors
 
 my $ulid   = '01ARYZ6S41TSV4RRFFQ69G5FAV';
 my $uuid   = '01563df3-6481-d676-4c61-efb99302bd5b';
+my $braces = '{0156-3df36481-d676-4c61efb9-9302bd5b}';
 my $typeid = 'user_01h455vb4pex5vsknk084sn02q';
 my @valid  = map { $_->[0] } vectors('valid');
 my @uuids  = map { $_->[1] } vectors('valid');
@@ -147,15 +148,17 @@ sub compare_texts
     return;
 }
 
-# Texts with each of some characters in place of so many, at each position; a second fault at the
-# end of some.
+# The beginnings of texts, and the texts with each of some characters in place of so many, at each
+# position; a second fault at the end of some.
 sub damaged
 {
     my $texts = join ', ', map { literal($_) } @_;
     my $place =
       "overlay(t PLACING c FROM p FOR n)
           FROM unnest(ARRAY[$texts]) AS t, generate_series(1, length(t)) AS p";
-    return "SELECT $place, generate_series(1, 127) AS code, chr(code) AS c, (VALUES (1)) AS v (n)
+    return "SELECT left(t, p) FROM unnest(ARRAY[$texts]) AS t, generate_series(0, length(t)) AS p
+        UNION ALL SELECT $place, generate_series(1, 127) AS code, chr(code) AS c,
+            (VALUES (1)) AS v (n)
         UNION ALL SELECT $place, unnest('{\xc3\xa9,\xe2\x82\xac,0,u,-,_,\"\"}'::text[]) AS c,
             generate_series(0, 2) AS n";
 }
@@ -164,7 +167,7 @@ new_database('utf8', "ENCODING UTF8 LOCALE 'C'");
 compare_texts('utf8', texts(@texts), texts(@prefixes), texts(@typeids));
 compare_texts(
     'utf8',
-    damaged($ulid,                $ulid =~ s/.$/U/r, $uuid),
+    damaged($ulid,                $ulid =~ s/.$/U/r, $uuid, $braces),
     damaged(substr($ulid, 0, 10), '0'),
     damaged($typeid,              'a_z', substr $typeid, 5));
 

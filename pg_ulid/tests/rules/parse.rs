@@ -1,4 +1,4 @@
-//! Any bytes, read as a ULID or a UUID.
+//! Any bytes, read as a ULID or as a UUID.
 
 use pg_ulid::{Error, ErrorKind, Expected, Ulid};
 use rand::Rng;
@@ -42,39 +42,21 @@ const fn value(byte: u8) -> Option<u8> {
 
 /// What [`Ulid::parse`] returns, character by character.
 pub(crate) fn plain(text: &[u8]) -> Result<u128, Error> {
-    let fault = |index: usize, expected| {
-        Err(ErrorKind::Character {
-            byte: text[index],
-            position: index + 1,
-            expected,
-        }
-        .into())
-    };
-    let mut value: u128 = 0;
     match text.len() {
         26 => {
+            let mut value: u128 = 0;
             for (index, &byte) in text.iter().enumerate() {
                 match digit(byte) {
                     Some(8..) if index == 0 => return Err(ErrorKind::Overflow.into()),
                     Some(digit) => value = value << 5 | u128::from(digit),
-                    None => return fault(index, Expected::Base32),
+                    None => return Err(fault(text, &text[index..], Expected::Base32)),
                 }
             }
             Ok(value)
         }
-        36 => {
-            for (index, &byte) in text.iter().enumerate() {
-                match (index, char::from(byte).to_digit(16)) {
-                    (8 | 13 | 18 | 23, _) if byte == b'-' => {}
-                    (8 | 13 | 18 | 23, _) => return fault(index, Expected::Hyphen),
-                    (_, Some(digit)) => value = value << 4 | u128::from(digit),
-                    (_, None) => return fault(index, Expected::HexDigit),
-                }
-            }
-            Ok(value)
-        }
+        32.. => plain_uuid(text),
         found => match text.iter().position(|&byte| byte >= 0x80) {
-            Some(index) => fault(index, Expected::Base32),
+            Some(index) => Err(fault(text, &text[index..], Expected::Base32)),
             None => Err(ErrorKind::Length {
                 expected: Expected::Text,
                 found,
@@ -82,6 +64,53 @@ pub(crate) fn plain(text: &[u8]) -> Result<u128, Error> {
             .into()),
         },
     }
+}
+
+/// Eight groups of four hexadecimal digits, a hyphen or none between two groups, braces around
+/// them or none.
+fn plain_uuid(text: &[u8]) -> Result<u128, Error> {
+    let body = text.strip_prefix(b"{");
+    let (mut rest, mut value) = (body.unwrap_or(text), 0);
+    for group in 0..8 {
+        let mut expected = Expected::HexDigit;
+        if group > 0 {
+            match rest.strip_prefix(b"-") {
+                Some(after) => rest = after,
+                None => expected = Expected::Hyphen,
+            }
+        }
+        for _ in 0..4 {
+            let digit = rest.first().and_then(|&byte| char::from(byte).to_digit(16));
+            let Some(digit) = digit else {
+                return Err(fault(text, rest, expected));
+            };
+            (rest, value) = (&rest[1..], value * 16 + u128::from(digit));
+            expected = Expected::HexDigit;
+        }
+    }
+    if body.is_some() {
+        rest = rest
+            .strip_prefix(b"}")
+            .ok_or_else(|| fault(text, rest, Expected::ClosingBrace))?;
+    }
+    match rest {
+        [] => Ok(value),
+        _ => Err(fault(text, rest, Expected::UuidEnd)),
+    }
+}
+
+/// The fault where this rest of the text begins.
+fn fault(text: &[u8], rest: &[u8], expected: Expected) -> Error {
+    let position = text.len() - rest.len() + 1;
+    match rest.first() {
+        Some(&byte) => ErrorKind::Character {
+            byte,
+            position,
+            expected,
+        },
+        None => ErrorKind::Missing { position, expected },
+    }
+    .into()
 }
 
 /// The canonical text, character by character.
@@ -110,20 +139,30 @@ pub fn shape(rng: &mut SmallRng, text: &mut Vec<u8>) {
     text.clear();
     match below(rng, 16) {
         0 => {
-            bytes::<40>(rng, text);
-            text.truncate(below(rng, 41));
+            bytes::<48>(rng, text);
+            text.truncate(below(rng, 49));
             return;
         }
-        1..=5 => {
-            append(rng, text, b"0123456789abcdef0123456789ABCDEF", 36);
-            for at in [8, 13, 18, 23] {
-                text[at] = b'-';
-            }
-        }
+        1..=5 => spell(rng, text),
         _ => {
             text.push(b'0' + (rng.next_u32() >> 29) as u8);
             append(rng, text, READ, 25);
         }
     }
     mutate(rng, text);
+}
+
+/// A UUID in one of its spellings, which the usual one is a fourth of.
+fn spell(rng: &mut SmallRng, text: &mut Vec<u8>) {
+    append(rng, text, b"0123456789abcdef0123456789ABCDEF", 32);
+    let (usual, hyphens) = (below(rng, 4) == 0, rng.next_u32());
+    for group in (1..8).rev() {
+        if usual && (2..=5).contains(&group) || !usual && hyphens >> group & 1 == 1 {
+            text.insert(4 * group, b'-');
+        }
+    }
+    if !usual && below(rng, 2) == 0 {
+        text.insert(0, b'{');
+        text.push(b'}');
+    }
 }

@@ -25,6 +25,11 @@ FROM (VALUES ('ulid', '01ARYZ6S41TSV4RRFFQ69G5FAV', NULL),
     ('ulid', '01563df3-6481-d676-4c61-efb99302bd5b', NULL), ('ulid', '', '22P02'),
              ('ulid', '01ARYZ6S41TSV4RRFFQ69G5FAé', '22P02'),
              ('ulid', '01563df3-6481-d676-4c61+efb99302bd5b', '22P02'),
+             ('ulid', '{01563df36481d6764c61efb99302bd5b}', NULL),
+             ('ulid', '{01563df36481d6764c61efb99302bd5b', '22P02'),
+             ('ulid', '01563df36481d6764c61efb99302bd5b ', '22P02'),
+             ('ulid[]', '{01563df36481d6764c61efb99302bd5b}', NULL),
+             ('ulid[]', '{"{0156-3df36481d6764c61efb99302bd5b}"}', NULL),
              ('ulid', '81ARYZ6S41TSV4RRFFQ69G5FAV', '22003'),
              ('ulid[]', '{01ARYZ6S41TSV4RRFFQ69G5FAV,NULL}', NULL), ('ulid[]', '{{x}}', '22P02'),
              ('ulid[]', '{8ZZZZZZZZZZZZZZZZZZZZZZZZZ}', '22003'),
@@ -40,8 +45,8 @@ OR v.code IS DISTINCT FROM soft.sql_error_code OR pg_input_is_valid(text, type) 
 \if :server_has_json_table
 -- COPY goes on behind the lines that cannot be read
 CREATE TABLE copied (n int, id ulid, ids ulid[]);
-\copy copied FROM PROGRAM 'printf "1,01ARYZ6S41TSV4RRFFQ69G5FAV,\n2,01ARYZ6S41TSV4RRFFQ69G5FAU,\n3,81ARYZ6S41TSV4RRFFQ69G5FAV,\n4,,{x}\n5,,{}\n"' WITH (FORMAT csv, ON_ERROR ignore)
-SELECT array_agg(n ORDER BY n) FROM copied HAVING array_agg(n ORDER BY n) <> '{1,5}';
+\copy copied FROM PROGRAM 'printf "1,01ARYZ6S41TSV4RRFFQ69G5FAV,\n2,01ARYZ6S41TSV4RRFFQ69G5FAU,\n3,81ARYZ6S41TSV4RRFFQ69G5FAV,\n4,,{x}\n5,,{}\n6,{01563df36481d6764c61efb99302bd5b},\n7,01563df36481d6764c61efb99302bd5,\n"' WITH (FORMAT csv, ON_ERROR ignore)
+SELECT array_agg(n ORDER BY n) FROM copied HAVING array_agg(n ORDER BY n) <> '{1,5,6}';
 DROP TABLE copied;
 -- JSON
 SELECT js, found

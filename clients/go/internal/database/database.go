@@ -67,7 +67,7 @@ func Sample(t *testing.T, db *sql.DB) (sample []Row) {
 		}
 		sample = append(sample, row)
 	}
-	if len(sample) != 42 || valid != 6 {
+	if len(sample) != 52 || valid != 11 {
 		t.Fatalf("%d rows, %d valid", len(sample), valid)
 	}
 	return sample

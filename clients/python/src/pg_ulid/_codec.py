@@ -7,7 +7,7 @@ from uuid import UUID
 ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 DIGITS = str.maketrans(ALPHABET + "OIL", "0123456789abcdefghijklmnopqrstuv" + "011")
 ULID_TEXT = re.compile("[0-7OILoil][0-9A-TV-Za-tv-z]{25}")
-UUID_TEXT = re.compile("[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
+UUID_TEXT = re.compile(r"(\{)?(?:[0-9A-Fa-f]{4}-?){7}[0-9A-Fa-f]{4}(?(1)\})")
 
 
 def to_uuid(value: Any) -> UUID:
@@ -43,8 +43,8 @@ def from_bytes(data: bytes) -> str:
 def for_server(value: Any, native: bool) -> Any:
     """What to send for an id.
 
-    To a ulid column, its text; what is no id is passed on, for the server to refuse. To a uuid column, a UUID; PostgreSQL
-    reads more texts as uuid than as ulid, so what is no id is a ValueError.
+    To a ulid column, its text; what is no id is passed on, for the server to refuse. To a uuid column, a UUID, as
+    PostgreSQL does not read the text of a ulid there; so what is no id is a ValueError.
     """
     if value is None:
         return None
