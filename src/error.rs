@@ -20,10 +20,14 @@ use pgrx::pg_sys::{self, FunctionCallInfo, pg_enc};
 use crate::datum::TimestampTz;
 use crate::fmgr::unguarded;
 
-/// An error, and the place in the code that raises it. What it quotes is in the memory context of
-/// the call.
+/// An error. It is a pointer, so that a `Result` is no larger for it.
 #[derive(Clone, Copy)]
-pub(crate) struct Error {
+pub(crate) struct Error(&'static Report);
+
+/// What PostgreSQL is told of an error, and the place in the code that raises it. It is in the
+/// memory context of the call, and so is what it quotes.
+#[derive(Clone, Copy)]
+struct Report {
     sqlstate: PgSqlErrorCode,
     message: Text,
     detail: Option<Text>,
@@ -63,6 +67,7 @@ impl Text {
 }
 
 impl Error {
+    #[cold]
     #[track_caller]
     fn new<const N: usize>(
         sqlstate: PgSqlErrorCode,
@@ -70,23 +75,35 @@ impl Error {
         values: [&[u8]; N],
     ) -> Self {
         let (message, location) = (Text::new(message, values), Location::caller());
-        Self {
+        Self::of(Report {
             sqlstate,
             message,
             detail: None,
             hint: null(),
             location,
+        })
+    }
+
+    #[cold]
+    fn of(report: Report) -> Self {
+        // SAFETY: palloc gives aligned memory of this size or does not return.
+        unsafe {
+            let pointer = pg_sys::palloc(size_of::<Report>()).cast::<Report>();
+            pointer.write(report);
+            Self(&*pointer)
         }
     }
 
-    fn detail<const N: usize>(mut self, format: &'static CStr, values: [&[u8]; N]) -> Self {
-        self.detail = Some(Text::new(format, values));
-        self
+    #[cold]
+    fn detail<const N: usize>(self, format: &'static CStr, values: [&[u8]; N]) -> Self {
+        let detail = Some(Text::new(format, values));
+        Self::of(Report { detail, ..*self.0 })
     }
 
-    fn hint(mut self, hint: &'static CStr) -> Self {
-        self.hint = hint.as_ptr();
-        self
+    #[cold]
+    fn hint(self, hint: &'static CStr) -> Self {
+        let hint = hint.as_ptr();
+        Self::of(Report { hint, ..*self.0 })
     }
 
     /// Raises the error. From PostgreSQL 16 on, it returns if the caller asked for a soft error.
@@ -107,21 +124,23 @@ impl Error {
                 let context = (*fcinfo).context;
                 if unguarded::errsave_start(context, null()) {
                     self.describe();
-                    let file = self.location.file_as_c_str().as_ptr();
-                    unguarded::errsave_finish(context, file, self.location.line() as c_int, null());
+                    let file = self.0.location.file_as_c_str().as_ptr();
+                    unguarded::errsave_finish(
+                        context,
+                        file,
+                        self.0.location.line() as c_int,
+                        null(),
+                    );
                 }
             }
         }
     }
 
     /// Reports it as a warning.
-    ///
-    /// # Safety
-    /// What [`unguarded`] asks for holds.
     #[cold]
-    pub(crate) unsafe fn warn(self) {
-        // SAFETY: the contract is that of this function.
-        unsafe { self.send(PgLogLevel::WARNING) };
+    pub(crate) fn warn(self) {
+        // SAFETY: the frames that an ERROR passes are plain-old.
+        unsafe { pg_sys::ffi::pg_guard_ffi_boundary(|| self.send(PgLogLevel::WARNING)) };
     }
 
     /// # Safety
@@ -131,8 +150,8 @@ impl Error {
         unsafe {
             if unguarded::errstart(level as c_int, null()) {
                 self.describe();
-                let file = self.location.file_as_c_str().as_ptr();
-                unguarded::errfinish(file, self.location.line() as c_int, null());
+                let file = self.0.location.file_as_c_str().as_ptr();
+                unguarded::errfinish(file, self.0.location.line() as c_int, null());
             }
         }
     }
@@ -142,13 +161,13 @@ impl Error {
     unsafe fn describe(self) {
         // SAFETY: the contract is that of this function.
         unsafe {
-            unguarded::errcode(self.sqlstate as c_int);
-            self.message.pass_to(unguarded::errmsg);
-            if let Some(detail) = self.detail {
+            unguarded::errcode(self.0.sqlstate as c_int);
+            self.0.message.pass_to(unguarded::errmsg);
+            if let Some(detail) = self.0.detail {
                 detail.pass_to(unguarded::errdetail);
             }
-            if !self.hint.is_null() {
-                unguarded::errhint(c"%s".as_ptr(), self.hint);
+            if !self.0.hint.is_null() {
+                unguarded::errhint(c"%s".as_ptr(), self.0.hint);
             }
         }
     }
@@ -435,7 +454,7 @@ pub(crate) fn ahead_of_order(position: Ulid, reached: TimestampTz) -> Error {
         c"position \"%s\" is ahead of ordered ids, which have reached %s",
         [&position.to_text(), reached.to_bytes()],
     );
-    Error { hint, ..message }
+    Error::of(Report { hint, ..*message.0 })
 }
 
 /// 22004: a consumer without a position.

@@ -24,7 +24,7 @@ use datum::{
     Bytea, ByteaArg, Cstring, Internal, ShortText, TextArg, TextString, Timestamp, TimestampTz,
     Uuid,
 };
-use ordered::{Ordered, horizon};
+use ordered::horizon;
 use pg_ulid::Ulid;
 use pgrx::pg_sys::{Oid, TransactionId};
 use range::{TstzRange, UlidWindow};
@@ -55,8 +55,8 @@ fmgr::export! {
     gen_ulid() -> Ulid = generate::random;
     gen_ulid_at(timestamp: TimestampTz) -> Ulid = generate::random_at;
     gen_monotonic_ulid() -> Ulid = generate::monotonic;
-    gen_ordered_ulid() -> Ordered<Ulid> = ordered::gen_ulid;
-    gen_ordered_uuid_v7() -> Ordered<Uuid> = ordered::gen_uuid_v7;
+    gen_ordered_ulid() -> Ulid = ordered::gen_ulid;
+    gen_ordered_uuid_v7() -> Uuid = ordered::gen_uuid_v7;
     ulid_ordered_time() -> Option<TimestampTz> = ordered::time;
     ulid_advance_ordered_time(id: Ulid, force: bool) -> TimestampTz = ordered::advance_time;
     gen_uuid_v7() -> Uuid = generate::uuid_v7;

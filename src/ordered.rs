@@ -9,40 +9,41 @@ pub(super) mod shmem;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use pg_ulid::{Ulid, ordered, since_epoch};
-use pgrx::pg_sys::Datum;
 
 use crate::datum::{POSTGRES_EPOCH_MS, TimestampTz, Uuid};
 use crate::error::{self, Error};
-use crate::fmgr::Returned;
 use crate::generate::with_generator;
 
 /// The clock as the order counts time.
+#[inline(always)]
 fn clock() -> Result<u64, Error> {
     since_epoch()
         .and_then(ordered::clock)
         .map_err(|_| error::clock())
 }
 
-pub(super) fn gen_ulid() -> Result<Ordered<Ulid>, Error> {
-    let last_time = horizon::last_time_in_transaction()?;
+pub(super) fn gen_ulid() -> Result<Ulid, Error> {
+    let last_time = match horizon::last_time_in_transaction() {
+        Some(last_time) => last_time,
+        None => horizon::open()?,
+    };
     let clock = clock()?;
     let id = with_generator(|generator| generator.ordered(clock, last_time))?;
     let id = id.map_err(|_| error::ordered_time())?;
-    Ok(Ordered {
-        id,
-        ahead: ordered::time_of(id) - clock,
-    })
+    check_time(ordered::time_of(id), clock);
+    Ok(id)
 }
 
-pub(super) fn gen_uuid_v7() -> Result<Ordered<Uuid>, Error> {
-    let last_time = horizon::last_time_in_transaction()?;
+pub(super) fn gen_uuid_v7() -> Result<Uuid, Error> {
+    let last_time = match horizon::last_time_in_transaction() {
+        Some(last_time) => last_time,
+        None => horizon::open()?,
+    };
     let clock = clock()?;
     let id = with_generator(|generator| generator.ordered_uuid_v7(clock, last_time))?;
     let id = id.map_err(|_| error::ordered_time())?;
-    Ok(Ordered {
-        id: Uuid(id),
-        ahead: ordered::time_of_uuid_v7(id) - clock,
-    })
+    check_time(ordered::time_of_uuid_v7(id), clock);
+    Ok(Uuid(id))
 }
 
 /// The time of the last ordered id; null if there was none since the start.
@@ -71,38 +72,10 @@ fn timestamp(time: u64) -> TimestampTz {
     TimestampTz(ordered::unix_us(time) as i64 - POSTGRES_EPOCH_MS * 1000)
 }
 
-/// An ordered id, and how far ahead of the clock it is.
-#[derive(Clone, Copy)]
-pub(super) struct Ordered<T> {
-    id: T,
-    ahead: u64,
-}
-
-impl<T: Returned> Returned for Ordered<T> {
-    const SQL: &'static str = T::SQL;
-
-    #[allow(unsafe_code)]
-    unsafe fn into_datum(self) -> Datum {
-        // SAFETY: the contract is that of this function.
-        unsafe {
-            if self.ahead > ordered::MINUTE {
-                warn_once();
-            }
-            self.id.into_datum()
-        }
-    }
-}
-
-/// Warns that ordered ids are ahead of the clock, once per session.
-///
-/// # Safety
-/// What [`crate::fmgr::unguarded`] asks for.
-#[cold]
-#[allow(unsafe_code)]
-unsafe fn warn_once() {
+/// Warns if an ordered id is ahead of the clock, once per session.
+fn check_time(time: u64, clock: u64) {
     static WARNED: AtomicBool = AtomicBool::new(false);
-    if !WARNED.swap(true, Ordering::Relaxed) {
-        // SAFETY: the contract is that of this function.
-        unsafe { error::warning_of_clock().warn() };
+    if time - clock > ordered::MINUTE && !WARNED.swap(true, Ordering::Relaxed) {
+        error::warning_of_clock().warn();
     }
 }

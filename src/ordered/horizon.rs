@@ -34,18 +34,15 @@ thread_local! {
     static RUNNING: Cell<Option<Running<'static>>> = const { Cell::new(None) };
 }
 
-/// The last time, for the next ordered id, once the current transaction has its entry.
-#[inline(always)]
-pub(crate) fn last_time_in_transaction() -> Result<&'static AtomicU64, Error> {
+/// The last time, if the current transaction has its entry.
+pub(crate) fn last_time_in_transaction() -> Option<&'static AtomicU64> {
     // SAFETY: it is attached, which lasts as long as the process.
-    match unsafe { LAST_TIME.load(Ordering::Relaxed).as_ref() } {
-        Some(last_time) => Ok(last_time),
-        None => open(),
-    }
+    unsafe { LAST_TIME.load(Ordering::Relaxed).as_ref() }
 }
 
+/// Opens the entry of the current transaction, and returns the last time.
 #[cold]
-fn open() -> Result<&'static AtomicU64, Error> {
+pub(crate) fn open() -> Result<&'static AtomicU64, Error> {
     static REGISTERED: AtomicBool = AtomicBool::new(false);
     // SAFETY: they are set in every process that runs SQL.
     let (worker, pid, database) = unsafe { (ParallelWorkerNumber, MyProcPid, MyDatabaseId) };
