@@ -39,6 +39,8 @@ vendored = $(if $(wildcard vendor/config.toml),--locked --offline --config vendo
 suffix = $(or $(shell sed -n 's/^DLSUFFIX *= *//p' '$(pgxs)/Makefile.global' 2> /dev/null),.so)
 built_suffix = $(if $(findstring darwin,$(or $(CARGO_BUILD_TARGET),$(shell uname -s | tr A-Z a-z))),.dylib,.so)
 library = $(target)/pg$(major)/ulid$(suffix)
+# The profile of Cargo.toml.
+profile = release
 # The extension and its companions, which are SQL only. Their control files are in sql/, because cargo-pgrx takes the first
 # control file that it finds beside Cargo.toml.
 controls = ulid.control $(wildcard sql/*.control)
@@ -48,7 +50,7 @@ prove_tests = $(if $(TESTS),$(foreach name,$(TESTS),$(or $(wildcard tests/t/[0-9
 
 # Targets share target/ and the private PostgreSQL, and some remove what others make.
 .NOTPARALLEL:
-.PHONY: all run build install uninstall installcheck prove_installcheck test lint bench clean help test-rust test-build test-sql \
+.PHONY: all run debug build install uninstall installcheck prove_installcheck test lint bench clean help test-rust test-build test-sql \
 	test-pgrx test-server test-docs test-clients test-upgrade test-minimal test-crates test-foreign test-musl fuzz planner-fuzz \
 	valgrind hostile crash flood mutants book deb rpm image dist sums test-deb test-rpm test-image test-dist release-check
 
@@ -61,10 +63,10 @@ run: ## build, start a temporary server, demonstrate the type, and open psql in 
 
 build: ## build the extension for the server of PG_CONFIG (default: the pg_config in PATH)
 	@scripts/check-build.sh '$(pg_config)'
-	PGRX_PG_CONFIG_PATH='$(pg_config)' $(CARGO) build $(vendored) --target-dir '$(target_dir)' --release --lib \
-		--features pg$(major)
+	PGRX_PG_CONFIG_PATH='$(pg_config)' $(CARGO) build $(vendored) --target-dir '$(target_dir)' --profile $(profile) --lib \
+		--no-default-features --features pg$(major)
 	mkdir -p "$$(dirname '$(library)')"
-	cp '$(target)/release/libulid$(built_suffix)' '$(library)'
+	cp '$(target)/$(profile)/libulid$(built_suffix)' '$(library)'
 
 install: ## install it there, below DESTDIR if that is set; build it first if cargo is available or nothing is built
 	@scripts/check-installed.sh '$(libdir)/ulid$(suffix)' '$(extdir)'
@@ -77,6 +79,9 @@ install: ## install it there, below DESTDIR if that is set; build it first if ca
 		version=$$(sed -n "s/^default_version = '\(.*\)'/\1/p" $$control); \
 		install -m 644 sql/$$name.sql '$(extdir)'/$$name--$$version.sql || exit; \
 	done
+
+debug: ## build and install it with debug information, so that gdb and perf show source lines
+	$(MAKE) --no-print-directory install profile=debugging
 
 uninstall: ## remove the files that install puts there
 	@scripts/check-installed.sh '$(libdir)/ulid$(suffix)' '$(extdir)'

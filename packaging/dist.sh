@@ -33,8 +33,8 @@ cd "$source"
 say "cargo vendor, cargo about, cargo cyclonedx"
 cargo vendor --locked --quiet --versioned-dirs vendor > /dev/null
 printf '[source.crates-io]\nreplace-with = "vendor"\n\n[source.vendor]\ndirectory = "vendor"\n' > vendor/config.toml
-cargo about generate --locked --features pg18 --config packaging/about.toml --output-file vendor/COPYRIGHT packaging/about.hbs
-cargo cyclonedx --quiet --no-build-deps --format json --spec-version 1.5 --features pg18 --target x86_64-unknown-linux-gnu --override-filename "$NAME.cdx"
+cargo about generate --locked --no-default-features --features pg18 --config packaging/about.toml --output-file vendor/COPYRIGHT packaging/about.hbs
+cargo cyclonedx --quiet --no-build-deps --format json --spec-version 1.5 --no-default-features --features pg18 --target x86_64-unknown-linux-gnu --override-filename "$NAME.cdx"
 # GitHub attests only an SBOM with a serial number, which the tool omits where times are given: that
 # of the commit.
 serial=urn:uuid:${commit:0:8}-${commit:8:4}-5${commit:13:3}-a${commit:17:3}-${commit:20:12}

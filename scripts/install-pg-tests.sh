@@ -3,7 +3,7 @@
 # functions of src/pg_test.rs.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-cargo build --quiet --lib --features "$PGRX_FEATURES"
+cargo build --quiet --lib --no-default-features --features "$PGRX_FEATURES"
 # without cargo, make installs what is there
 make -s --no-print-directory install PG_CONFIG="$PGRX_PG_CONFIG_PATH" DESTDIR= CARGO= library='$(target)/debug/libulid$(built_suffix)'
 version=$(sed -n "s/^default_version = '\(.*\)'/\1/p" ulid.control)

@@ -54,7 +54,8 @@ stage_rust() {
 
 # The extension compiles without a warning, and a server starts with it.
 stage_build() {
-  check cargo clippy --quiet --all-targets --features "pg$major pg_test" -- "${lints[@]}"
+  check cargo clippy --quiet --all-targets --no-default-features --features "pg$major pg_test" \
+    -- "${lints[@]}"
   install_extension
   # shellcheck disable=SC2046
   check scripts/check-library.sh "$(pg_config --pkglibdir)/ulid.so" "$BIN/postgres" $(compgen -G "$WORK/$major-*/bin/postgres")
@@ -81,7 +82,7 @@ stage_pgrx() {
   case $BECOME in setpriv*) echo "needs user namespaces, or another user than root"; exit 77 ;; esac
   export PGRX_FEATURES="pg$major pg_test" CARGO_PGRX=$ROOT/scripts/install-pg-tests.sh CARGO_PGRX_TEST_PGDATA=$SERVERS/pgrx
   # shellcheck disable=SC2086
-  USER=$SERVER_USER check $BECOME cargo test --lib --features "$PGRX_FEATURES"
+  USER=$SERVER_USER check $BECOME cargo test --lib --no-default-features --features "$PGRX_FEATURES"
 }
 
 # The tests with servers of their own: tests/t, or those that TESTS names (names of files without
