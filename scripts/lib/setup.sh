@@ -1,5 +1,6 @@
 # Sourced: installs what building and testing need, and provides a private copy of PostgreSQL to
-# install into. shellcheck shell=bash disable=SC2034
+# install into.
+# shellcheck shell=bash disable=SC2034
 set -euo pipefail
 umask 022
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."

@@ -1,5 +1,7 @@
 # Sourced by the tests of packages. MAJOR is the version that PG names, or the machine's own;
-# SERVERS is removed at the end. shellcheck shell=bash shellcheck source=packaging/common.sh
+# SERVERS is removed at the end.
+# shellcheck shell=bash
+# shellcheck source=packaging/common.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../../packaging/common.sh"
 MAJOR=${PG:-$(default_major)}
 export MAJOR VERSION

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The extension image: a PostgreSQL 18 that loads the extension from the directory that it is passes
-# the tests. shellcheck source=tests/packages/common.sh
+# the tests.
+# shellcheck source=tests/packages/common.sh
 export PG=${PG:-18}
 . "$(dirname "$0")/common.sh"
 prepare_tools umoci
