@@ -50,7 +50,7 @@ prove_tests = $(if $(TESTS),$(foreach name,$(TESTS),$(or $(wildcard tests/t/[0-9
 
 # Targets share target/ and the private PostgreSQL, and some remove what others make.
 .NOTPARALLEL:
-.PHONY: all run debug build install uninstall installcheck prove_installcheck test lint bench clean help test-rust test-build test-sql \
+.PHONY: all run setup debug test-contributing build install uninstall installcheck prove_installcheck test lint bench clean help test-rust test-build test-sql \
 	test-pgrx test-server test-docs test-clients test-upgrade test-minimal test-crates test-foreign test-musl fuzz planner-fuzz \
 	valgrind hostile crash flood mutants book deb rpm image dist sums test-deb test-rpm test-image test-dist release-check
 
@@ -104,6 +104,9 @@ test: ## run the tests that take minutes, and install what they need (PG=15 to 1
 lint: ## check scripts with shellcheck, Perl with perl -c, .github/workflows with actionlint, the links of the pages
 	scripts/test.sh lint
 
+setup: ## set up cargo, cargo-pgrx and a private PostgreSQL 17 for editing; see CONTRIBUTING.md
+	scripts/setup.sh
+
 bench: ## measure the Rust code, then kinds of ids in a server (minutes; FULL=1: half an hour)
 	scripts/bench.sh
 
@@ -154,6 +157,9 @@ test-minimal: ## the library with the oldest crates that pg_ulid/Cargo.toml perm
 		RUSTC_BOOTSTRAP=1 $(tools) cargo update --quiet -Z direct-minimal-versions && \
 		$(tools) cargo test --features "diesel postgres-types sqlx" --lib --tests && \
 		rustup run --install "$$(sed -n 's/^rust-version = "\([0-9.]*\).*/\1/p' Cargo.toml)" cargo test --lib --tests
+
+test-contributing: ## what CONTRIBUTING.md says of cargo and gdb, as an ordinary user in a fresh clone
+	tests/contributing.sh
 
 test-crates: ## licences, sources and advisories of the crates, by cargo-deny (CHECKS="licenses bans sources": without network)
 	$(tools); $(call get,deny,0.20.2); cargo deny --locked check $(CHECKS)
