@@ -216,7 +216,7 @@ for my $file (@ARGV)
               (compared($printed[$n], $block->{output}), trimmed($block->{output}));
             ($printed, $wanted) = map { without_ids($_) } $printed, $wanted if $block->{new_ids};
         }
-        if ($block->{sql} !~ /(;|^\\.*)\s*(--.*)?\s*\z/m)
+        if ($block->{sql} !~ /(;|^\\.*|\\gset)\s*(--.*)?\s*\z/m)
         {
             $problem = "does not end with a semicolon\n";
         }

@@ -273,7 +273,9 @@ sub blocks_of
     ($text) = $text =~ /^(\*\*\Q$part\E.*?)(?=^\*\*|\z)/ms
       or die "$section has no part $part"
       if $part;
-    return $text =~ /^```$language\n(.*?)^```$/msg;
+    my @blocks;
+    push @blocks, $2 =~ s/^$1//gmr while $text =~ /^( *)```$language\n(.*?)^\1```$/msg;
+    return @blocks;
 }
 
 # Whether the servers have another extension.

@@ -1,4 +1,4 @@
-// The programs in README.md run as they are, each in an empty database.
+// The programs in README.md and docs/poll.md run as they are, each in an empty database.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -7,6 +7,8 @@ import { after, test } from "node:test";
 import { createDatabase, psql } from "./database.js";
 
 const [, ...sections] = readFileSync("README.md", "utf8").split(/^## /m);
+const poll = readFileSync(`${dirname(process.env.CASES)}/../docs/poll.md`, "utf8");
+sections.push(`Poll a table\n${poll.match(/^```js\n[^]*?^```$/m)[0]}`);
 const blocks = sections.flatMap((section) => [...section.matchAll(/^```(js|ts|prisma|sql)(?: (\S+))?\n([^]*?)^```$/gm)]
   .map(([, language, file, text]) => ({ title: section.slice(0, section.indexOf("\n")), language, file, text })));
 const titles = [...new Set(blocks.map(({ title }) => title))];
@@ -42,7 +44,7 @@ for (const title of titles) {
     if (main.endsWith(".ts")) {
       try { call("npx", "tsc", "-p", "."); } catch ({ stdout }) { assert.fail(stdout); }
     }
-    if (title === "Follow a table") {
+    if (title === "Poll a table") {
       assert.match(readFileSync(`${cwd}/${main}`, "utf8"), /setTimeout\(3600000\)/); // so that only NOTIFY wakes it
       call(`${dirname(process.env.CASES)}/test-consumer`, process.execPath, main);
       return;

@@ -1,4 +1,4 @@
-"""The programs in README.md run as they are, in an empty database."""
+"""The programs in README.md and docs/poll.md run as they are, in an empty database."""
 
 import os
 import re
@@ -11,6 +11,7 @@ import pytest
 from conftest import CASES
 
 README = Path(__file__).parents[1] / "README.md"
+POLL = Path(__file__).parents[3] / "docs/poll.md"
 BLOCK = re.compile(r"^```python(?: (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -109,8 +110,8 @@ def test_alembic(empty_database, tmp_path):
     assert notes() == []
 
 
-def test_follow(tmp_path):
-    [(_, program)] = PROGRAMS["Follow a table"]
+def test_consumer(tmp_path):
+    [(_, program)] = BLOCK.findall(POLL.read_text())
     assert "else 0.1" in program
     (tmp_path / "main.py").write_text(program.replace("else 0.1", "else 3600"))  # so that only NOTIFY wakes it
     subprocess.run([CASES.parent / "test-consumer", sys.executable, "-u", tmp_path / "main.py"], check=True, timeout=600)
@@ -129,5 +130,5 @@ def test_conversions(tmp_path):
 def test_every_program_is_run():
     run = {"psycopg 3", "psycopg2", "asyncpg", "SQLAlchemy", "SQLModel", "Peewee", "Tortoise ORM", "Django", "Alembic"}
     run.add("Generic relations in Django")
-    assert set(PROGRAMS) == run | {"Follow a table", "uuid columns"}
+    assert set(PROGRAMS) == run | {"uuid columns"}
 

@@ -1,0 +1,379 @@
+# docs/poll.md beyond 055_horizon.pl: updated rows, the order of rows, and the cases in which a
+# condition of a query cannot hold. Of each case, the loss is shown, and that the remedy on the page
+# prevents it. FUZZ_SECONDS (6) says for how long the flood lasts.
+use strict;
+use warnings FATAL => 'all';
+use ULID;
+
+my $seconds = $ENV{FUZZ_SECONDS} || 6;
+$PostgreSQL::Test::Utils::timeout_default += 10 * $seconds;
+my $node = new_server(
+    'primary',
+    allows_streaming => 1,
+    conf => [ 'max_prepared_transactions = 10', 'max_connections = 50', 'autovacuum = off' ]);
+my $sql       = sub { return $node->safe_psql('postgres', @_) };
+my $directory = PostgreSQL::Test::Utils::tempdir();
+local @ENV{qw(PGHOST PGPORT PGDATABASE)} = ($node->host, $node->port, 'postgres');
+my $zero = '0' x 26;
+
+# The tables of the page.
+$sql->(join "\n", map { blocks_of('poll.md', 'sql', $_) } 'Tables', 'The order of the rows');
+my ($changed_table, $copy) = blocks_of('poll.md', 'sql', 'Updated and deleted rows');
+
+# A session in the background, which is expected to wait for a lock.
+my @sessions;
+
+sub session
+{
+    push @sessions, $node->background_psql('postgres', on_error_stop => 0);
+    return $sessions[-1];
+}
+
+# Start statements in a session, wait until they wait for a lock, and return what returns their
+# output.
+sub begin_waiting
+{
+    my ($session, $statements) = @_;
+    my $pid = $session->query('SELECT pg_backend_pid()');
+    $session->query_until(qr/begun/, "\\echo begun\n$statements\n");
+    await('a session that waits for a lock',
+        sub { $sql->("SELECT wait_event_type FROM pg_stat_activity WHERE pid = $pid") eq 'Lock' });
+    return sub { return $session->query('SELECT') };
+}
+
+# Wait until all rows of a table are below the horizon.
+sub settle
+{
+    my ($table) = @_;
+    await('the horizon',
+        sub { $sql->("SELECT max(id) < ulid_ordered_horizon() FROM $table") eq 't' });
+    return;
+}
+
+# Run pgbench with these options until it ends.
+sub clients
+{
+    my ($name, @options) = @_;
+    return IPC::Run::start([ 'pgbench', '-n', @options ], '>', '/dev/null', '2>',
+        "$directory/$name.log");
+}
+
+sub script
+{
+    my ($name, $text) = @_;
+    append_to_file("$directory/$name", $text);
+    return ('-f', "$directory/$name");
+}
+
+#
+# Updated and deleted rows
+#
+
+# Eight clients update, insert and mark 500 rows, in transactions that last, fail and use
+# savepoints. Two others copy the changes: by the statement of the page, and by the same without the
+# horizon.
+$sql->($changed_table);
+$sql->($copy);
+$sql->(
+    q{
+    CREATE TABLE naive_copy (LIKE customer_copy INCLUDING INDEXES);
+    INSERT INTO consumer (name) VALUES ('naive_copy');
+    INSERT INTO customer (name) SELECT 'customer ' || n FROM generate_series(1, 500) AS n;
+    CREATE TABLE went_back (id ulid);
+    CREATE FUNCTION check_order() RETURNS trigger LANGUAGE plpgsql AS
+        'BEGIN INSERT INTO went_back VALUES (NEW.id); RETURN NULL; END';
+    CREATE TRIGGER check_order AFTER UPDATE ON customer_copy FOR EACH ROW
+        WHEN (NEW.changed <= OLD.changed) EXECUTE FUNCTION check_order()});
+my $row     = "(SELECT id FROM customer WHERE NOT deleted OFFSET :n LIMIT 1)";
+my $update  = "UPDATE customer SET name = :n || ' ' || clock_timestamp() WHERE id = $row;\n";
+my $begin   = "\\set n random(0, 400)\n\\set ms random(0, 10)\nBEGIN;\n";
+my @writers = (
+    script(update   => "$begin$update\\sleep :ms ms\nCOMMIT;\n"),
+    script(rollback => "$begin$update\\sleep :ms ms\nROLLBACK;\n"),
+    script(
+        savepoint =>
+          "$begin${update}SAVEPOINT a;\n${update}ROLLBACK TO a;\n\\sleep :ms ms\nCOMMIT;\n"),
+    script(
+        upsert =>
+          "${begin}INSERT INTO customer (id, name) SELECT id, 'again' FROM customer OFFSET :n"
+          . " LIMIT 1 ON CONFLICT (id) DO UPDATE SET name = excluded.name || clock_timestamp();\n"
+          . "\\sleep :ms ms\nCOMMIT;\n"),
+    script(
+        insert => "${begin}INSERT INTO customer (name) VALUES ('new');\n\\sleep :ms ms\nCOMMIT;\n"),
+    script(
+        mark =>
+          "${begin}UPDATE customer SET deleted = true WHERE id = $row;\n\\sleep :ms ms\nCOMMIT;\n")
+);
+(my $naive = $copy) =~ s/^.*?(?=^WITH)//ms;
+my $careful = $naive;
+$naive =~ s/AND changed < ulid_ordered_horizon\(\(.*?\)\)// or die 'the statement has no horizon';
+$naive =~ s/customer_copy/naive_copy/g;
+$naive =~ s/'copy'/'naive_copy'/g;
+my %copiers = (careful => $careful, naive => $naive);
+my @running = (
+    clients('writers', '-c', 8, '-T', $seconds, @writers),
+    map { clients($_, '-T', $seconds, script($_, "$copiers{$_}\\sleep 5 ms\n")) } keys %copiers);
+$_->finish or die 'a client failed' for @running;
+settle('(SELECT changed AS id FROM customer) AS c');
+$sql->($_) for (values %copiers) x 20;    # each copies at most 1,000 rows
+my $differ = sub {
+    return $sql->(
+        "SELECT count(*) FROM customer AS t FULL JOIN $_[0] AS c USING (id)
+         WHERE (t.*) IS DISTINCT FROM (c.*)"
+    );
+};
+is($differ->('customer_copy'), 0, 'the copy equals the table');
+cmp_ok($differ->('naive_copy'), '>', 0, 'without the horizon it does not');
+is($sql->('SELECT count(*) FROM went_back'), 0, 'no row of the copy goes back');
+note(   $differ->('naive_copy') . ' of '
+      . $sql->('SELECT count(*) FROM customer')
+      . ' rows differ without the horizon');
+
+#
+# The order of rows
+#
+
+# Session b inserts its message before or after it locks the account that a has locked.
+$sql->('INSERT INTO account VALUES (1, 0), (2, 0)');
+my $balance = sub {
+    return $sql->(
+        "SELECT message FROM outbox WHERE message ~ '^account $_[0]:' ORDER BY id DESC LIMIT 1");
+};
+my ($a, $b) = (session(), session());
+$sql->('ALTER TABLE account DISABLE TRIGGER account_message');
+my $message = sub { return "INSERT INTO outbox (message) VALUES ('account 1: $_[0]');" };
+$a->query('BEGIN; UPDATE account SET balance = 100 WHERE id = 1');
+$b->query('BEGIN;' . $message->(200));
+my $end = begin_waiting($b, 'UPDATE account SET balance = 200 WHERE id = 1; COMMIT;');
+$a->query($message->(100) . 'COMMIT');
+$end->();
+is( $sql->('SELECT balance FROM account WHERE id = 1') . '; ' . $balance->(1),
+    '200; account 1: 100',
+    'with an id from before the lock, the last message is not the last state');
+$sql->('ALTER TABLE account ENABLE TRIGGER account_message');
+$a->query('BEGIN; UPDATE account SET balance = 100 WHERE id = 2');
+$end = begin_waiting($b, 'BEGIN; UPDATE account SET balance = 200 WHERE id = 2; COMMIT;');
+$a->query('COMMIT');
+$end->();
+is( $sql->('SELECT balance FROM account WHERE id = 2') . '; ' . $balance->(2),
+    '200; account 2: 200',
+    'with an AFTER trigger it is');
+
+#
+# Partitions
+#
+
+# The tables and procedures of the page, with a partition of now and rows of the past in the DEFAULT
+# partition.
+my ($table, $list) = blocks_of('partitioning.md', 'sql', 'Create a table and its partitions');
+my ($create, undef) = blocks_of('partitioning.md', 'sql', 'Creating partitions automatically');
+my $partitions = $table . $list . $create;
+$partitions =~ s/^INSERT INTO event .*\n//m                       or die 'the page inserts no row';
+$partitions =~ s/DEFAULT gen_ulid\(\)/DEFAULT gen_ordered_ulid()/ or die 'the page has no default';
+my $recipe = (blocks_of('partitioning.md', 'sql', 'The DEFAULT partition'))[1];
+$recipe =~ s/2036/2025/g;
+(my $unlocked = $recipe) =~ s/^LOCK TABLE .*\n//m or die 'the page locks no table';
+$partitions .= q{CREATE TABLE event_default PARTITION OF event DEFAULT;};
+my $poll = "SELECT count(*) FROM event WHERE id > '$zero' AND id < ulid_ordered_horizon();";
+
+# Poll while a transaction that moves rows waits to commit, by a plain query and by a plan that a
+# session has kept.
+sub poll_beside
+{
+    my ($moves) = @_;
+    my ($mover, @readers) = map { session() } 1 .. 3;
+    $moves =~ s/^COMMIT;\n//m or die 'nothing to stop at';
+    $readers[1]
+      ->query("SET plan_cache_mode = force_generic_plan; PREPARE poll AS $poll EXECUTE poll");
+    $mover->query($moves);
+    my @waiting = (begin_waiting($readers[0], $poll), begin_waiting($readers[1], 'EXECUTE poll;'));
+    $mover->query('COMMIT');
+    my @counts = map { scalar $_->() } @waiting;
+    return join ' ', @counts;
+}
+
+for my $case ([ $unlocked, '1 2', 'a poll that was planned before loses rows that are moved' ],
+    [ $recipe, '2 2', 'with the lock of the page it does not' ])
+{
+    my ($moves, $counts, $what) = @$case;
+    $sql->(
+        q{DROP TABLE IF EXISTS event CASCADE; DROP FUNCTION IF EXISTS partitions_of;
+        DROP PROCEDURE IF EXISTS make_partitions}
+    );
+    $sql->(
+        "$partitions CALL make_partitions('event', current_date, 2);
+        INSERT INTO event (what) VALUES ('of now');
+        INSERT INTO event (id, what) VALUES (gen_ulid('2025-06-01 00:00+00'), 'of the past')");
+    settle('event');
+    is(poll_beside($moves), $counts, $what);
+}
+
+# A filled table becomes a partition. Whoever waits meanwhile reads the new parent.
+$sql->('DROP TABLE IF EXISTS message, reply');
+my ($filled) = blocks_of('partitioning.md', 'sql', 'Partitioning a filled table');
+my ($tables, $conversion) = $filled =~ /\A(.*)^(BEGIN;\n.*^COMMIT;\n)/ms;
+$sql->(
+    "$tables; INSERT INTO message (id, what) VALUES (gen_ulid('2025-06-01 00:00+00'), 'filled')");
+$poll = "SELECT count(*) FROM message WHERE id > '$zero' AND id < ulid_ordered_horizon();";
+is(poll_beside($conversion), '1 1', 'nobody loses rows while a filled table becomes a partition');
+
+# A partition of another kind is attached while a poll waits for a lock on a partition. A row in it
+# then has a smaller id than one that the poll reads.
+for my $lock ('', 'LOCK TABLE kind IN ACCESS EXCLUSIVE MODE;')
+{
+    $sql->(
+        q{DROP TABLE IF EXISTS kind;
+        CREATE TABLE kind (id ulid DEFAULT gen_ordered_ulid(), name text) PARTITION BY LIST (name);
+        CREATE TABLE kind_a PARTITION OF kind FOR VALUES IN ('a');
+        CREATE TABLE kind_b (LIKE kind INCLUDING ALL)}
+    );
+    my ($locker, $reader, $other) = map { session() } 1 .. 3;
+    my $attach =
+        "BEGIN; $lock ALTER TABLE kind ATTACH PARTITION kind_b FOR VALUES IN ('b'); COMMIT;"
+      . " INSERT INTO kind (name) VALUES ('b');";
+    my $read = sub {
+        return "SELECT max(id), string_agg(name, '' ORDER BY id) FROM kind
+            WHERE id > '$_[0]' AND id < ulid_ordered_horizon();";
+    };
+    $locker->query('BEGIN; LOCK TABLE kind_a IN ACCESS EXCLUSIVE MODE');
+    my $first    = begin_waiting($reader, $read->($zero));
+    my $attached = $lock ? begin_waiting($other, $attach) : sub { };
+    $other->query($attach) if !$lock;
+    # the horizon is a whole millisecond
+    $locker->query("INSERT INTO kind_a (name) VALUES ('a'); SELECT pg_sleep(0.002); COMMIT");
+    my ($last, $names) = split /\|/, scalar $first->();
+    $attached->();
+    $sql->("INSERT INTO kind (name) VALUES ('a')");
+    settle('kind');
+    is( $names . ' ' . (split /\|/, $sql->($read->($last)))[1],
+        $lock ? 'a ba' : 'a a',
+        $lock
+        ? 'with the lock nothing is lost'
+        : 'a poll does not read a partition that is attached after it was planned');
+}
+
+#
+# Isolation levels
+#
+
+# A partition is rewritten after a transaction has taken its snapshot.
+for my $level ('REPEATABLE READ', 'SERIALIZABLE', 'READ COMMITTED')
+{
+    $sql->(
+        q{DROP TABLE IF EXISTS half;
+        CREATE TABLE half (id ulid DEFAULT gen_ordered_ulid(), n int) PARTITION BY RANGE (n);
+        CREATE TABLE half_1 PARTITION OF half FOR VALUES FROM (0) TO (1);
+        CREATE TABLE half_2 PARTITION OF half FOR VALUES FROM (1) TO (2);
+        INSERT INTO half (n) VALUES (0), (1)});
+    settle('half');
+    my $reader = session();
+    $reader->query("BEGIN ISOLATION LEVEL $level; SELECT");
+    $sql->('ALTER TABLE half_1 SET UNLOGGED');
+    my $rows = $reader->query(
+        'SELECT array_agg(n ORDER BY id) FROM half WHERE id < ulid_ordered_horizon(); COMMIT');
+    is( $rows,
+        $level eq 'READ COMMITTED' ? '{0,1}' : '{1}',
+        "what $level sees of a partition that is rewritten");
+}
+
+#
+# Foreign partitions
+#
+
+SKIP:
+{
+    skip('no extension postgres_fdw', 3) if !has_extension('postgres_fdw');
+    my ($host, $port) = ($node->host, $node->port);
+    $node->safe_psql('postgres', 'CREATE DATABASE shard');
+    $node->safe_psql('shard',
+        'CREATE EXTENSION ulid; CREATE TABLE outbox (id ulid PRIMARY KEY, message text NOT NULL)');
+    $sql->(
+        qq{
+        CREATE EXTENSION postgres_fdw;
+        CREATE SERVER shard FOREIGN DATA WRAPPER postgres_fdw
+            OPTIONS (host '$host', port '$port', dbname 'shard', extensions 'ulid');
+        SELECT format('CREATE USER MAPPING FOR CURRENT_USER SERVER shard OPTIONS (user %L)',
+            current_user) \\gexec
+        DROP TABLE outbox;
+        CREATE TABLE outbox (id ulid DEFAULT gen_ordered_ulid(), message text NOT NULL)
+            PARTITION BY RANGE (id);
+        CREATE FOREIGN TABLE outbox_all PARTITION OF outbox
+            FOR VALUES FROM (MINVALUE) TO (MAXVALUE) SERVER shard OPTIONS (table_name 'outbox');
+        -- Cheaper than the horizon, so it is called first. While it waits, the query has its
+        -- snapshot on the other server.
+        CREATE FUNCTION pause() RETURNS boolean LANGUAGE plpgsql COST 0.0001 AS
+            'BEGIN PERFORM pg_advisory_lock(2); PERFORM pg_advisory_unlock(2); RETURN true; END'});
+    my ($late, $locker, $reader) = map { session() } 1 .. 3;
+    my $rows = sub {
+        return
+          "SELECT string_agg(message, ' ' ORDER BY id) FROM outbox WHERE pause() AND id < $_[0];";
+    };
+    my $insert = sub {
+        $sql->('DELETE FROM outbox');
+        $late->query("BEGIN; INSERT INTO outbox (message) VALUES ('first')");
+        $sql->("INSERT INTO outbox (message) VALUES ('second')");
+    };
+    $insert->();
+    $locker->query('SELECT pg_advisory_lock(2)');
+    my $found = begin_waiting($reader, $rows->('ulid_ordered_horizon()'));
+    $late->query('COMMIT');
+    settle('outbox');
+    $locker->query('SELECT pg_advisory_unlock(2)');
+    is(scalar $found->(),
+        'second', 'one statement passes the row of a transaction that commits during it');
+    my ($horizon) = (blocks_of('poll.md', 'sql', 'Foreign partitions'))[0] =~ /\A(.*\\gset\n)/
+      or die 'the page reads no horizon';
+    $insert->();
+    $reader->query($horizon);
+    $late->query('COMMIT');
+    is($reader->query($rows->(":'horizon'")), '', 'with the horizon read first, nothing is passed');
+    settle('outbox');
+    is($reader->query($horizon . $rows->(":'horizon'")),
+        'first second', 'and both rows come in their order');
+}
+
+#
+# On a standby
+#
+
+# The insert position is at the beginning of a page of the WAL, and nothing is written any more.
+$node->backup('copy');
+my $standby = PostgreSQL::Test::Cluster->new('standby');
+$standby->init_from_backup($node, 'copy', has_streaming => 1);
+$standby->start;
+$sql->(
+    'DROP TABLE outbox;
+     CREATE TABLE outbox (id ulid PRIMARY KEY DEFAULT gen_ordered_ulid(), message text NOT NULL)'
+);
+$sql->("INSERT INTO outbox (message) VALUES ('here')");
+settle('outbox');
+my $fill = q{DO $$
+    DECLARE used int;
+    BEGIN
+        LOOP
+            used := (pg_current_wal_insert_lsn() - '0/0') % current_setting('wal_block_size')::int;
+            EXIT WHEN used = 24;    -- the header of a page
+            PERFORM pg_logical_emit_message(false, 'p', repeat('x', greatest(8136 - used, 0)));
+        END LOOP;
+    END $$};
+my $replays =
+  sub { return $standby->safe_psql('postgres', "SELECT pg_last_wal_replay_lsn() >= '$_[0]'") };
+my ($inserted, $reached);
+await(
+    'a page that stays as it is',
+    sub {
+        $inserted = $sql->("$fill; SELECT pg_current_wal_insert_lsn()");
+        await('the replay of all before it',
+            sub { $replays->($sql->("SELECT '$inserted'::pg_lsn - 24")) eq 't' });
+        $reached = $replays->($inserted);
+        return $sql->('SELECT pg_current_wal_insert_lsn()') eq $inserted;
+    });
+is($reached, 'f', 'a standby that has replayed everything does not reach the insert position');
+my ($write, $wait, $read) = blocks_of('poll.md', 'sql', 'On a standby');
+my ($asks, $reads) = ($node->background_psql('postgres'), $standby->background_psql('postgres'));
+$reads->query("\\set $_ " . $asks->query($write . "SELECT :'$_'")) for qw(horizon lsn);
+await('the replay of the message', sub { $reads->query($wait) eq 't' });
+like($reads->query($read), qr/^\w{26}\|here$/, 'with the message of the page it reads the row');
+$_->quit for $asks, $reads;
+
+done_testing();
