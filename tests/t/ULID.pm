@@ -209,6 +209,13 @@ int clock_gettime(clockid_t clock, struct timespec *now) {
     return result;
 }
 
+time_t time(time_t *result) {
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    if (result) *result = now.tv_sec;
+    return now.tv_sec;
+}
+
 int gettimeofday(struct timeval *now, void *zone) {
     struct timespec time;
     (void) zone;
