@@ -140,3 +140,11 @@ func TestMalformed(t *testing.T) {
 func TestExample(t *testing.T) {
 	database.Example(t, "pq")
 }
+
+// Times after the year 9999, which some drivers cannot read.
+func TestLateTime(t *testing.T) {
+	db := database.New(t, "ulid")
+	var made time.Time
+	database.Must(0, db.QueryRow("SELECT ulid_extract_timestamp('7ZZZZZZZZZZZZZZZZZZZZZZZZZ')").Scan(&made))(t)
+	database.Equal(t, made.UnixMilli(), int64(1<<48-1))
+}

@@ -46,6 +46,11 @@ test("toUuid returns what the server would, or its error", async () => {
   assert.deepEqual(canonical(toUuid(ids)), ids);
 });
 
+test("times after the year 9999 are read", async () => {
+  const { rows } = await client.query("SELECT ulid_extract_timestamp('7ZZZZZZZZZZZZZZZZZZZZZZZZZ') AS time");
+  assert.equal(rows[0].time.getTime(), 2 ** 48 - 1);
+});
+
 test("Prisma's window has the bounds of the server", async () => {
   const times = [null, "1969-12-31Z", "1970-01-01Z", "2016-07-30T22:36:16.385Z", "+010889-08-02T05:31:50.655Z", "+010889-08-02T05:31:50.656Z", "+012000-01-01Z"];
   const dates = times.map((time) => time && new Date(time));

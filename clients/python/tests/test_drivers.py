@@ -1,8 +1,10 @@
 """What the drivers do without the package, and what only they have."""
 
 import asyncio
+import re
 import uuid
 from datetime import datetime, timezone
+from pathlib import Path
 
 import asyncpg
 import psycopg
@@ -112,6 +114,65 @@ def test_asyncpg(database):
                 await pool.copy_records_to_table("orders", records=[("nonsense",)], columns=["id"])
 
     asyncio.run(main())
+
+
+PAGE = Path(__file__).parents[3] / "docs/time_ranges.md"
+
+
+# 'infinity' is no way out: psycopg cannot read it either
+def test_times_after_the_year_9999(database):
+    create = re.search(r"CREATE FUNCTION readable_time.*?;\n", PAGE.read_text(), re.DOTALL).group()
+    with psycopg.connect(autocommit=True) as connection:
+        connection.execute(create)
+        connection.execute(
+            "CREATE TABLE imported (id ulid PRIMARY KEY,"
+            " made timestamptz GENERATED ALWAYS AS (ulid_extract_timestamp(id)) STORED,"
+            " readable timestamptz GENERATED ALWAYS AS (readable_time(id)) STORED)"
+        )
+        connection.execute("CREATE VIEW with_time AS SELECT id, readable_time(id) AS viewed, readable FROM imported")
+        connection.execute(  # a random id, the last that is shown, the first that is not, and the greatest
+            "INSERT INTO imported SELECT unnest(ARRAY['f47ac10b-58cc-4372-a567-0e02b2c3d479',"
+            " ulid_upper_bound('9998-12-31 23:59:59.999+00'), ulid_lower_bound('9999-01-01 00:00+00'), %s]::ulid[])",
+            ["7" + "Z" * 25],
+        )
+    unreadable = "SELECT made FROM imported", "SELECT ulid_extract_timestamp(id) FROM imported", "SELECT timestamptz 'infinity'"
+    readable = "SELECT viewed, readable FROM with_time ORDER BY id", "SELECT max(viewed), max(readable) FROM with_time"
+    last = datetime(9998, 12, 31, 23, 59, 59, 999000, timezone.utc)
+
+    def check(rows, query):
+        times = [tuple(row) for row in rows]
+        assert times == ([(last, last), (None, None), (None, None), (None, None)] if "ORDER" in query else [(last, last)])
+
+    for zone in "UTC", "Pacific/Kiritimati", "Etc/GMT+12":
+        with psycopg.connect(autocommit=True, options=f"-c timezone={zone}") as connection:
+            for binary in False, True:
+                for query in unreadable:
+                    with pytest.raises(psycopg.DataError):
+                        connection.execute(query, binary=binary).fetchall()
+                for query in readable:
+                    check(connection.execute(query, binary=binary).fetchall(), query)
+        direct = psycopg2.connect(options=f"-c timezone={zone}")
+        direct.autocommit = True
+        with direct.cursor() as cursor:
+            for query in unreadable[:2]:
+                cursor.execute(query)
+                with pytest.raises(ValueError):
+                    cursor.fetchall()
+            for query in readable:
+                cursor.execute(query)
+                check(cursor.fetchall(), query)
+        direct.close()
+
+    async def with_asyncpg():
+        connection = await asyncpg.connect()
+        for query in unreadable[:2]:
+            with pytest.raises((ValueError, OverflowError)):
+                await connection.fetch(query)
+        for query in readable:
+            check(await connection.fetch(query), query)
+        await connection.close()
+
+    asyncio.run(with_asyncpg())
 
 
 def test_extension_elsewhere_or_missing(empty_database):
