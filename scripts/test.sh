@@ -82,7 +82,8 @@ stage_pgrx() {
   case $BECOME in setpriv*) echo "needs user namespaces, or another user than root"; exit 77 ;; esac
   export PGRX_FEATURES="pg$major pg_test" CARGO_PGRX=$ROOT/scripts/install-pg-tests.sh CARGO_PGRX_TEST_PGDATA=$SERVERS/pgrx
   # shellcheck disable=SC2086
-  USER=$SERVER_USER check $BECOME cargo test --lib --no-default-features --features "$PGRX_FEATURES"
+  USER=$SERVER_USER check $BECOME cargo test --lib --test release --no-default-features \
+    --features "$PGRX_FEATURES"
 }
 
 # The tests with servers of their own: tests/t, or those that TESTS names (names of files without
