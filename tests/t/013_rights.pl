@@ -70,6 +70,25 @@ is( run('owned', 'SELECT here.max(id) = here.min(id) FROM (VALUES (here.gen_ulid
     't',
     'another user can use it');
 
+# Nor can its owner revoke EXECUTE; but he can revoke USAGE on the schema, which a default of a
+# table does not need.
+run('owned', q{
+    CREATE TABLE here.outbox (id here.ulid DEFAULT here.gen_ordered_ulid());
+    GRANT INSERT ON here.outbox TO guest;
+    SET client_min_messages = error;
+    REVOKE EXECUTE ON FUNCTION here.gen_ordered_ulid() FROM PUBLIC, guest}, 'owner');
+is(run('owned', 'SELECT here.gen_ordered_ulid() IS NOT NULL', 'guest'),
+    't', 'its owner cannot revoke EXECUTE');
+run('owned', 'CREATE SCHEMA tables; ALTER TABLE here.outbox SET SCHEMA tables;
+    GRANT USAGE ON SCHEMA tables TO guest; REVOKE USAGE ON SCHEMA here FROM guest', 'owner');
+refused(
+    'owned', 'guest',
+    'SELECT here.gen_ordered_ulid()',
+    'permission denied for schema here',
+    'without USAGE on the schema, nobody calls the functions');
+run('owned', 'INSERT INTO tables.outbox DEFAULT VALUES', 'guest');
+run('owned', 'DROP SCHEMA tables CASCADE; GRANT USAGE ON SCHEMA here TO guest', 'owner');
+
 #
 # A schema full of traps, installed into and first in the path: the same objects as in a clean
 # database

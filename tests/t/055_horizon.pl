@@ -409,6 +409,7 @@ is($passed->(), 0, 'no row could still appear below a horizon, beside resets too
 #
 
 my $zero  = '0' x 26;
+my $why   = (blocks_of('operating.md', 'sql', 'The horizon lags'))[-1];
 my $old   = $session->($node);
 my $pid   = $old->query('SELECT pg_backend_pid()');
 my $holds = sub {
@@ -447,13 +448,16 @@ $old->query('COMMIT; BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1');
 $newer->(140);
 is($old->query('SELECT ulid_ordered_horizon()'),
     $zero, 'nothing is proven for a snapshot that is too old');
+like($old->query($why), qr/^snapshot too old: .*\|$/, 'the page says so');
 isnt($old->query('COMMIT; SELECT ulid_ordered_horizon()'), $zero, 'the next one is younger');
+is($old->query($why), '', 'no reason is given if there is a horizon');
 
 $old->query('BEGIN; SELECT gen_ordered_ulid()');
 $sql->('SELECT ulid_reset_ordered_time()');
 is($sql->('SELECT ulid_ordered_horizon()'),
     $zero,
     'after a reset there is no horizon until the transactions have ended that have made ids');
+is($sql->($why), "before a reset: end the session|$pid", 'the page says so');
 isnt($old->query('COMMIT; SELECT ulid_ordered_horizon()'), $zero, 'then there is');
 
 #
@@ -481,7 +485,8 @@ await('the recovery',           sub { run_log([ 'psql', '-Xqc', 'SELECT' ]) });
 is($ask->($node), $zero, 'after a restart, prepared transactions may have made any ids');
 $prepare->('new');
 $sql->("COMMIT PREPARED 'left'");
-is($ask->($node), $zero, 'each of them');
+is($ask->($node), $zero,                                                    'each of them');
+is($sql->($why),  'before a restart or a reset: commit or roll back|taken', 'the page says so');
 $sql->("ROLLBACK PREPARED 'taken'");
 isnt($ask->($node), $zero, 'until they have ended');
 is($in_b->($node), $zero, 'each of them in its database');

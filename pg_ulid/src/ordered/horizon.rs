@@ -502,9 +502,9 @@ impl<'server> Snapshot<'server> {
 
     /// The transactions from before this full xid that it sees as running.
     pub fn running_before(&self, first: u64) -> impl Iterator<Item = u32> {
-        let (xip, xmax) = (if self.xmin < first { self.xip } else { &[] }, self.xmax);
-        xip.iter()
-            .copied()
+        let xmax = self.xmax;
+        let in_xip = self.xip.iter().copied();
+        in_xip
             .filter(move |&xid| with_epoch(xid, xmax) < first)
             .chain((xmax..first).map(|transaction| transaction as u32))
     }
