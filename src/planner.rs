@@ -11,8 +11,7 @@
 //! - A node appears in only one place of a tree, because the planner changes trees in place. What
 //!   is used again is copied.
 //! - An expression that is evaluated twice is stable and contains no sub-select. One that is
-//!   evaluated for each row is cheap as well. A list of the nodes that are allowed decides, in one
-//!   walk.
+//!   evaluated for each row is cheap as well. A list of the nodes that are allowed decides.
 //! - Where an index, statistics, a partition key or a grouping set calls the predicate, it stays as
 //!   it is: equal() finds these. Those of the partitions are not looked at, as that would lock all
 //!   partitions.

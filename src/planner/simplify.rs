@@ -2,7 +2,7 @@
 //! pruning only knows operators of the partition key's family.
 #![allow(unsafe_code)]
 
-use std::ffi::{c_char, c_int, c_void};
+use std::ffi::{c_int, c_void};
 use std::ptr::{from_ref, null_mut};
 
 use pgrx::pg_sys::{
@@ -27,10 +27,10 @@ pub(super) fn answer(request: &Request, predicate: &'static Predicate) -> Answer
     };
     let call = Call::of(predicate, function, arguments)?;
     let query = root.query()?;
+    let column = Column::of(query, call.ulid)?;
     if is_called_by_grouping_sets(query, function) || !can_be_repeated(root, call.argument) {
         return None;
     }
-    let column = Column::of(query, call.ulid)?;
     let family = in_temporary_memory(|| {
         let family = column.family(function)?;
         (!is_called_by_indexes_or_statistics(column.table, function)).then_some(family)
@@ -90,7 +90,9 @@ fn can_be_repeated(root: Root, expression: Expr) -> bool {
     let mut cost = QualCost::default();
     // SAFETY: as the parent module says; only nodes that is_other allows are estimated.
     unsafe {
-        if is_other(expression.as_ptr(), null_mut()) {
+        if is_other(expression.as_ptr(), null_mut())
+            || pg_sys::contain_volatile_functions(expression.as_ptr())
+        {
             return false;
         }
         pg_sys::cost_qual_eval_node(&mut cost, expression.as_ptr(), root.as_ptr());
@@ -99,8 +101,8 @@ fn can_be_repeated(root: Root, expression: Expr) -> bool {
 }
 
 /// Whether an expression contains any other node than those that give the same result each time
-/// within a query: constants, parameters, columns of outer queries, and functions of these that are
-/// not volatile.
+/// within a query: constants, parameters, columns of outer queries, and functions of these, unless
+/// they are volatile.
 ///
 /// # Safety
 /// The node is a valid one, or null, as a walker gets it.
@@ -130,18 +132,8 @@ unsafe extern "C-unwind" fn is_other(node: *mut Node, context: *mut c_void) -> b
             T_OpExpr => !(*node.cast::<OpExpr>()).opretset,
             _ => false,
         };
-        !is_known
-            || pg_sys::check_functions_in_node(node, Some(is_volatile), null_mut())
-            || expression_tree_walker(node, is_other, context)
+        !is_known || expression_tree_walker(node, is_other, context)
     }
-}
-
-/// # Safety
-/// None: a function that does not exist is an ERROR. A check_function_callback has this signature.
-#[pg_guard]
-unsafe extern "C-unwind" fn is_volatile(function: Oid, _context: *mut c_void) -> bool {
-    // SAFETY: a function that does not exist is an ERROR.
-    unsafe { pg_sys::func_volatile(function) == pg_sys::PROVOLATILE_VOLATILE as c_char }
 }
 
 /// A column of a partitioned table, on which the planner holds a lock.
