@@ -6,6 +6,8 @@
 VERSION=$(sed -n "s/^default_version = '\(.*\)'/\1/p" ulid.control)
 NAME=ulid-$VERSION
 PACKAGES=$ROOT/target/packages
+# The version of the Debian package: those of several distributions have the same files, by name.
+REVISION=$VERSION-1~$(. /etc/os-release && echo "${ID/debian/deb}${VERSION_ID:-$VERSION_CODENAME}")
 # The maintainer of the packages, and the project's address, which META.json has as well.
 MAINTAINER="${DEBFULLNAME:-The ulid developers} <${DEBEMAIL:-ulid@localhost.example}>"
 REPOSITORY=$(perl -MJSON::PP -0777 -ne 'print decode_json($_)->{resources}{homepage}' META.json)

@@ -16,9 +16,9 @@ cd "$build/source"
 tar xf "$PACKAGES/$NAME-vendor.tar.xz"
 mv packaging/debian debian
 MAINTAINER=$MAINTAINER RUST=$RUST REPOSITORY=$REPOSITORY perl -pi -e 's/@(RUST|MAINTAINER|REPOSITORY)@/$ENV{$1}/g' debian/control.in
-cat LICENSE vendor/COPYRIGHT > debian/copyright
+cp vendor/COPYRIGHT debian/copyright
 cat > debian/changelog << END
-postgresql-ulid ($VERSION-1) unstable; urgency=medium
+postgresql-ulid ($REVISION) unstable; urgency=medium
 
   * Version $VERSION, see changelog.gz.
 
@@ -43,4 +43,4 @@ say "dpkg-buildpackage for PostgreSQL $major (a few minutes)"
 # neither Rust nor the server's headers need to be those of Debian's packages
 DEB_BUILD_OPTIONS=nocheck quiet dpkg-buildpackage -us -uc -b -d
 mv "$build"/*.deb "$PACKAGES"
-say "made $(cd "$PACKAGES" && echo "postgresql-$major-ulid_$VERSION"-1_*.deb) in $PACKAGES"
+say "made $(cd "$PACKAGES" && echo "postgresql-$major-ulid_$REVISION"_*.deb) in $PACKAGES"

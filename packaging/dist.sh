@@ -33,7 +33,14 @@ cd "$source"
 say "cargo vendor, cargo about, cargo cyclonedx"
 cargo vendor --locked --quiet --versioned-dirs vendor > /dev/null
 printf '[source.crates-io]\nreplace-with = "vendor"\n\n[source.vendor]\ndirectory = "vendor"\n' > vendor/config.toml
-cargo about generate --locked --no-default-features --features pg18 --config packaging/about.toml --output-file vendor/COPYRIGHT packaging/about.hbs
+# pgrx uses pgrx-sql-entity-graph, and what that needs, only while it is compiled
+CRATES=$(for target in x86_64 aarch64; do
+  cargo tree --locked --edges normal,no-proc-macro --prune pgrx-sql-entity-graph --prefix none \
+    --no-default-features --features pg18 --target $target-unknown-linux-gnu
+done | sed -n 's/^\([^ ]*\) v\([^ ]*\)\( (\*)\)\?$/\1-\2/p' | sort -u)
+export CRATES
+cargo about generate --locked --no-default-features --features pg18 --config packaging/about.toml --format json |
+  perl packaging/copyright.pl "$REPOSITORY" vendor/unicode-ident-*/LICENSE-UNICODE > vendor/COPYRIGHT
 cargo cyclonedx --quiet --no-build-deps --format json --spec-version 1.5 --no-default-features --features pg18 --target x86_64-unknown-linux-gnu --override-filename "$NAME.cdx"
 # GitHub attests only an SBOM with a serial number, which the tool omits where times are given: that
 # of the commit.

@@ -10,7 +10,7 @@ major=${PG:-18}
 [ "$major" -ge 18 ] || die "PostgreSQL $major cannot load an extension from a directory of its own, 18 and newer can"
 distro=$(. /etc/os-release && echo "$VERSION_CODENAME")
 architecture=$(dpkg --print-architecture)
-package=$PACKAGES/postgresql-$major-ulid_$VERSION-1_$architecture.deb
+package=$PACKAGES/postgresql-$major-ulid_${REVISION}_$architecture.deb
 archive=$PACKAGES/$NAME-$major-$distro-$architecture.oci.tar
 prepare_tools umoci
 make_sources
@@ -25,14 +25,18 @@ mv "$work/package/usr/lib/postgresql/$major/lib" "$work/image/lib"
 mv "$work/package/usr/share/postgresql/$major/extension" "$work/image/share/extension"
 mv "$work/package/usr/share/doc/postgresql-$major-ulid/copyright" "$licenses"
 say "build the extension image for PostgreSQL $major on $distro"
+# The licence is that of the extension and of each crate in its library, in which
+# scripts/check-library.sh looks for others.
+created=$(date --iso-8601=seconds -d "@$SOURCE_DATE_EPOCH")
 described=(title="ulid $VERSION $major $distro" description="$(sed -n "s/^comment = '\(.*\)'/\1/p" ulid.control)"
-  version="$VERSION" revision="$(git rev-parse HEAD)" licenses="MIT AND Unicode-3.0 AND Zlib" base.name=scratch
-  source="$REPOSITORY" url="$REPOSITORY" documentation="$REPOSITORY")
+  version="$VERSION" revision="$(git rev-parse HEAD)" created="$created" licenses="MIT" base.name=scratch
+  authors="$MAINTAINER" vendor="${MAINTAINER%% <*}" source="$REPOSITORY" url="$REPOSITORY" documentation="$REPOSITORY")
 described=("${described[@]/#/org.opencontainers.image.}"
   "io.cloudnativepg.image.base.name=ghcr.io/cloudnative-pg/postgresql:$major-minimal-$distro"
-  "io.cloudnativepg.image.base.pgmajor=$major" "io.cloudnativepg.image.base.os=$distro")
+  "io.cloudnativepg.image.base.pgmajor=$major" "io.cloudnativepg.image.base.os=$distro"
+  "io.cloudnativepg.image.sql.version=$VERSION")
 for text in "${described[@]}"; do labels+=(--config.label "$text" --manifest.annotation "$text"); done
-image=$work/oci:$VERSION-$major-$distro created=$(date --iso-8601=seconds -d "@$SOURCE_DATE_EPOCH")
+image=$work/oci:$VERSION-$major-$distro
 umoci init --layout "$work/oci"
 umoci new --image "$image"
 for directory in lib share licenses; do

@@ -4,7 +4,9 @@
 # It exports exactly the functions that the SQL scripts name, so that its symbols do not clash with
 # those of other libraries; it runs with the libc of every system that packages are built for; and
 # it wants nothing of the server that the programs named lack, or that in PATH: one built for a
-# newer minor release may not load in an older one. One for macOS (.dylib) needs llvm-nm.
+# newer minor release may not load in an older one. Each crate with code in it is under MIT, as
+# packaging/image.sh says, which a library without symbols does not show. One for macOS (.dylib)
+# needs llvm-nm.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 library=$1 oldest_libc=2.34                # of Red Hat Enterprise Linux 9; Debian 12 and Ubuntu 22.04 have newer ones
@@ -26,6 +28,12 @@ if [ "$(printf '%s\n' "$newest" $oldest_libc | sort -V | tail -n 1)" != $oldest_
 fi
 libraries=$(objdump -p "$library" | sed -n 's/^ *NEEDED *//p' | { grep -vE '^(libc|libm|libgcc_s|ld-linux-.*)\.so' || true; })
 [ -z "$libraries" ] || { echo "error: it needs $libraries"; failed=1; }
+others=$(cargo tree --locked --edges normal,no-proc-macro --prefix none --no-default-features --features pg18 \
+  --format '{p}|{l}' |
+  sed -n '/|.* AND /p; /|.*MIT/!p' | sed 's/ .*//; s/-/_/g' | sort -u | paste -sd '|')
+[ -n "$others" ] || { echo "error: no crate has another licence than MIT: is this check of any use?"; failed=1; }
+nm --demangle "$library" 2>&1 | grep -E "(^|[^a-z0-9_:])($others)::" &&
+  { echo "error: this is not under MIT; $others are thought to be used only while pgrx is compiled"; failed=1; }
 [ $# -gt 1 ] || set -- "$1" "$(pg_config --bindir)/postgres"
 for server in "${@:2}"; do
   # with musl, the interpreter is libc, whose symbols have no versions

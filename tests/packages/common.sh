@@ -4,7 +4,7 @@
 # shellcheck source=packaging/common.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../../packaging/common.sh"
 MAJOR=${PG:-$(default_major)}
-export MAJOR VERSION
+export MAJOR VERSION REVISION
 prepare_postgres "$MAJOR"
 PATH=$BIN:$PATH
 open_servers

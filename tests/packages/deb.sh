@@ -7,15 +7,14 @@ declare -A suites=([15]=bookworm [17]=trixie [18]=forky)
 suite=${suites[$MAJOR]:-}
 [ -n "$suite" ] || die "no Debian has PostgreSQL $MAJOR"
 prepare_tools lintian mmdebstrap
-new=postgresql-$MAJOR-ulid_$VERSION-1_$(dpkg --print-architecture).deb
+new=postgresql-$MAJOR-ulid_${REVISION}_$(dpkg --print-architecture).deb
 [ -e "$PACKAGES/$new" ] || PG=$MAJOR packaging/deb.sh
 
 say "lintian; files, dependencies, library"
-# the package is not uploaded to Debian, whose form copyright does not have; the project has no
-# address yet; Rust is not hardened as C is
+# the package is not uploaded to Debian; the project has no address yet; Rust is not hardened as C
+# is
 lintian --allow-root --fail-on error,warning --suppress-tags \
-  initial-upload-closes-no-bugs,bad-homepage,hardening-no-fortify-functions,copyright-not-using-common-license-for-apache2 \
-  "$PACKAGES/$new"
+  initial-upload-closes-no-bugs,bad-homepage,hardening-no-fortify-functions "$PACKAGES/$new"
 dpkg-deb -R "$PACKAGES/$new" "$SERVERS/old"
 mv "$SERVERS/old/DEBIAN" "$SERVERS/control"
 has_files "$SERVERS/old" "usr/lib/postgresql/$MAJOR/lib" "usr/share/postgresql/$MAJOR/extension"
@@ -37,7 +36,7 @@ sql -c 'CREATE EXTENSION ulid' -c 'CREATE TABLE event (id ulid PRIMARY KEY DEFAU
   -c 'INSERT INTO event (n) SELECT generate_series(1, 1000)'
 rows=$(sql -c 'SELECT * FROM event ORDER BY id' | sha256sum)
 apt-get -qq -y install ./new.deb > log 2>&1 || { cat log; exit 1; }
-[ "$(dpkg-query -W -f '${Version}' "postgresql-$MAJOR-ulid")" = "$VERSION-1" ]
+[ "$(dpkg-query -W -f '${Version}' "postgresql-$MAJOR-ulid")" = "$REVISION" ]
 [ "$(sql -c 'SET enable_seqscan = off' -c 'SELECT * FROM event ORDER BY id' | sha256sum)" = "$rows" ]
 sql -c 'INSERT INTO event (n) VALUES (1001)'
 [ "$(sql -c "SELECT count(*) FROM event WHERE id <@ tstzrange(now() - interval '1 hour', NULL)")" = 1001 ]

@@ -9,7 +9,10 @@ unzip -q "$PACKAGES/$NAME.zip" -d "$SERVERS"
 source=$SERVERS/$NAME
 pgxn_meta "$source/META.json"
 tar x -C "$source" -f "$PACKAGES/$NAME-vendor.tar.xz"
+# Debian's form; the second licence is that of a table in Rust's standard library
+head -n 1 "$source/vendor/COPYRIGHT" | grep -qx 'Format: .*/copyright-format/1.0/'
 grep -q 'The Rust Project contributors' "$source/vendor/COPYRIGHT"
+[ "$(sed -n 's/^License: //p' "$source/vendor/COPYRIGHT" | sort -u | xargs)" = "MIT Unicode-3.0" ] || die "other licences"
 grep -q '"purl": "pkg:cargo/pgrx@' "$PACKAGES/$NAME.cdx.json"
 grep -q '"serialNumber": "urn:uuid:' "$PACKAGES/$NAME.cdx.json"
 
