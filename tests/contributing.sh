@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Run what CONTRIBUTING.md names for cargo, editors and gdb once, in a fresh clone. As root, it makes
-# an ordinary user for it, who is removed afterwards.
+# Run what CONTRIBUTING.md names for cargo, editors and gdb once, in a fresh clone. As root, it
+# makes an ordinary user for it, who is removed afterwards.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 if [ "$(id -u)" = 0 ]; then
