@@ -492,9 +492,9 @@ isnt($ask->($node), $zero, 'until they have ended');
 is($in_b->($node), $zero, 'each of them in its database');
 
 $node->wait_for_catchup($standby);
+append_to_file($wrong, '') if $wrong;
 $reads->query('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT gen_ordered_ulid()');
 $node->stop('immediate');
-append_to_file($wrong, '') if $wrong;
 $standby->promote;
 is($ask->($standby),                               $zero, 'after a promotion, too');
 is($in_b->($standby),                              $zero, 'in each database');
