@@ -41,8 +41,8 @@ pub fn since_epoch() -> Result<Duration, Error> {
 
 /// Generates ULIDs from a cryptographic random number generator and the given time.
 ///
-/// A copy of its memory, as after `fork`, would give the same values again: make a new one in the
-/// child.
+/// A copy of its memory, as after `fork`, would generate the same values again: create a new one in
+/// the child.
 ///
 /// ```
 /// use pg_ulid::{Generator, unix_ms};

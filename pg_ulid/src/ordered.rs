@@ -4,7 +4,7 @@
 //! The generators share the time of the last ULID, a number of 64 bits: milliseconds since the Unix
 //! epoch (48 bits) and their fraction in 65536ths (16 bits). It is the first half of the ULID; the
 //! second half is 64 bits of randomness, fresh for each. So no two of these ULIDs have the same
-//! first half, and a neighbour cannot be guessed. The same times make version 7 UUIDs ([`uuid_v7`])
+//! first half, and a neighbour cannot be guessed. The same times give version 7 UUIDs ([`uuid_v7`])
 //! with 58 bits of randomness.
 //!
 //! ```
@@ -198,6 +198,7 @@ mod tests {
     fn a_clock_beyond_the_last_time_is_an_error() {
         assert_eq!(clock(Duration::from_millis(Ulid::MAX_UNIX_MS)), Ok(!0xffff));
         assert_eq!(clock(Duration::from_secs(60)), Ok(MINUTE));
+        assert_eq!(clock(Duration::from_secs(86_400)), Ok(DAY));
         // Shifted or multiplied without a check, the last of these and that below would start at
         // zero again.
         for ms in [Ulid::MAX_UNIX_MS + 1, u64::MAX, 1 << 52] {

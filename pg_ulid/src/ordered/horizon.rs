@@ -50,7 +50,7 @@ const OPEN: u64 = u64::MAX;
 /// Marks the xid of the transaction that last had a place, once the place is reserved for the next.
 const RESERVED: u64 = 1 << 63;
 
-/// A transaction that has made ordered ids. All zeros are an empty entry.
+/// A transaction that has generated ordered ids. All zeros are an empty entry.
 #[derive(Debug, Default)]
 #[repr(C)]
 pub struct Entry {
@@ -97,8 +97,8 @@ impl<const N: usize> Slot<N> {
         &self.entries[number as usize % N]
     }
 
-    /// Writes the entry of the transaction that begins to make ids. `clock` need not be later than
-    /// `last_time`.
+    /// Writes the entry of the transaction that begins to generate ids. `clock` need not be later
+    /// than `last_time`.
     fn open(&self, database: u64, last_time: &AtomicU64, clock: u64) -> &Entry {
         let count = self.count.load(Ordering::Relaxed);
         let last = count.wrapping_sub(1);
@@ -317,7 +317,8 @@ impl<'memory, const N: usize> Shared<'memory, N> {
     ///
     /// It reserves the place for the case that the transaction is prepared. Later, an error would
     /// come too late; and before `XACT_EVENT_PREPARE`, the callback of another extension may still
-    /// make the first id. `is_in_progress` is asked whether the transaction of a place is running.
+    /// generate the first id. `is_in_progress` is asked whether the transaction of a place is
+    /// running.
     pub fn open(
         self,
         process: usize,
@@ -391,7 +392,8 @@ impl<'memory, const N: usize> Shared<'memory, N> {
         // An id that is not greater was preceded by its entry, which is seen after the fence.
         let drawn = self.draw(clock)?;
         fence(Ordering::SeqCst);
-        // Running transactions make ids that are less than `since` until the reset has zeroed it.
+        // Running transactions generate ids that are less than `since` until the reset has zeroed
+        // it.
         if self.state.resetting.load(Ordering::Acquire) != 0 {
             return Ok(0);
         }
@@ -434,8 +436,8 @@ impl<'memory, const N: usize> Shared<'memory, N> {
         ordered::advance(self.last_time, clock)
     }
 
-    /// Lets the order continue from the clock. Running transactions may then make ids that are less
-    /// than `since`. So the horizon of their database is zero until they end.
+    /// Lets the order continue from the clock. Running transactions may then generate ids that are
+    /// less than `since`. So the horizon of their database is zero until they end.
     pub fn reset(self) {
         self.state.resetting.fetch_add(1, Ordering::Relaxed);
         self.start_again();
@@ -684,6 +686,20 @@ mod tests {
         assert_eq!(
             [memory.horizon(&[100]), memory.horizon(&[101])],
             [CLOCK, CLOCK + 3]
+        );
+    }
+
+    #[test]
+    fn a_place_that_one_process_has_reserved_is_not_given_to_another() {
+        let memory = Memory::default();
+        let first = memory.open(0, CLOCK);
+        memory.open(1, CLOCK + 1).prepare(101);
+        memory.open_in(1, 1, CLOCK + 2, &[101]).prepare(102);
+        memory.open_in(1, 1, CLOCK + 3, &[102]).prepare(103);
+        first.prepare(100);
+        assert_eq!(
+            [100, 102, 103].map(|transaction| memory.horizon(&[transaction])),
+            [CLOCK, CLOCK + 2, CLOCK + 3]
         );
     }
 

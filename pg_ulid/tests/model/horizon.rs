@@ -11,7 +11,7 @@ use super::*;
 enum Fault {
     #[default]
     None,
-    // A transaction begins to make ids.
+    // A transaction begins to generate ids.
     IdBeforeEntry,
     CountLate,
     LastEndedLate,
@@ -96,8 +96,8 @@ impl<const N: usize, const P: usize> Server<N, P> {
         ordered::advance(&self.last_time, 0).unwrap()
     }
 
-    /// Opens an entry, and makes an id. Only process 0 prepares transactions: the other one needs
-    /// no place.
+    /// Opens an entry, and generates an id. Only process 0 prepares transactions: the other one
+    /// needs no place.
     fn insert(&self, process: usize, database: u64) -> (Running<'_>, u64) {
         let early = (self.fault == IdBeforeEntry).then(|| self.draw());
         let slot = &self.processes[process];
@@ -292,7 +292,7 @@ fn check<const N: usize, const P: usize>(
             .for_each(|writer| writer.join().unwrap());
         for ended in server.ended.lock().unwrap().iter() {
             let row = ended.row;
-            // A horizon of before a reset says nothing about what is made after it.
+            // A horizon of before a reset says nothing about what is generated after it.
             let is_later = row < AHEAD && horizon >= AHEAD;
             assert!(
                 row > horizon
@@ -406,7 +406,7 @@ fn reset(fault: Fault) {
     check::<_, 1>(fault, ahead, [prepares, resets], true);
 }
 
-/// Two processes let the order begin, and each of them makes an id.
+/// Two processes let the order begin, and each of them generates an id.
 fn beginning(fault: Fault) {
     fn begins(server: &Server<1, 0>) {
         let order = server.order();
