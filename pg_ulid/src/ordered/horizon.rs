@@ -233,7 +233,7 @@ pub struct Shared<'memory, const N: usize> {
     pub last_time: &'memory AtomicU64,
     /// The state of the order.
     pub state: &'memory State,
-    /// For each process, [`OPEN`], or the xid of its last transaction that has rows; close
+    /// For each process, `OPEN`, or the xid of its last transaction that has rows; close
     /// together, as most processes are idle.
     pub last_ended: &'memory [AtomicU64],
     /// The slots of the processes.
