@@ -78,7 +78,8 @@ BEGIN
         BEGIN
             EXECUTE format('SELECT count(%s)
                 FROM (SELECT generate_series(1, %s) AS n OFFSET 0) AS s', expression, calls);
-        EXCEPTION WHEN data_exception OR program_limit_exceeded OR feature_not_supported THEN
+        EXCEPTION WHEN data_exception OR program_limit_exceeded OR feature_not_supported
+                OR object_not_in_prerequisite_state THEN
             EXECUTE format('DO \$do\$ BEGIN FOR n IN 1 .. %s LOOP BEGIN PERFORM %s;
                 EXCEPTION WHEN OTHERS THEN NULL; END; END LOOP; END \$do\$',
                 calls / 50, expression);
