@@ -1,6 +1,7 @@
-# docs/poll.md beyond 055_horizon.pl: updated rows, the order of rows, and the cases in which a
-# condition of a query cannot hold. Of each case, the loss is shown, and that the remedy on the page
-# prevents it. FUZZ_SECONDS (6) says for how long the flood lasts.
+# docs/poll.md and docs/incremental-loads.md beyond 055_horizon.pl: updated rows, views for tools,
+# the order of rows, and the cases in which a condition of a query cannot hold. Of each case, the
+# loss is shown, and that the remedy on the page prevents it. FUZZ_SECONDS (6) says for how long the
+# floods last.
 use strict;
 use warnings FATAL => 'all';
 use ULID;
@@ -70,14 +71,19 @@ sub script
 #
 
 # Eight clients update, insert and mark 500 rows, in transactions that last, fail and use
-# savepoints. Two others copy the changes: by the statement of the page, and by the same without the
-# horizon.
+# savepoints. Three others copy the changes: by the statement of the page, by the same without the
+# horizon, and as Airbyte does by a time in a view, up to the maximum of an earlier statement.
 $sql->($changed_table);
 $sql->($copy);
 $sql->(
     q{
     CREATE TABLE naive_copy (LIKE customer_copy INCLUDING INDEXES);
     INSERT INTO consumer (name) VALUES ('naive_copy');
+    CREATE TABLE copy_by_time (LIKE customer_copy INCLUDING INDEXES);
+    CREATE VIEW customer_settled_at AS SELECT ulid_extract_timestamp(changed) AS settled_at, *
+        FROM customer WHERE changed < ulid_ordered_horizon();
+    CREATE TABLE position (last timestamptz, until timestamptz);
+    INSERT INTO position VALUES ('-infinity');
     INSERT INTO customer (name) SELECT 'customer ' || n FROM generate_series(1, 500) AS n;
     CREATE TABLE went_back (id ulid);
     CREATE FUNCTION check_order() RETURNS trigger LANGUAGE plpgsql AS
@@ -109,7 +115,19 @@ my $careful = $naive;
 $naive =~ s/AND changed < ulid_ordered_horizon\(\(.*?\)\)// or die 'the statement has no horizon';
 $naive =~ s/customer_copy/naive_copy/g;
 $naive =~ s/'copy'/'naive_copy'/g;
-my %copiers = (careful => $careful, naive => $naive);
+my $by_time = q{
+    UPDATE position SET until = (SELECT max(settled_at) FROM customer_settled_at);
+    WITH changes AS (
+        SELECT v.* FROM customer_settled_at AS v, position
+        WHERE settled_at > last AND settled_at <= until
+    ), copied AS (
+        INSERT INTO copy_by_time SELECT id, name, deleted, changed FROM changes
+        ON CONFLICT (id) DO UPDATE
+        SET (name, deleted, changed) = (excluded.name, excluded.deleted, excluded.changed)
+    )
+    UPDATE position SET last = until;
+};
+my %copiers = (careful => $careful, naive => $naive, by_time => $by_time);
 my @running = (
     clients('writers', '-c', 8, '-T', $seconds, @writers),
     map { clients($_, '-T', $seconds, script($_, "$copiers{$_}\\sleep 5 ms\n")) } keys %copiers);
@@ -123,11 +141,65 @@ my $differ = sub {
     );
 };
 is($differ->('customer_copy'), 0, 'the copy equals the table');
+is($differ->('copy_by_time'),  0, 'the copy by the time of a view, too');
 cmp_ok($differ->('naive_copy'), '>', 0, 'without the horizon it does not');
 is($sql->('SELECT count(*) FROM went_back'), 0, 'no row of the copy goes back');
 note(   $differ->('naive_copy') . ' of '
       . $sql->('SELECT count(*) FROM customer')
       . ' rows differ without the horizon');
+
+#
+# Views for tools
+#
+
+# Which columns of a view use an index, for both statements of such a tool.
+my ($settled)  = blocks_of('incremental-loads.md', 'sql', 'The view');
+my ($at)       = blocks_of('incremental-loads.md', 'sql', 'Which column');
+my ($to_views) = $settled =~ /^(CREATE VIEW.*)/ms or die 'the page has no view';
+$sql->(
+    "$to_views; $at; INSERT INTO outbox (message) SELECT n FROM generate_series(1, 10000) AS n;
+    CREATE TABLE event (id uuid PRIMARY KEY DEFAULT gen_ordered_uuid_v7());
+    INSERT INTO event SELECT FROM generate_series(1, 10000);
+    CREATE VIEW event_settled AS SELECT * FROM event WHERE id < ulid_ordered_horizon();
+    CREATE VIEW cast_settled AS SELECT id::uuid, message FROM outbox_settled");
+$sql->('VACUUM ANALYZE outbox, event');
+my $plan = sub { return $sql->('EXPLAIN (COSTS OFF) ' . $_[0]) };
+for my $case (
+    [ 'outbox_settled',    'id',         $zero,            'Index Cond: .*horizon' ],
+    [ 'event_settled',     'id',         '0' x 32,         'Index Cond: .*horizon' ],
+    [ 'outbox_settled_at', 'settled_at', '2026-01-01 00:00Z', 'Index Cond' ],
+    [ 'outbox_settled_at', 'id',         '0',              'Sort\n.*Seq Scan' ],
+    [ 'cast_settled',      'id',         '0' x 32,         'Sort\n.*Seq Scan' ])
+{
+    my ($view, $column, $last, $how) = @$case;
+    like($plan->("SELECT * FROM $view WHERE $column > '$last' ORDER BY $column"),
+        qr/$how/s, "the rows of $view, by $column");
+}
+like(
+    $plan->("SELECT max($_->[1]) FROM $_->[0]"),
+    qr/Index.* Scan Backward/,
+    "the maximum of $_->[0]") for [qw(outbox_settled id)], [qw(outbox_settled_at settled_at)];
+
+# The privileges that reading a view needs.
+my $granted = sub {
+    my ($statements) = @_;
+    my ($status, undef, $error) =
+      $node->psql('postgres', $statements . 'SET ROLE loader; TABLE outbox_settled');
+    return $status ? $error =~ /(permission .*)/ && $1 : 'read';
+};
+is($granted->('CREATE ROLE loader; GRANT SELECT ON outbox_settled TO loader;'),
+    'read', 'SELECT on the view is enough');
+is( $granted->('ALTER VIEW outbox_settled SET (security_invoker);'),
+    'permission denied for table outbox',
+    'with security_invoker it is not');
+is( $granted->(
+        'ALTER VIEW outbox_settled RESET (security_invoker);
+         REVOKE EXECUTE ON FUNCTION ulid_ordered_horizon() FROM PUBLIC;'),
+    'permission denied for function ulid_ordered_horizon',
+    'the function is executed by the role that reads');
+$sql->(
+    'GRANT EXECUTE ON FUNCTION ulid_ordered_horizon() TO PUBLIC;
+     DROP TABLE event CASCADE; DROP VIEW cast_settled, outbox_settled, outbox_settled_at');
 
 #
 # The order of rows
