@@ -28,4 +28,6 @@ if [ $# = 0 ]; then
   psql -X -q -d ulid_sql -v ulid_sql=sql/ulid_sql.sql -f benches/sql/ulid_sql.sql
   createdb uuid_column
   psql -X -q -d uuid_column -f benches/sql/uuid_column.sql
+  createdb guard
+  psql -X -q -d guard -f benches/sql/guard.sql
 fi

@@ -339,6 +339,13 @@ CREATE FUNCTION ulid_ordered_horizon(last ulid) RETURNS ulid
 COMMENT ON FUNCTION ulid_ordered_horizon(ulid)
     IS 'the same for a consumer at this position; an error if new ids could be less than it';
 
+-- Creating a trigger needs EXECUTE; firing it does not.
+CREATE FUNCTION ulid_ordered_guard() RETURNS trigger
+    LANGUAGE c VOLATILE STRICT PARALLEL RESTRICTED
+    AS 'MODULE_PATHNAME', 'ulid_ordered_guard';
+COMMENT ON FUNCTION ulid_ordered_guard()
+    IS 'trigger that refuses ids below those that the transaction generates';
+
 -- What holds the horizon: a session, and a prepared transaction. As in pg_stat_activity, the times
 -- of other roles' transactions are for those who may read all statistics. They are of all
 -- databases.

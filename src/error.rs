@@ -468,6 +468,73 @@ pub(crate) fn null_position() -> Error {
     .hint(c"The position before all rows is '00000000000000000000000000'.")
 }
 
+/// 39P01, in PostgreSQL's words: the function of a trigger is used otherwise.
+#[track_caller]
+pub(crate) fn trigger(message: &'static CStr) -> Error {
+    Error::new(
+        ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED,
+        message,
+        [b"ulid_ordered_guard"],
+    )
+    .hint(
+        c"It is for CREATE TRIGGER name BEFORE INSERT OR UPDATE OF column ON table FOR EACH ROW \
+            EXECUTE FUNCTION ulid_ordered_guard('column').",
+    )
+}
+
+/// 42703, in PostgreSQL's words: the argument of a trigger names no column.
+#[track_caller]
+pub(crate) fn undefined_column(column: &[u8], relation: &[u8]) -> Error {
+    Error::new(
+        ERRCODE_UNDEFINED_COLUMN,
+        c"column \"%s\" of relation \"%s\" does not exist",
+        [column, relation],
+    )
+}
+
+/// 42804: the argument of a trigger names a column of another type.
+#[track_caller]
+pub(crate) fn column_type(column: &[u8], relation: &[u8], type_name: &[u8]) -> Error {
+    Error::new(
+        ERRCODE_DATATYPE_MISMATCH,
+        c"column \"%s\" of relation \"%s\" is of type %s, not ulid or uuid",
+        [column, relation, type_name],
+    )
+}
+
+/// 23514: consumers may have passed an id that a row is to have. The time is that from which the
+/// transaction holds the horizon, if it does.
+#[track_caller]
+pub(crate) fn passed_id(
+    id: Ulid,
+    is_uuid: bool,
+    relation: &[u8],
+    since: Option<TimestampTz>,
+) -> Error {
+    let name = if is_uuid {
+        uuid_text(id.into())
+    } else {
+        format!("ulid \"{id}\"")
+    };
+    let message = Error::new(
+        ERRCODE_CHECK_VIOLATION,
+        c"consumers of relation \"%s\" may have passed %s",
+        [relation, name.as_bytes()],
+    );
+    match since {
+        Some(since) => {
+            // SAFETY: any time will do; its text stays until the next call.
+            let since = unsafe { CStr::from_ptr(pg_sys::timestamptz_to_str(since.0)) };
+            message.detail(
+                c"This transaction generated its first ordered id at %s.",
+                [since.to_bytes()],
+            )
+        }
+        None => message.detail(c"This transaction has generated no ordered id.", []),
+    }
+    .hint(c"Let the default of the column generate the id.")
+}
+
 /// 55000: libraries of several layouts use the shared memory.
 #[track_caller]
 pub(crate) fn other_layout() -> Error {

@@ -24,7 +24,7 @@ use datum::{
     Bytea, ByteaArg, Cstring, Internal, ShortText, TextArg, TextString, Timestamp, TimestampTz,
     Uuid,
 };
-use ordered::horizon;
+use ordered::{guard, horizon};
 use pg_ulid::Ulid;
 use pgrx::pg_sys::{Oid, TransactionId};
 use range::{TstzRange, UlidWindow};
@@ -93,6 +93,7 @@ fmgr::export! {
     ulid_to_key(ulid: Ulid) -> i64 = functions::to_key;
     ulid_from_bytes(created_at: TimestampTz, bytes: ByteaArg) -> Ulid = functions::from_bytes;
     ulid_reset_ordered_time() -> () = horizon::reset;
+    ulid_ordered_guard(call: guard::Call) -> guard::Row = guard::guard;
     ulid_ordered_horizon() -> Ulid = horizon::horizon;
     ulid_ordered_horizon_after(last: Option<Ulid>) -> Ulid = horizon::horizon_after;
     ulid_ordered_since(pid: i32) -> Option<TimestampTz> = horizon::since_of_process;

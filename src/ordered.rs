@@ -1,8 +1,9 @@
 //! Ordered ids: one increasing order for all sessions of a server, and the horizon below which a
 //! snapshot misses no row. The rules are in the library's module of this name; here they get the
 //! server's shared memory ([`shmem`]), its transactions and snapshots ([`horizon`]), and SQL's
-//! types and errors.
+//! types and errors. [`guard`] is the trigger that refuses other ids.
 
+pub(super) mod guard;
 pub(super) mod horizon;
 pub(super) mod shmem;
 

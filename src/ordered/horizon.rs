@@ -40,6 +40,13 @@ pub(crate) fn last_time_in_transaction() -> Option<&'static AtomicU64> {
     unsafe { LAST_TIME.load(Ordering::Relaxed).as_ref() }
 }
 
+/// The time from which the current transaction holds the horizon; none if it has generated no
+/// ordered id. It is zero if the process has no slot: then there is no horizon at all.
+pub(super) fn since_of_transaction() -> Option<u64> {
+    last_time_in_transaction()?;
+    Some(RUNNING.get().map_or(0, |running| running.since()))
+}
+
 /// Opens the entry of the current transaction, and returns the last time.
 #[cold]
 pub(crate) fn open() -> Result<&'static AtomicU64, Error> {

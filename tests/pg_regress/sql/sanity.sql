@@ -47,14 +47,14 @@ WHERE t.oid <> 'ulid'::regtype OR provolatile <> 'i' OR NOT proisstrict;
 SELECT object, provolatile, proisstrict, proparallel FROM function
 WHERE prokind <> 'a'
     AND (NOT proisstrict OR proparallel = 'u'
-    OR (provolatile = 'v') <> (proname ~ '^gen_|_ordered_(time|since)$'));
+    OR (provolatile = 'v') <> (proname ~ '^gen_|_ordered_(time|since|guard)$'));
 SELECT object FROM function WHERE prosecdef OR proconfig IS NOT NULL OR proretset
     OR provariadic <> 0 OR prokind NOT IN ('f', 'a');
 -- composite values have a version, which a C library would have to keep: only a record is returned,
 -- and none is taken
 SELECT object, t.oid::regtype FROM function JOIN pg_type AS t
     ON t.oid = ANY (proargtypes::oid[] || prorettype)
-WHERE typtype IN ('c', 'p') AND typname NOT IN ('internal', 'cstring', 'void');
+WHERE typtype IN ('c', 'p') AND typname NOT IN ('internal', 'cstring', 'void', 'trigger');
 -- these depend on the session's time zone, on a sequence of the backend, or on the order of the
 -- server
 SELECT object, provolatile, proparallel FROM function

@@ -1,6 +1,6 @@
 -- Print calls of every function of the extension, each on a line, with each of some values for each
--- argument. Functions that take what only the server can give them (internal) are called by
--- queries. A function that is left out because it takes a type without a value here is said.
+-- argument. Functions that take what only the server can give them (internal, trigger) are called
+-- by queries. A function that is left out because it takes a type without a value here is said.
 WITH RECURSIVE value (type, text) AS (VALUES
     ('ulid', '01JH34XFJJNPZXTRBMH9A2NW6S'), ('ulid', '00000000000000000000000000'),
     ('ulid', '7ZZZZZZZZZZZZZZZZZZZZZZZZZ'),
@@ -29,6 +29,7 @@ WITH RECURSIVE value (type, text) AS (VALUES
         AND d.deptype = 'e'
     WHERE d.refclassid = 'pg_extension'::regclass
         AND d.refobjid = (SELECT oid FROM pg_extension WHERE extname = 'ulid')
+        AND p.prorettype <> 'trigger'::regtype
 ), call (oid, name, types, arguments, n, list) AS (
     SELECT oid, name, types, arguments, 0, '' FROM member
     UNION ALL

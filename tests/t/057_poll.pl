@@ -165,11 +165,11 @@ $sql->(
 $sql->('VACUUM ANALYZE outbox, event');
 my $plan = sub { return $sql->('EXPLAIN (COSTS OFF) ' . $_[0]) };
 for my $case (
-    [ 'outbox_settled',    'id',         $zero,            'Index Cond: .*horizon' ],
-    [ 'event_settled',     'id',         '0' x 32,         'Index Cond: .*horizon' ],
+    [ 'outbox_settled',    'id',         $zero,               'Index Cond: .*horizon' ],
+    [ 'event_settled',     'id',         '0' x 32,            'Index Cond: .*horizon' ],
     [ 'outbox_settled_at', 'settled_at', '2026-01-01 00:00Z', 'Index Cond' ],
-    [ 'outbox_settled_at', 'id',         '0',              'Sort\n.*Seq Scan' ],
-    [ 'cast_settled',      'id',         '0' x 32,         'Sort\n.*Seq Scan' ])
+    [ 'outbox_settled_at', 'id',         '0',                 'Sort\n.*Seq Scan' ],
+    [ 'cast_settled',      'id',         '0' x 32,            'Sort\n.*Seq Scan' ])
 {
     my ($view, $column, $last, $how) = @$case;
     like($plan->("SELECT * FROM $view WHERE $column > '$last' ORDER BY $column"),
@@ -230,6 +230,63 @@ $end->();
 is( $sql->('SELECT balance FROM account WHERE id = 2') . '; ' . $balance->(2),
     '200; account 2: 200',
     'with an AFTER trigger it is');
+
+#
+# The guard
+#
+
+# Eight clients bring ids of their own, from 20 ms before to 5 ms after the present, into a table
+# with the guard of the page and one without it, beside the ids of the default.
+my ($guard) = (blocks_of('poll.md', 'sql', 'Guard'))[0] =~ /^(CREATE TRIGGER.*?;)/ms
+  or die 'the page creates no trigger';
+$guard =~ s/outbox/guarded/;
+$sql->(
+    qq{
+    CREATE TABLE guarded (id ulid PRIMARY KEY DEFAULT gen_ordered_ulid(), given boolean);
+    CREATE TABLE unguarded (LIKE guarded INCLUDING ALL);
+    CREATE TABLE refused (id ulid);
+    CREATE TABLE seen (kind text, id ulid);
+    INSERT INTO seen VALUES ('guarded', '$zero'), ('unguarded', '$zero');
+    CREATE FUNCTION given() RETURNS ulid LANGUAGE sql VOLATILE AS
+        'SELECT gen_ulid(clock_timestamp() + (random() * 25 - 20) * interval ''1 ms'')';
+    CREATE FUNCTION bring(given ulid) RETURNS void LANGUAGE plpgsql AS \$\$
+    BEGIN
+        INSERT INTO guarded VALUES (given, true);
+    EXCEPTION WHEN check_violation THEN
+        INSERT INTO refused VALUES (given);
+    END \$\$;
+    $guard});
+my $bring = "SELECT bring(given());\nINSERT INTO unguarded SELECT given(), true;\n";
+my $own   = join '', map { "INSERT INTO $_ DEFAULT VALUES;\n" } qw(guarded unguarded);
+my $open  = "\\set ms random(0, 10)\nBEGIN;\n";
+my $wait  = "\\sleep :ms ms\n";
+my $see   = join '', map {
+        "INSERT INTO seen SELECT '$_', id FROM $_ WHERE id < ulid_ordered_horizon()"
+      . " AND id > (SELECT max(id) FROM seen WHERE kind = '$_');\n"
+} qw(guarded unguarded);
+@running = (
+    clients(
+        'bringers', '-c', 8, '-T', $seconds,
+        script(alone  => "$open$bring${wait}COMMIT;\n"),
+        script(beside => "$open$own$wait$bring$bring${wait}COMMIT;\n")),
+    clients('seeing', '-T', $seconds, script(see => "$see\\sleep 5 ms\n")));
+$_->finish or die 'a client failed' for @running;
+settle($_) for qw(guarded unguarded);
+$sql->($see);
+my $missed = sub {
+    return $sql->(
+        "SELECT count(*) FROM $_[0]
+         WHERE NOT EXISTS (SELECT FROM seen WHERE kind = '$_[0]' AND seen.id = $_[0].id)");
+};
+is($missed->('guarded'), 0, 'with the guard, no row is missed');
+cmp_ok($missed->('unguarded'),                             '>', 0, 'without it, rows are');
+cmp_ok($sql->('SELECT count(*) FROM refused'),             '>', 0, 'it refuses ids');
+cmp_ok($sql->('SELECT count(*) FROM guarded WHERE given'), '>', 0, 'and accepts others');
+note($missed->('unguarded') . ' of ' . $sql->('SELECT count(*) FROM unguarded') . ' rows missed');
+note(   $sql->('SELECT count(*) FROM refused')
+      . ' ids refused, '
+      . $sql->('SELECT count(*) FROM guarded WHERE given')
+      . ' accepted');
 
 #
 # Partitions
@@ -441,10 +498,10 @@ await(
         return $sql->('SELECT pg_current_wal_insert_lsn()') eq $inserted;
     });
 is($reached, 'f', 'a standby that has replayed everything does not reach the insert position');
-my ($write, $wait, $read) = blocks_of('poll.md', 'sql', 'On a standby');
+my ($write, $replayed, $read) = blocks_of('poll.md', 'sql', 'On a standby');
 my ($asks, $reads) = ($node->background_psql('postgres'), $standby->background_psql('postgres'));
 $reads->query("\\set $_ " . $asks->query($write . "SELECT :'$_'")) for qw(horizon lsn);
-await('the replay of the message', sub { $reads->query($wait) eq 't' });
+await('the replay of the message', sub { $reads->query($replayed) eq 't' });
 like($reads->query($read), qr/^\w{26}\|here$/, 'with the message of the page it reads the row');
 $_->quit for $asks, $reads;
 

@@ -1,0 +1,174 @@
+//! The trigger that refuses ids which a consumer may have passed.
+//!
+//! The horizon is at most `since` of each running transaction that has an entry. So a consumer
+//! passes no id from there on until the transaction ends, whoever generated the id. A transaction
+//! without an entry does not hold the horizon, so a consumer may have passed any id.
+//!
+//! A row that is moved to another partition fires the triggers for INSERT there, like a new row.
+#![allow(unsafe_code)]
+
+use std::ffi::{CStr, c_char, c_int};
+use std::ptr::without_provenance_mut;
+
+use pg_ulid::{Ulid, ordered};
+use pgrx::pg_sys::{
+    self, Datum, FmgrInfo, FunctionCallInfo, HeapTuple, NodeTag, Oid, SysCacheIdentifier,
+    TriggerData,
+};
+
+use super::{horizon, timestamp};
+use crate::error::{self, Error};
+use crate::fmgr::{Argument, Returned};
+
+/// The present call, whose function takes no arguments in SQL: PostgreSQL passes a TriggerData
+/// beside them.
+#[derive(Clone, Copy)]
+pub(crate) struct Call(FunctionCallInfo);
+
+impl Argument for Call {
+    const SQL: &'static str = "";
+
+    unsafe fn from_datum(datum: Datum) -> Self {
+        Self(datum.cast_mut_ptr())
+    }
+
+    unsafe fn from_fcinfo(fcinfo: FunctionCallInfo, _: usize) -> Self {
+        Self(fcinfo)
+    }
+}
+
+/// The row that a trigger returns.
+#[derive(Clone, Copy)]
+pub(crate) struct Row(HeapTuple);
+
+impl Returned for Row {
+    const SQL: &'static str = "trigger";
+
+    unsafe fn into_datum(self) -> Datum {
+        Datum::from(self.0)
+    }
+}
+
+/// Returns the new row, or an error if its id may have been passed. The argument of the trigger is
+/// the name of the column.
+pub(crate) fn guard(call: Call) -> Result<Row, Error> {
+    // SAFETY: PostgreSQL makes the call. A context is a node; of this type, it is a TriggerData,
+    // with what the event has.
+    unsafe {
+        let (context, flinfo) = ((*call.0).context, (*call.0).flinfo);
+        if context.is_null() || (*context).type_ != NodeTag::T_TriggerData {
+            return Err(error::trigger(
+                c"function \"%s\" was not called by trigger manager",
+            ));
+        }
+        let trigger = &*context.cast::<TriggerData>();
+        let event = trigger.tg_event;
+        if event & pg_sys::TRIGGER_EVENT_TIMINGMASK != pg_sys::TRIGGER_EVENT_BEFORE
+            || event & pg_sys::TRIGGER_EVENT_ROW == 0
+        {
+            return Err(error::trigger(c"function \"%s\" must be fired BEFORE ROW"));
+        }
+        let (row, old) = match event & pg_sys::TRIGGER_EVENT_OPMASK {
+            pg_sys::TRIGGER_EVENT_INSERT => (trigger.tg_trigtuple, None),
+            pg_sys::TRIGGER_EVENT_UPDATE => (trigger.tg_newtuple, Some(trigger.tg_trigtuple)),
+            _ => {
+                return Err(error::trigger(
+                    c"function \"%s\" must be fired for INSERT or UPDATE",
+                ));
+            }
+        };
+        let column = match (*flinfo).fn_extra.addr() {
+            0 => column(trigger, flinfo)?,
+            column => column as c_int,
+        };
+        // A NOT NULL constraint refuses a null. A consumer never reads one.
+        let Some(id) = id(row, trigger, column) else {
+            return Ok(Row(row));
+        };
+        let is_new = old.is_none_or(|old| self::id(old, trigger, column) != Some(id));
+        let since = horizon::since_of_transaction();
+        if is_new && since.is_none_or(|since| id < ordered::lower_bound(since)) {
+            let descriptor = (*trigger.tg_relation).rd_att;
+            let typid = pg_sys::getBaseType(pg_sys::SPI_gettypeid(descriptor, column));
+            let is_uuid = typid == pg_sys::UUIDOID;
+            let relation = relation_name(trigger);
+            return Err(error::passed_id(
+                id,
+                is_uuid,
+                relation,
+                since.map(timestamp),
+            ));
+        }
+        Ok(Row(row))
+    }
+}
+
+/// The id of a row; `None` if it is null.
+///
+/// # Safety
+/// The row is one of the relation of the trigger, and the column has 16 bytes.
+unsafe fn id(row: HeapTuple, trigger: &TriggerData, column: c_int) -> Option<Ulid> {
+    let mut is_null = false;
+    // SAFETY: the contract is that of this function.
+    unsafe {
+        let descriptor = (*trigger.tg_relation).rd_att;
+        let datum = pg_sys::SPI_getbinval(row, descriptor, column, &mut is_null);
+        (!is_null).then(|| Ulid::from_datum(datum))
+    }
+}
+
+/// The number of the column that the trigger names. It is kept for the rest of the query, in place
+/// of a pointer.
+///
+/// # Safety
+/// This is the function of the present call.
+#[cold]
+unsafe fn column(trigger: &TriggerData, flinfo: *mut FmgrInfo) -> Result<c_int, Error> {
+    // SAFETY: a trigger has as many arguments, which are texts that end with a zero. The relation
+    // is locked.
+    unsafe {
+        let definition = &*trigger.tg_trigger;
+        if definition.tgnargs != 1 {
+            return Err(error::trigger(
+                c"function \"%s\" must have one argument, the name of a column",
+            ));
+        }
+        let name: *const c_char = *definition.tgargs;
+        let descriptor = (*trigger.tg_relation).rd_att;
+        let column = pg_sys::SPI_fnumber(descriptor, name);
+        let name = CStr::from_ptr(name).to_bytes();
+        if column <= 0 {
+            return Err(error::undefined_column(name, relation_name(trigger)));
+        }
+        let typid = pg_sys::SPI_gettypeid(descriptor, column);
+        let base = pg_sys::getBaseType(typid);
+        if base != pg_sys::UUIDOID && base != ulid_of(flinfo) {
+            let type_name = CStr::from_ptr(pg_sys::format_type_be(typid)).to_bytes();
+            return Err(error::column_type(name, relation_name(trigger), type_name));
+        }
+        (*flinfo).fn_extra = without_provenance_mut(column as usize);
+        Ok(column)
+    }
+}
+
+/// The type ulid of the extension that the function belongs to: that of its schema.
+///
+/// # Safety
+/// This is the function of the present call.
+unsafe fn ulid_of(flinfo: *const FmgrInfo) -> Oid {
+    let cache = SysCacheIdentifier::TYPENAMENSP as c_int;
+    // SAFETY: the keys are of the types of this cache. What does not exist is not found.
+    unsafe {
+        let schema = Datum::from(pg_sys::get_func_namespace((*flinfo).fn_oid));
+        let (name, none) = (Datum::from(c"ulid".as_ptr()), Datum::null());
+        let number = pg_sys::Anum_pg_type_oid as i16;
+        pg_sys::GetSysCacheOid(cache, number, name, schema, none, none)
+    }
+}
+
+/// # Safety
+/// The trigger is that of the present call.
+unsafe fn relation_name(trigger: &TriggerData) -> &[u8] {
+    // SAFETY: a name ends with a zero. The relation is open.
+    unsafe { CStr::from_ptr((*(*trigger.tg_relation).rd_rel).relname.data.as_ptr()).to_bytes() }
+}

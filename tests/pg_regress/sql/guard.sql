@@ -1,0 +1,177 @@
+-- ulid_ordered_guard: a trigger that refuses ids which a consumer may have passed.
+
+\pset format unaligned
+\pset tuples_only on
+SET timezone = 'UTC';
+\set old '''01ARYZ6S41TSV4RRFFQ69G5FAV'''
+CREATE DOMAIN id_of_event AS ulid;
+CREATE DOMAIN uuid_of_event AS uuid CHECK (VALUE IS NOT NULL);
+CREATE TABLE event (id ulid PRIMARY KEY DEFAULT gen_ordered_ulid(), n int);
+CREATE TRIGGER guard BEFORE INSERT OR UPDATE OF id ON event
+    FOR EACH ROW EXECUTE FUNCTION ulid_ordered_guard('id');
+
+-- without an ordered id in the transaction, no id is accepted, of whatever time
+INSERT INTO event VALUES (:old, 0);
+INSERT INTO event VALUES ('7ZZZZZZZZZZZZZZZZZZZZZZZZZ', 0);
+\set VERBOSITY sqlstate
+INSERT INTO event SELECT gen_ulid(), 0;
+\set VERBOSITY default
+-- those of the default are
+INSERT INTO event (n) VALUES (1), (2);
+-- so is one that the transaction has generated before, or that is later
+BEGIN;
+SELECT gen_ordered_ulid() AS id \gset
+INSERT INTO event VALUES (:'id', 3), (ulid_lower_bound(:'id'::ulid::timestamptz), 4),
+    ('7ZZZZZZZZZZZZZZZZZZZZZZZZZ', 5);
+SAVEPOINT s;
+\set VERBOSITY terse
+INSERT INTO event VALUES (:old, 6);
+ROLLBACK TO s;
+-- an earlier one is not
+\set VERBOSITY sqlstate
+INSERT INTO event VALUES (ulid_upper_bound(:'id'::ulid::timestamptz - interval '1 s'), 7);
+ROLLBACK TO s;
+DELETE FROM event WHERE n = 5;
+COMMIT;
+-- one of an earlier transaction is not
+DELETE FROM event WHERE n = 3;
+INSERT INTO event VALUES (:'id', 3);
+\set VERBOSITY default
+
+-- an UPDATE that does not change the id passes
+UPDATE event SET n = n + 10;
+UPDATE event SET id = id, n = n - 10;
+UPDATE event SET id = :old WHERE n = 1;
+UPDATE event SET id = gen_ordered_ulid() WHERE n = 1;
+SELECT n FROM event ORDER BY n;
+
+-- a null is for the constraint to refuse
+INSERT INTO event VALUES (NULL, 0);
+
+-- COPY, MERGE, ON CONFLICT
+COPY event (n) FROM STDIN;
+8
+\.
+COPY event FROM STDIN;
+01ARYZ6S41TSV4RRFFQ69G5FAV	9
+\.
+MERGE INTO event USING (VALUES (8), (9)) AS v (n) ON event.n = v.n
+WHEN MATCHED THEN UPDATE SET n = 80 WHEN NOT MATCHED THEN INSERT (n) VALUES (v.n);
+MERGE INTO event USING (VALUES (10)) AS v (n) ON event.n = v.n
+WHEN NOT MATCHED THEN INSERT VALUES ('01ARYZ6S41TSV4RRFFQ69G5FAV', 10);
+MERGE INTO event USING (VALUES (9)) AS v (n) ON event.n = v.n
+WHEN MATCHED THEN UPDATE SET id = '01ARYZ6S41TSV4RRFFQ69G5FAV';
+-- the trigger for INSERT comes before the conflict
+SELECT id FROM event WHERE n = 80 \gset
+\set VERBOSITY sqlstate
+INSERT INTO event VALUES (:'id', 0) ON CONFLICT (id) DO UPDATE SET n = 81;
+\set VERBOSITY default
+SELECT string_agg(n::text, ' ' ORDER BY n) FROM event;
+
+-- columns of other types
+CREATE TABLE of_uuid (id uuid DEFAULT gen_ordered_uuid_v7(), domain id_of_event
+    DEFAULT gen_ordered_ulid(), other uuid_of_event DEFAULT gen_ordered_uuid_v7());
+CREATE TRIGGER a BEFORE INSERT OR UPDATE ON of_uuid
+    FOR EACH ROW EXECUTE FUNCTION ulid_ordered_guard('id');
+CREATE TRIGGER b BEFORE INSERT OR UPDATE ON of_uuid
+    FOR EACH ROW EXECUTE FUNCTION ulid_ordered_guard('domain');
+CREATE TRIGGER c BEFORE INSERT OR UPDATE ON of_uuid
+    FOR EACH ROW EXECUTE FUNCTION ulid_ordered_guard('other');
+INSERT INTO of_uuid DEFAULT VALUES;
+INSERT INTO of_uuid (id, domain, other) VALUES ('01890a5d-ac96-774b-bcce-b302099a8057',
+    '01ARYZ6S41TSV4RRFFQ69G5FAV', '01890a5d-ac96-774b-bcce-b302099a8057');
+\set VERBOSITY terse
+INSERT INTO of_uuid (domain) VALUES (:old);
+INSERT INTO of_uuid (other) VALUES ('01890a5d-ac96-774b-bcce-b302099a8057');
+SELECT count(*) FROM of_uuid;
+
+-- partitions; a row that is moved to another one is inserted there
+CREATE TABLE part (id ulid DEFAULT gen_ordered_ulid(), kind text) PARTITION BY LIST (kind);
+CREATE TABLE part_a PARTITION OF part FOR VALUES IN ('a');
+CREATE TRIGGER guard BEFORE INSERT OR UPDATE OF id ON part
+    FOR EACH ROW EXECUTE FUNCTION ulid_ordered_guard('id');
+CREATE TABLE part_b PARTITION OF part FOR VALUES IN ('b');
+INSERT INTO part (kind) VALUES ('a'), ('b');
+INSERT INTO part VALUES (:old, 'b');
+INSERT INTO part_a VALUES (:old, 'a');
+UPDATE part SET kind = 'a' WHERE kind = 'a';
+SELECT id FROM part WHERE kind = 'a' \gset
+\set VERBOSITY sqlstate
+UPDATE part SET kind = 'b' WHERE kind = 'a';
+BEGIN;
+ALTER TABLE part DISABLE TRIGGER guard;
+UPDATE part SET kind = 'b' WHERE kind = 'a';
+ALTER TABLE part ENABLE TRIGGER guard;
+COMMIT;
+SELECT count(*) FROM part_b;
+INSERT INTO part VALUES (:old, 'b');
+\set VERBOSITY default
+
+-- not fired where rows are replicated, unless it is told to be
+SET session_replication_role = replica;
+INSERT INTO event VALUES (:old, 7);
+ALTER TABLE event ENABLE ALWAYS TRIGGER guard;
+INSERT INTO event VALUES ('01ARYZ6S41TSV4RRFFQ69G5FAW', 7);
+INSERT INTO event (n) VALUES (7);
+RESET session_replication_role;
+DELETE FROM event WHERE n = 7;
+
+-- a column that is added or dropped beside it, and another order of columns in a partition
+ALTER TABLE event ADD m int;
+INSERT INTO event (n, m) VALUES (11, 11);
+CREATE TABLE part_c (kind text, gone int, id ulid DEFAULT gen_ordered_ulid());
+ALTER TABLE part_c DROP gone;
+ALTER TABLE part ATTACH PARTITION part_c FOR VALUES IN ('c');
+INSERT INTO part (kind) VALUES ('c');
+INSERT INTO part VALUES (:old, 'c');
+
+-- wrong uses
+CREATE TABLE wrong (id ulid, n int, t text);
+SELECT ulid_ordered_guard();
+CREATE TRIGGER wrong AFTER INSERT ON wrong FOR EACH ROW EXECUTE FUNCTION ulid_ordered_guard('id');
+INSERT INTO wrong VALUES (NULL);
+\echo :LAST_ERROR_SQLSTATE
+DROP TRIGGER wrong ON wrong;
+CREATE TRIGGER wrong BEFORE INSERT ON wrong EXECUTE FUNCTION ulid_ordered_guard('id');
+INSERT INTO wrong VALUES (NULL);
+DROP TRIGGER wrong ON wrong;
+CREATE TRIGGER wrong BEFORE INSERT OR DELETE ON wrong
+    FOR EACH ROW EXECUTE FUNCTION ulid_ordered_guard('id');
+INSERT INTO wrong VALUES (NULL);
+DELETE FROM wrong;
+DROP TRIGGER wrong ON wrong;
+CREATE TRIGGER wrong BEFORE INSERT ON wrong FOR EACH ROW EXECUTE FUNCTION ulid_ordered_guard();
+INSERT INTO wrong VALUES (NULL);
+DROP TRIGGER wrong ON wrong;
+CREATE TRIGGER wrong BEFORE INSERT ON wrong FOR EACH ROW
+    EXECUTE FUNCTION ulid_ordered_guard('id', 'n');
+INSERT INTO wrong VALUES (NULL);
+DROP TRIGGER wrong ON wrong;
+CREATE TRIGGER wrong BEFORE INSERT ON wrong FOR EACH ROW EXECUTE FUNCTION ulid_ordered_guard('m');
+INSERT INTO wrong VALUES (NULL);
+\echo :LAST_ERROR_SQLSTATE
+DROP TRIGGER wrong ON wrong;
+CREATE TRIGGER wrong BEFORE INSERT ON wrong FOR EACH ROW
+    EXECUTE FUNCTION ulid_ordered_guard('xmin');
+INSERT INTO wrong VALUES (NULL);
+DROP TRIGGER wrong ON wrong;
+CREATE TRIGGER wrong BEFORE INSERT ON wrong FOR EACH ROW EXECUTE FUNCTION ulid_ordered_guard('t');
+INSERT INTO wrong VALUES (NULL);
+\echo :LAST_ERROR_SQLSTATE
+CREATE VIEW view_of_event AS SELECT * FROM event;
+CREATE TRIGGER wrong INSTEAD OF INSERT ON view_of_event
+    FOR EACH ROW EXECUTE FUNCTION ulid_ordered_guard('id');
+INSERT INTO view_of_event (n) VALUES (0);
+
+-- whoever inserts needs no privilege on the function
+CREATE ROLE ulid_regress_writer;
+GRANT INSERT ON event TO ulid_regress_writer;
+REVOKE EXECUTE ON FUNCTION ulid_ordered_guard() FROM PUBLIC;
+SET ROLE ulid_regress_writer;
+INSERT INTO event (n) VALUES (12);
+INSERT INTO event (id) VALUES ('01ARYZ6S41TSV4RRFFQ69G5FAV');
+RESET ROLE;
+GRANT EXECUTE ON FUNCTION ulid_ordered_guard() TO PUBLIC;
+DROP TABLE event, of_uuid, part, wrong CASCADE;
+DROP DOMAIN id_of_event, uuid_of_event;
+DROP ROLE ulid_regress_writer;
