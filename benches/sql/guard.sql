@@ -1,6 +1,6 @@
--- The cost of the guard of a polled table, per row: run psql -X -f benches/sql/guard.sql in an empty
--- database. Tables with the guard, with a trigger in PL/pgSQL that does nothing, and without a
--- trigger get the same rows in turn. The results are the medians of the rounds, in nanoseconds.
+-- The cost of the guard of a polled table, per row: run psql -X -f benches/sql/guard.sql in an
+-- empty database. Tables with the guard, with a trigger in PL/pgSQL that does nothing, and without
+-- a trigger get the same rows in turn. The results are the medians of the rounds, in nanoseconds.
 \set ON_ERROR_STOP on
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS ulid;
