@@ -502,6 +502,20 @@ pub(crate) fn column_type(column: &[u8], relation: &[u8], type_name: &[u8]) -> E
     )
 }
 
+/// 42P10: the argument of a trigger names a column whose value is computed after the trigger.
+#[track_caller]
+pub(crate) fn generated_column(column: &[u8], relation: &[u8]) -> Error {
+    Error::new(
+        ERRCODE_INVALID_COLUMN_REFERENCE,
+        c"column \"%s\" of relation \"%s\" is a generated column",
+        [column, relation],
+    )
+    .detail(
+        c"Its value is computed after the trigger, which could not check it.",
+        [],
+    )
+}
+
 /// 23514: consumers may have passed an id that a row is to have. The time is that from which the
 /// transaction holds the horizon, if it does.
 #[track_caller]

@@ -140,6 +140,10 @@ unsafe fn column(trigger: &TriggerData, flinfo: *mut FmgrInfo) -> Result<c_int, 
         if column <= 0 {
             return Err(error::undefined_column(name, relation_name(trigger)));
         }
+        // A BEFORE trigger would see a null.
+        if pg_sys::get_attgenerated((*trigger.tg_relation).rd_id, column as i16) != 0 {
+            return Err(error::generated_column(name, relation_name(trigger)));
+        }
         let typid = pg_sys::SPI_gettypeid(descriptor, column);
         let base = pg_sys::getBaseType(typid);
         if base != pg_sys::UUIDOID && base != ulid_of(flinfo) {

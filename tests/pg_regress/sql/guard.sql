@@ -158,6 +158,11 @@ DROP TRIGGER wrong ON wrong;
 CREATE TRIGGER wrong BEFORE INSERT ON wrong FOR EACH ROW EXECUTE FUNCTION ulid_ordered_guard('t');
 INSERT INTO wrong VALUES (NULL);
 \echo :LAST_ERROR_SQLSTATE
+CREATE TABLE generated (of uuid, id uuid GENERATED ALWAYS AS (of) STORED);
+CREATE TRIGGER wrong BEFORE INSERT ON generated
+    FOR EACH ROW EXECUTE FUNCTION ulid_ordered_guard('id');
+INSERT INTO generated VALUES ('01563df3-6481-d676-4c61-efb99302bd5b');
+\echo :LAST_ERROR_SQLSTATE
 CREATE VIEW view_of_event AS SELECT * FROM event;
 CREATE TRIGGER wrong INSTEAD OF INSERT ON view_of_event
     FOR EACH ROW EXECUTE FUNCTION ulid_ordered_guard('id');
