@@ -1,5 +1,5 @@
 #!/usr/bin/env perl
-# Compares kinds of ids in a PostgreSQL server: benches/sql.pl [--full] [--only NAME] FILE
+# Compares kinds of ids in a PostgreSQL server: benches/sql.pl [--full] [--directory DIR] FILE
 #
 # The server is the one that PGHOST, PGPORT and PGUSER name. A schema "bench" is created in the
 # database PGDATABASE and dropped at the end. The user must be a superuser, because the server
@@ -9,9 +9,8 @@
 # a machine that is slower for a while is slower for all of them. Except for inserts, the minimum of
 # three times within a round counts. Times are CPU times, from the server's log_statement_stats; for
 # inserts they are wall-clock times. Each result is a line of FILE: operation, kind, round, number
-# of rows at that time, value. The report at the end, which benches/sql.pl --report FILE prints
-# again, consists of medians over the rounds, the interquartile range, and the median of the ratio
-# to ulid within a round. With --only, one of the files of benches/sql is run: --only insert_one.
+# of rows at that time, value. The report at the end consists of medians over the rounds, the
+# interquartile range, and the median of the ratio to ulid within a round.
 #
 # The medians are also written to another file, FILE with the ending .medians: measure, kind of id,
 # value. Those of the last full run are benches/results.tsv, which has the figures of the pages.
@@ -19,27 +18,15 @@ use strict;
 use warnings FATAL => 'all';
 use Getopt::Long;
 
-my ($full, $report, $rounds, $directory, $rows, $inserts, $one) = (0, 0, 5, '/tmp');
+my ($full, $directory) = (0, '/tmp');
+GetOptions('full' => \$full, 'directory=s' => \$directory) && @ARGV == 1
+  or die "usage: $0 [--full] [--directory DIR] FILE\n";
+my ($file) = @ARGV;
+my ($rows, $inserts) = $full ? (300_000, 2_000_000) : (100_000, 200_000);
+my $rounds = 5;
 
 # of --full only: an index larger than shared_buffers
 my ($large, $large_rounds) = (10_000_000, 3);
-GetOptions(
-    'full'        => \$full,
-    'report'      => \$report,
-    'rounds=i'    => \$rounds,
-    'directory=s' => \$directory,
-    'only=s'      => \$one,
-    'rows=i'      => \$rows,
-    'inserts=i'   => \$inserts,
-    'large=i'     => \$large)
-  && @ARGV == 1
-  or die
-  "usage: $0 [--full] [--only NAME] [--rounds N] [--rows N] [--inserts N] [--large N]\n"
-  . "       [--directory DIR] FILE\n"
-  . "       $0 --report FILE\n";
-my ($file) = @ARGV;
-$rows    //= $full ? 300_000   : 100_000;
-$inserts //= $full ? 2_000_000 : 200_000;
 my $repeats = 3;    # within a round, of all but inserts
 my $medians;        # the file of the medians
 
@@ -56,12 +43,9 @@ my %title = (
     uuid_v7_ordered => '**`gen_ordered_uuid_v7`**',
     ulid_monotonic  => '**`gen_monotonic_ulid`**');
 
-unless ($report)
-{
-    open my $out, '>', $file or die "$file: $!\n";
-    measure($out);
-    close $out or die "$file: $!\n";
-}
+open my $out, '>', $file or die "$file: $!\n";
+measure($out);
+close $out or die "$file: $!\n";
 report($file);
 
 # The kinds that this server has, as variables for psql. Comparing, storing and reading is the same
@@ -79,6 +63,7 @@ sub kinds
     };
     my $bound = "ulid_lower_bound('%2\$s 00:00+00')";
     my $made  = $day->("created_at %s timestamptz '%s 00:00+00'");
+    my $zero  = '00000000-0000-0000-0000-000000000000';
     my @kinds = (
         {
             kind      => 'bigint',
@@ -101,7 +86,7 @@ sub kinds
             made_at   => 'gen_random_uuid()',
             output    => 'uuid_out',
             input     => 'uuid_in',
-            least     => "uuid '00000000-0000-0000-0000-000000000000'"
+            least     => "uuid '$zero'"
         },
         {
             kind      => 'uuid_v7',
@@ -112,7 +97,7 @@ sub kinds
             input     => 'uuid_in',
             made_at   => 'bench.uuid_v7(gen_ulid(t))',
             window    => $day->("id %s $bound\::uuid"),
-            least     => "uuid '00000000-0000-0000-0000-000000000000'"
+            least     => "uuid '$zero'"
         },
         {
             kind      => 'ulid_text',
@@ -123,7 +108,7 @@ sub kinds
             output    => 'textout',
             input     => 'textin',
             window    => $day->("id %s $bound\::text"),
-            least     => "text '00000000000000000000000000'"
+            least     => "text '0'"
         },
         {
             kind      => 'ulid',
@@ -171,8 +156,6 @@ sub script
       . "\\i benches/sql/begin.sql\n";
     my $run = sub {
         my ($kind, $round, @files) = @_;
-        @files = grep { $_ eq $one } @files if $one;
-        return unless @files;
         $script .= "\\echo run $kind->{kind} $round\n";
         $script .= "\\set $_ " . quote($kind->{$_}) . "\n" for sort keys %$kind;
         $script .= "\\i benches/sql/$_.sql\n"              for @files;
@@ -396,7 +379,6 @@ sub report
     table(
         'INSERT of one row by 8 clients',
         [ 'rows per second',     $only->('insert_one_tps') ],
-        [ 'WAL bytes per row',   $only->('insert_one_wal_bytes') ],
         [ 'index bytes per row', $only->('insert_one_index_bytes'), 'single_index' ]);
 
     my ($single, $load, $index) = $only->('insert_one_index_bytes');
@@ -425,8 +407,7 @@ sub report
             [ 'ns per row', $load, $id ],
             [ 'WAL bytes per row', scaled($rows, $total->('wal_bytes')), "${id}_wal" ],
             [ 'blocks read',         $total->('blocks_read') ],
-            [ 'index bytes per row', $index, "${id}_index" ],
-            [ 'leaf fill, %',        $only->("${insert}_density") ]);
+            [ 'index bytes per row', $index, "${id}_index" ]);
     }
     picture($file =~ s/(\.tsv)?$/.svg/r, $load, $index, $single) if $load && %$single;
     for my $rows (keys %{ $of{insert_clients_index_bytes} // {} })
@@ -438,8 +419,7 @@ sub report
                 'index bytes per row',
                 scaled($rows, $of{insert_clients_index_bytes}{$rows}),
                 'clients_index'
-            ],
-            [ 'leaf fill, %',        $of{insert_clients_density}{$rows} // {} ]);
+            ]);
     }
     table(
         'Look up 20,000 of these rows by key',

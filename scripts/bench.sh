@@ -30,4 +30,9 @@ if [ $# = 0 ]; then
   psql -X -q -d uuid_column -f benches/sql/uuid_column.sql
   createdb guard
   psql -X -q -d guard -f benches/sql/guard.sql
+  ulimit -n "$(ulimit -H -n)"
+  for sessions in 100 2000; do
+    start_server "$sessions" "max_connections = $((sessions + 10))" "max_files_per_process = 7000"
+    psql -X -q -v sessions=$sessions -f benches/sql/horizon.sql
+  done
 fi

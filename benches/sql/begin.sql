@@ -1,10 +1,6 @@
 -- Once, before everything else: psql -v rows=200000 -f begin.sql
 CREATE SCHEMA bench;
 CREATE EXTENSION IF NOT EXISTS ulid;
-SELECT EXISTS (SELECT FROM pg_available_extensions WHERE name = 'pgstattuple') AS pgstattuple \gset
-\if :pgstattuple
-CREATE EXTENSION IF NOT EXISTS pgstattuple;
-\endif
 
 -- A version 7 UUID with the time and randomness of a ulid.
 CREATE FUNCTION bench.uuid_v7(id ulid) RETURNS uuid LANGUAGE sql AS $$

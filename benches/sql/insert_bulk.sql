@@ -1,6 +1,5 @@
 -- :inserts rows in 20 statements. For each it prints, after the operation's name: rows so far,
--- milliseconds, bytes of WAL, blocks read, and the size of the index in bytes; at the end, how full
--- the leaves of the index are, in percent.
+-- milliseconds, bytes of WAL, blocks read, and the size of the index in bytes.
 \timing off
 DROP TABLE IF EXISTS bench.inserted;
 CREATE TABLE bench.inserted (id :column PRIMARY KEY, n bigint);
@@ -12,8 +11,4 @@ SELECT format('SELECT ''batch %s %s '' || concat_ws('' '', ms, wal_bytes, blocks
               :'operation', batch * :inserts / 20, :inserts / 20)
 FROM generate_series(1, 20) AS batch
 \gexec
-\if :pgstattuple
-SELECT 'measure ' || :'operation' || '_density ' || :inserts || ' ' || avg_leaf_density
-FROM pgstatindex('bench.inserted_pkey');
-\endif
 \timing on

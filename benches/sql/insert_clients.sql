@@ -8,8 +8,4 @@ SELECT :inserts / 80000 AS statements \gset
 \! pgbench -n -c 8 -j 2 -t $BENCH_STATEMENTS -f benches/sql/insert_clients.pgbench 2> /dev/null | awk '/^tps/ { print "measure insert_clients_rate", ENVIRON["BENCH_STATEMENTS"] * 80000, $3 * 10000 }'
 SELECT 'measure insert_clients_index_bytes ' || count(*) || ' '
     || pg_relation_size('bench.inserted_pkey') FROM bench.inserted;
-\if :pgstattuple
-SELECT 'measure insert_clients_density ' || count(*) || ' ' || (SELECT avg_leaf_density
-    FROM pgstatindex('bench.inserted_pkey')) FROM bench.inserted;
-\endif
 \timing on

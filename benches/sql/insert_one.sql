@@ -3,10 +3,7 @@
 DROP TABLE IF EXISTS bench.one;
 CREATE TABLE bench.one (id :column PRIMARY KEY, n bigint);
 CHECKPOINT;
-SELECT pg_current_wal_insert_lsn() AS start \gset
 \! pgbench -n -c 8 -j 2 -T ${BENCH_SECONDS:-2} -f benches/sql/insert_one.pgbench 2> /dev/null | grep '^tps'
-SELECT 'measure insert_one_wal_bytes 1 ' || (pg_current_wal_insert_lsn() - :'start') / count(*)
-FROM bench.one;
 SELECT 'measure insert_one_index_bytes 1 '
     || round(pg_relation_size('bench.one_pkey')::numeric / count(*), 1) FROM bench.one;
 \timing on

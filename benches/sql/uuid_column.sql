@@ -41,35 +41,26 @@ SELECT format($$SELECT support(%1$L);
         'AND a.id <= b.id', %1$L);
     $$, n % 2 = 0)
 FROM generate_series(1, 14) AS n \gexec
+CREATE PROCEDURE delete_parents(with_support boolean) LANGUAGE plpgsql AS $$
+DECLARE start timestamptz;
+BEGIN
+    FOR n IN 1 .. 5 LOOP
+        start := clock_timestamp();
+        DELETE FROM parent WHERE id IN (SELECT id FROM parent ORDER BY id LIMIT 20);
+        INSERT INTO result
+            VALUES ('delete of 20 parents of 200,000 children', with_support,
+            extract(epoch FROM clock_timestamp() - start) * 1000);
+    END LOOP;
+END $$;
 -- the plans of the triggers belong to a session: a new one for each side
 SELECT support(false);
 \connect -
 SET search_path = bench_uuid, public;
-DO $$
-DECLARE start timestamptz;
-BEGIN
-    FOR n IN 1 .. 5 LOOP
-        start := clock_timestamp();
-        DELETE FROM parent WHERE id IN (SELECT id FROM parent ORDER BY id LIMIT 20);
-        INSERT INTO result
-            VALUES ('delete of 20 parents of 200,000 children', false,
-            extract(epoch FROM clock_timestamp() - start) * 1000);
-    END LOOP;
-END $$;
+CALL delete_parents(false);
 SELECT support(true);
 \connect -
 SET search_path = bench_uuid, public;
-DO $$
-DECLARE start timestamptz;
-BEGIN
-    FOR n IN 1 .. 5 LOOP
-        start := clock_timestamp();
-        DELETE FROM parent WHERE id IN (SELECT id FROM parent ORDER BY id LIMIT 20);
-        INSERT INTO result
-            VALUES ('delete of 20 parents of 200,000 children', true,
-            extract(epoch FROM clock_timestamp() - start) * 1000);
-    END LOOP;
-END $$;
+CALL delete_parents(true);
 SELECT what, round(without::numeric, 4) AS "ms without", round(with_it::numeric, 4) AS "ms with",
     round((with_it / without)::numeric, 3) AS ratio
 FROM (SELECT what,
