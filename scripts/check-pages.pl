@@ -58,8 +58,7 @@ for my $file (@ARGV)
         if (defined $language)
         {
             chomp;
-            $complain->('more than 100 columns of SQL')
-              if $language eq 'sql' && length > 100;
+            $complain->('more than 100 columns of SQL') if $language eq 'sql' && length > 100;
             next;
         }
         for my $word (@words)
