@@ -1,16 +1,16 @@
 -- Change a key, and all columns that foreign keys connect with it, from uuid to ulid or from ulid
--- to uuid, without building an index under a lock. Each call reads the catalogs and writes, or
--- runs, the step that comes next, until nothing is left to do; after a failure, call it again.
--- back.md and uuid.md explain the steps.
+-- to uuid, without building an index under a lock. uuid.md and back.md explain the steps. Each call
+-- reads the catalogs and writes, or runs, the step that comes next. Call it until nothing is left
+-- to do, also after a failure.
 --
 --   psql -X -v table=account -v to=uuid -f switch.sql               write the next step
 --   psql -X -v table=account -v to=uuid -v run=yes -f switch.sql    run it
 --
---   column=id              the column, if the primary key does not have exactly one of these types
---   default='gen_ulid()'   replaces a default that is a generator of ids; to uuid: gen_uuid_v7();
---   if it is ordered, so is the other lock_timeout=100ms     how long the exchange waits for each
---   lock, in each of 20 attempts entry_timeout=50ms     when the building of an index that shall
---   only enter the catalogs is canceled
+--   column=id             the column, if the primary key is not one column of these types
+--   default='gen_ulid()'  what replaces a default that generates ids. Without it: gen_ulid() or
+--                         gen_uuid_v7(), or the ordered one if the default was ordered
+--   lock_timeout=100ms    how long the exchange waits for a lock, in each of 20 attempts
+--   entry_timeout=50ms    when the building of an index that is only to be created is canceled
 \set ON_ERROR_STOP on
 \if :{?column}
 \else
@@ -45,20 +45,17 @@ DO 'BEGIN RAISE EXCEPTION ''another session runs a step in this database'' '
 
 BEGIN;
 -- Names and expressions are written for this path, and the steps set the same one.
-SELECT set_config('search_path', concat_ws(', ', 'pg_catalog', quote_ident(nspname), 'pg_temp'),
-    true) AS path
-FROM pg_extension JOIN pg_namespace ON pg_namespace.oid = extnamespace WHERE extname = 'ulid'
+SELECT set_config('search_path',
+    format('pg_catalog, %s, pg_temp', extnamespace::regnamespace), true) AS path
+FROM pg_extension WHERE extname = 'ulid'
 \gset switch_
 
 WITH RECURSIVE
 setting AS (
     SELECT CASE :'to' WHEN 'ulid' THEN 'uuid' WHEN 'uuid' THEN 'ulid' END::regtype AS source,
         :'to'::regtype AS target,
-        CASE :'to' WHEN 'ulid' THEN 'uuid' ELSE 'ulid' END AS source_name,
-        current_setting('server_version_num')::integer AS version,
         coalesce(nullif(:'default', ''), CASE :'to' WHEN 'ulid' THEN 'gen_ulid()'
-            ELSE 'gen_uuid_v7()' END) AS generator,
-        format('SET LOCAL search_path = %s;', :'switch_path') AS path
+            ELSE 'gen_uuid_v7()' END) AS generator
 ),
 
 -- The columns: those that foreign keys, partitions and inheritance connect with the first.
@@ -83,22 +80,20 @@ start AS (
 reached AS (
     SELECT rel, att FROM start
     UNION
-    SELECT next.rel, next.att
-    FROM reached
-    JOIN pg_attribute ON attrelid = reached.rel AND attnum = reached.att
+    SELECT other_rel, other_att
+    FROM reached JOIN pg_attribute ON attrelid = rel AND attnum = att
     JOIN setting ON atttypid IN (source, target)
     JOIN (SELECT * FROM edge UNION SELECT other_rel, other_att, rel, att FROM edge) AS step
-        ON step.rel = reached.rel AND step.att = reached.att,
-    LATERAL (SELECT step.other_rel, step.other_att) AS next(rel, att)
+        USING (rel, att)
 ),
 member AS (
-    SELECT rel, att, attname, atttypid, attgenerated, pg_class.*, atttypid = source AS converts,
+    SELECT rel, att, attname, atttypid, attgenerated, pg_class.*, nspname,
+        atttypid = source AS converts,
         pg_get_expr(adbin, adrelid) AS default, coalesce(pg_get_expr(adbin, adrelid), '') ~ (
-            '^\(*("?\w+"?\.)?"?(gen_random_uuid|uuidv4|uuidv7|uuid_generate_v[147]|'
-            'uuid_generate_v1mc|gen_uuid_v7|gen_ordered_uuid_v7|gen_ulid|gen_monotonic_ulid|'
-            'gen_ordered_ulid)"?\(\)\)*(::("?\w+"?\.)?(uuid|ulid)\)*)*$') AS generated
-    FROM reached JOIN pg_class ON pg_class.oid = rel JOIN pg_attribute ON attrelid = rel
-        AND attnum = att CROSS JOIN setting
+            '^\(*("?\w+"?\.)?"?(gen_random_uuid|uuidv[47]|uuid_generate_v(1|1mc|4|7)|'
+            'gen_(ordered_)?uuid_v7|gen_(monotonic_|ordered_)?ulid)"?\(\)[):\w".]*$') AS generated
+    FROM setting CROSS JOIN reached JOIN pg_attribute ON attrelid = rel AND attnum = att
+    JOIN pg_class ON pg_class.oid = rel JOIN pg_namespace ON pg_namespace.oid = relnamespace
     LEFT JOIN pg_attrdef ON adrelid = rel AND adnum = att
 ),
 
@@ -106,13 +101,9 @@ member AS (
 -- new type.
 index AS (
     SELECT pg_index.*, pg_class.*, amname, constr.oid AS con, conname, contype, conparentid,
-        condeferrable, condeferred, inhparent,
-        nspname,
-        indexprs IS NOT NULL OR indpred IS NOT NULL OR amname = 'brin' AS rebuilt,
-        NOT indisvalid AND relname ~ '^switch_[0-9]+(_2)?_cc(new|old)[0-9]*$' AS debris
-    FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid JOIN pg_namespace
-        ON pg_namespace.oid = relnamespace
-    JOIN pg_am ON pg_am.oid = relam
+        inhparent, indexprs IS NOT NULL OR indpred IS NOT NULL OR amname = 'brin' AS rebuilt,
+        NOT indisvalid AND relname ~ '^switch_[0-9]+_cc(new|old)[0-9]*$' AS debris
+    FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid JOIN pg_am ON pg_am.oid = relam
     LEFT JOIN pg_constraint AS constr ON conindid = indexrelid AND conrelid = indrelid
         AND contype IN ('p', 'u', 'x')
     LEFT JOIN pg_inherits ON inhrelid = indexrelid
@@ -126,7 +117,8 @@ key AS (
         member.converts AND new_class.oid IS NULL AND class.opcintype <> target AS unknown,
         concat(pg_get_indexdef(indexrelid, n, false),
             ' COLLATE ' || nullif(nullif(indcollation[n - 1], 0), col.attcollation)::regcollation,
-            format(' %I.%I', class_schema.nspname, coalesce(new_class.opcname, class.opcname)),
+            format(' %s.%I', coalesce(new_class.opcnamespace, class.opcnamespace)::regnamespace,
+                coalesce(new_class.opcname, class.opcname)),
             (SELECT format(' (%s)', string_agg(format('%I = %L', option_name, option_value), ', '))
                 FROM pg_options_to_table(own.attoptions) HAVING count(*) > 0),
             CASE indoption[n - 1] WHEN 1 THEN ' DESC NULLS LAST' WHEN 2 THEN ' NULLS FIRST'
@@ -137,11 +129,8 @@ key AS (
     JOIN pg_opclass AS class ON class.oid = indclass[n - 1]
     LEFT JOIN member ON converts AND rel = indrelid AND att = indkey[n - 1]
     LEFT JOIN pg_opclass AS new_class ON member.converts AND class.opcintype = source
-        AND new_class.opcintype = target
-        AND new_class.opcmethod = class.opcmethod
-        AND new_class.opcname = replace(class.opcname, source_name, :'to')
-    JOIN pg_namespace AS class_schema
-        ON class_schema.oid = coalesce(new_class.opcnamespace, class.opcnamespace)
+        AND new_class.opcintype = target AND new_class.opcmethod = class.opcmethod
+        AND new_class.opcname = replace(class.opcname, source::text, :'to')
     WHERE NOT rebuilt
 ),
 shape AS (
@@ -161,48 +150,31 @@ shape AS (
             string_agg(definition, ', ' ORDER BY n) AS keys FROM key GROUP BY indexrelid) AS keys
                 USING (indexrelid)
 ),
--- An old index is replaced by a new one with the same definition, whoever has built it.
-numbered AS (
-    SELECT *, row_number() OVER (PARTITION BY old, indrelid, indisunique, definition
-        ORDER BY con IS NULL, indexrelid) AS number
-    FROM shape WHERE relkind = 'i' AND NOT debris
-        AND (old OR con IS NULL AND inhparent IS NULL AND NOT indisreplident)
-),
 pair AS (
-    SELECT o.*, n.indexrelid AS new, n.relname AS new_name, n.indisvalid AS built,
-        -- _2: two are equal, and the first was not built
-        concat('switch_', o.indexrelid, (SELECT '_2' FROM numbered AS taken
-            WHERE (taken.indrelid, taken.relname) = (o.indrelid, 'switch_' || o.indexrelid)))
-            AS name
-    FROM numbered AS o LEFT JOIN numbered AS n ON NOT n.old AND n.indrelid = o.indrelid
-        AND n.indisunique = o.indisunique
-        AND n.definition = o.definition AND n.number = o.number
-    WHERE o.old
+    SELECT o.*, name, n.indexrelid AS new, n.indisvalid AS built
+    FROM shape AS o CROSS JOIN concat('switch_', o.indexrelid) AS name
+    LEFT JOIN shape AS n ON (n.indrelid, n.relname, n.indisunique, n.definition)
+        = (o.indrelid, name, o.indisunique, o.definition)
+    WHERE o.old AND o.relkind = 'i'
 ),
 
--- The constraints to be dropped and created again.
-fkey AS (
-    SELECT pg_constraint.*, pg_get_constraintdef(oid) AS definition,
+-- The constraints. Those of columns that are converted are dropped and created again.
+constr AS (
+    SELECT pg_constraint.*, pg_get_constraintdef(oid) AS definition, dropped,
         coalesce((to_jsonb(pg_constraint)->>'conenforced')::boolean, true) AS enforced
-    FROM pg_constraint
-    WHERE contype = 'f' AND conparentid = 0 AND EXISTS (
-        SELECT FROM member
-        WHERE converts
-            AND (rel = conrelid AND att = ANY (conkey) OR rel = confrelid AND att = ANY (confkey)))
+    FROM pg_constraint, LATERAL (
+        SELECT bool_or(converts) AS dropped FROM member
+        WHERE rel = conrelid AND att = ANY (conkey) OR rel = confrelid AND att = ANY (confkey)
+    ) AS columns
+    WHERE contype IN ('f', 'c') AND conparentid = 0 AND coninhcount = 0 AND dropped IS NOT NULL
 ),
-checks AS (
-    SELECT pg_constraint.*, pg_get_constraintdef(oid) AS definition,
-        coalesce((to_jsonb(pg_constraint)->>'conenforced')::boolean, true) AS enforced
-    FROM pg_constraint
-    WHERE contype = 'c' AND coninhcount = 0
-        AND EXISTS (SELECT FROM member WHERE converts AND rel = conrelid AND att = ANY (conkey))
-),
+fkey AS (SELECT * FROM constr WHERE contype = 'f' AND dropped),
 -- Before 18, a foreign key of a partitioned table cannot be NOT VALID. Its partitions have it then,
 -- with this comment.
 parted AS (
-    SELECT fkey.oid, relid AS leaf FROM setting, fkey JOIN pg_class ON pg_class.oid = conrelid,
-        pg_partition_tree(conrelid)
-    WHERE version < 180000 AND relkind = 'p' AND isleaf
+    SELECT fkey.oid, relid AS leaf
+    FROM fkey JOIN pg_class ON pg_class.oid = conrelid, pg_partition_tree(conrelid)
+    WHERE current_setting('server_version_num')::integer < 180000 AND relkind = 'p' AND isleaf
 ),
 unparted AS (
     SELECT pg_constraint.*, relid::regclass AS parent
@@ -211,15 +183,9 @@ unparted AS (
     AND obj_description(oid, 'pg_constraint') = 'switch.sql: ' || relid::regclass
 ),
 
-unchecked AS (
-    SELECT * FROM pg_constraint
-    WHERE NOT convalidated AND coalesce((to_jsonb(pg_constraint)->>'conenforced')::boolean, true)
-    AND (contype = 'f' AND conparentid = 0 OR contype = 'c' AND coninhcount = 0)
-    AND EXISTS (SELECT FROM member WHERE rel = conrelid AND att = ANY (conkey))
-),
+unchecked AS (SELECT * FROM constr WHERE NOT convalidated AND enforced),
 unanalyzed AS (
-    SELECT DISTINCT rel FROM member JOIN pg_namespace ON pg_namespace.oid = relnamespace
-    WHERE reltuples > 0 AND relkind = 'r' AND NOT EXISTS (
+    SELECT DISTINCT rel FROM member WHERE reltuples > 0 AND relkind = 'r' AND NOT EXISTS (
         SELECT FROM pg_stats
         WHERE (schemaname, tablename, pg_stats.attname) = (nspname, relname, member.attname))
 ),
@@ -238,8 +204,7 @@ cast_now AS (
 altered AS (
     SELECT rel, format('%I.%I', nspname, relname) AS qualified,
         string_agg(format('ALTER COLUMN %I TYPE %s', attname, target), ', ' ORDER BY att) AS actions
-    FROM setting, member JOIN pg_namespace ON pg_namespace.oid = relnamespace
-    WHERE converts AND NOT relispartition GROUP BY rel, 2
+    FROM setting, member WHERE converts AND NOT relispartition GROUP BY rel, 2
 ),
 -- Keys before those that reference them: writers take them in this order.
 locked AS (
@@ -250,33 +215,25 @@ locked AS (
         FROM member WHERE NOT relispartition) AS tables
 ),
 guard AS (
-    SELECT format($guard$DO %L;$guard$, format(
-        'BEGIN IF ARRAY(%1$s) <> %2$L THEN '
-        'RAISE EXCEPTION ''the tables have changed since this step was written'' USING ERRCODE = '
-        '''object_not_in_prerequisite_state'', HINT = ''Write it again.''; END IF; END',
-        query, found)) AS sql
-    FROM (SELECT string_agg(rel::text, ', ' ORDER BY rel) AS rels
-        FROM (SELECT DISTINCT rel FROM member) AS m) AS m,
-    LATERAL (SELECT format('SELECT indexrelid FROM pg_index '
-        'WHERE indisvalid AND indrelid IN (%1$s) UNION ALL '
-        'SELECT oid FROM pg_constraint WHERE conrelid IN (%1$s) OR confrelid IN (%1$s) ORDER BY 1',
-            rels) AS query) AS q,
-    LATERAL (SELECT array_agg(oid ORDER BY oid) AS found FROM (
-        SELECT indexrelid AS oid FROM pg_index
-        WHERE indisvalid AND indrelid IN (SELECT rel FROM member) UNION ALL
-        SELECT oid FROM pg_constraint WHERE conrelid IN (SELECT rel FROM member)
-            OR confrelid IN (SELECT rel FROM member)) AS f) AS f
+    SELECT format('DO %L;', format('BEGIN IF ARRAY(SELECT DISTINCT objid FROM pg_depend '
+        'WHERE refclassid = %L::regclass AND refobjid IN (%s) ORDER BY 1) <> %L THEN '
+        'RAISE EXCEPTION %L USING ERRCODE = ''object_not_in_prerequisite_state'', '
+        'HINT = ''Write it again.''; END IF; END', 'pg_class',
+        (SELECT string_agg(rel::text, ', ') FROM member),
+        ARRAY(SELECT DISTINCT objid FROM pg_depend
+            WHERE refclassid = 'pg_class'::regclass AND refobjid IN (SELECT rel FROM member)
+            ORDER BY 1),
+        'the tables have changed since this step was written')) AS sql
 ),
 -- What the transaction does, in this order.
 exchange(place, sql) AS (
-    SELECT 10, format('ALTER TABLE %s DROP CONSTRAINT %I;', conrelid::regclass, conname) FROM fkey
+    SELECT 10, format('ALTER TABLE %s DROP CONSTRAINT %I;', conrelid::regclass, conname)
+    FROM constr WHERE dropped
     UNION ALL
-    SELECT 11, format('ALTER TABLE %s DROP CONSTRAINT %I;', conrelid::regclass, conname) FROM checks
-    UNION ALL
-    SELECT 12, format('ALTER TABLE %s DROP CONSTRAINT %I;', indrelid::regclass, conname)
+    SELECT 11, format('ALTER TABLE %s DROP CONSTRAINT %I;', indrelid::regclass, conname)
     FROM shape WHERE old AND con IS NOT NULL AND conparentid = 0
     UNION ALL
-    SELECT 13, format('DROP INDEX %s;', indexrelid::regclass) FROM shape WHERE old AND con IS NULL
+    SELECT 12, format('DROP INDEX %s;', indexrelid::regclass) FROM shape WHERE old AND con IS NULL
         AND inhparent IS NULL
     UNION ALL
     SELECT 20, format('ALTER TABLE %s %s;', rel::regclass, actions) FROM altered
@@ -289,9 +246,8 @@ exchange(place, sql) AS (
     UNION ALL
     SELECT 30,
         format('ALTER TABLE %s ADD CONSTRAINT %I %s USING INDEX %I%s;', indrelid::regclass, conname,
-        CASE contype WHEN 'p' THEN 'PRIMARY KEY' ELSE 'UNIQUE' END, new_name,
-        CASE WHEN condeferrable THEN ' DEFERRABLE' || CASE WHEN condeferred
-            THEN ' INITIALLY DEFERRED' ELSE '' END END)
+        CASE contype WHEN 'p' THEN 'PRIMARY KEY' ELSE 'UNIQUE' END, name,
+        substring(pg_get_constraintdef(con), '(?: DEFERRABLE(?: INITIALLY DEFERRED)?)?$'))
     FROM pair WHERE con IS NOT NULL
     UNION ALL
     SELECT 31, format('ALTER INDEX %s RENAME TO %I;', new::regclass, relname) FROM pair
@@ -320,55 +276,46 @@ exchange(place, sql) AS (
         obj_description(indexrelid, 'pg_class')) FROM shape
     WHERE old AND obj_description(indexrelid, 'pg_class') IS NOT NULL
     UNION ALL
-    SELECT 40,
-        format('ALTER TABLE %s ADD CONSTRAINT %I %s%s;', conrelid::regclass, conname, definition,
-        CASE WHEN convalidated AND enforced THEN ' NOT VALID' END) FROM checks
+    SELECT 40, format('ALTER TABLE %s ADD CONSTRAINT %I %s%s;', coalesce(leaf, conrelid)::regclass,
+        conname, definition, CASE WHEN convalidated AND enforced THEN ' NOT VALID' END)
+    FROM constr LEFT JOIN parted USING (oid) WHERE dropped
     UNION ALL
-    SELECT 41, format('ALTER TABLE %s ADD CONSTRAINT %I %s%s;', coalesce(leaf, conrelid)::regclass,
-        conname, definition,
-        CASE WHEN convalidated AND enforced THEN ' NOT VALID' END)
-    FROM fkey LEFT JOIN parted USING (oid)
+    SELECT 41,
+        format('COMMENT ON CONSTRAINT %I ON %s IS %L;', conname, conrelid::regclass, description)
+    FROM pg_constraint JOIN pg_description ON classoid = 'pg_constraint'::regclass AND objoid = oid
+    WHERE oid IN (SELECT con FROM shape WHERE old
+        UNION SELECT oid FROM constr WHERE dropped EXCEPT SELECT oid FROM parted)
     UNION ALL
-    SELECT 42,
-        format('COMMENT ON CONSTRAINT %I ON %s IS %L;', conname, conrelid::regclass,
-        obj_description(oid, 'pg_constraint'))
-    FROM pg_constraint WHERE obj_description(oid, 'pg_constraint') IS NOT NULL AND oid IN (
-        SELECT oid FROM fkey EXCEPT SELECT oid FROM parted UNION SELECT oid FROM checks
-        UNION SELECT con FROM shape WHERE old)
-    UNION ALL
-    SELECT 42,
+    SELECT 41,
         format('COMMENT ON CONSTRAINT %I ON %s IS %L;', conname, leaf,
         'switch.sql: ' || conrelid::regclass)
     FROM fkey JOIN parted USING (oid)
 ),
 
--- The step that comes next.
+-- The step that comes next. To ulid, there is no step 1.
 step(phase, title) AS (
     SELECT phase, title FROM (
-        SELECT 'restore', 'The cast from ulid to uuid is implicit. Make it again what it was.',
-            castcontext = 'i'
+        SELECT 'restore' AS phase, castcontext = 'i' AS due,
+            'The cast from ulid to uuid is implicit. Make it again what it was.' AS title
         FROM cast_now
         UNION ALL
-        SELECT 'enter',
-            '1 of 4: enter the indexes into the catalogs. The cast is implicit meanwhile.',
-            :'to' = 'uuid' AND EXISTS (SELECT FROM pair WHERE new IS NULL)
+        SELECT phase, due, format('%s of %s: %s', number - (:'to' = 'ulid')::integer,
+            4 - (:'to' = 'ulid')::integer, action)
+        FROM (VALUES
+            (1, 'enter', :'to' = 'uuid' AND EXISTS (SELECT FROM pair WHERE new IS NULL),
+                'enter the indexes into the catalogs. The cast is implicit meanwhile.'),
+            (2, 'build', EXISTS (SELECT FROM pair WHERE built IS NOT TRUE)
+                OR EXISTS (SELECT FROM index WHERE debris),
+                'build the indexes. Reads and writes continue.'),
+            (3, 'exchange', EXISTS (SELECT FROM member WHERE converts),
+                'exchange them. Reads and writes wait until this is done.'),
+            (4, 'validate', EXISTS (SELECT FROM unchecked) OR EXISTS (SELECT FROM unparted)
+                OR EXISTS (SELECT FROM unanalyzed),
+                'validate the constraints. Reads and writes continue.')
+        ) AS steps(number, phase, due, action)
         UNION ALL
-        SELECT 'build', CASE :'to' WHEN 'uuid' THEN '2 of 4'
-            ELSE '1 of 3' END || ': build the indexes. Reads and writes continue.',
-            EXISTS (SELECT FROM pair WHERE built IS NOT TRUE)
-                OR EXISTS (SELECT FROM index WHERE debris)
-        UNION ALL
-        SELECT 'exchange', CASE :'to' WHEN 'uuid' THEN '3 of 4' ELSE '2 of 3' END
-            || ': exchange them. Reads and writes wait until this is done.',
-            EXISTS (SELECT FROM member WHERE converts)
-            UNION ALL
-        SELECT 'validate', CASE :'to' WHEN 'uuid' THEN '4 of 4' ELSE '3 of 3' END
-            || ': validate the constraints. Reads and writes continue.',
-            EXISTS (SELECT FROM unchecked) OR EXISTS (SELECT FROM unparted)
-                OR EXISTS (SELECT FROM unanalyzed)
-        UNION ALL
-        SELECT 'none', 'Nothing is left to do.', true
-    ) AS steps(phase, title, due) WHERE due LIMIT 1
+        SELECT 'none', true, 'Nothing is left to do.'
+    ) AS steps WHERE due LIMIT 1
 ),
 
 -- What prevents it.
@@ -380,7 +327,7 @@ refusal(reason) AS (
     SELECT DISTINCT CASE
         WHEN atttypid NOT IN (source, target) THEN
             format('column %I of %s has the type %s', attname, rel::regclass,
-                format_type(atttypid, NULL))
+                atttypid::regtype)
         WHEN NOT pg_has_role(relowner, 'USAGE') THEN format('must be owner of table %s',
             rel::regclass)
         WHEN relpersistence = 't' OR relkind NOT IN ('r', 'p') OR reloftype <> 0 THEN
@@ -402,8 +349,8 @@ refusal(reason) AS (
         ON pg_attribute.atttypid IN (pg_type.oid, typarray)
     WHERE converts AND NOT pg_attribute.attisdropped
     UNION ALL
-    SELECT DISTINCT pg_describe_object(classid, objid, objsubid) || ' uses column '
-        || format('%I of %s', attname, rel::regclass)
+    SELECT DISTINCT format('%s uses column %I of %s', pg_describe_object(classid, objid, objsubid),
+        attname, rel::regclass)
     FROM member JOIN pg_depend ON refclassid = 'pg_class'::regclass AND refobjid = rel
         AND refobjsubid = att
     WHERE converts AND NOT CASE classid
@@ -432,15 +379,15 @@ refusal(reason) AS (
         OR EXISTS (SELECT FROM pg_constraint WHERE classid = 'pg_constraint'::regclass
             AND oid = objid AND conparentid <> 0))
     UNION ALL
-    SELECT format('there is a relation %I.%I already', nspname, name)
-    FROM pair WHERE new IS NULL AND to_regclass(format('%I.%I', nspname, name)) IS NOT NULL
+    SELECT 'there is a relation ' || pg_class.oid::regclass || ' already'
+    FROM pair JOIN pg_class USING (relnamespace) WHERE new IS NULL AND pg_class.relname = name
     UNION ALL
     SELECT format('foreign key %I of %s has a period', conname, conrelid::regclass)
     FROM fkey WHERE to_jsonb(fkey)->>'conperiod' = 'true'
     UNION ALL
     SELECT 'must be superuser to change a cast' FROM step
     WHERE phase = 'enter' AND :'run'::boolean
-        AND NOT (SELECT rolsuper FROM pg_roles WHERE rolname = current_user)
+        AND NOT current_setting('is_superuser')::boolean
 ),
 -- What deserves to be known.
 note(line) AS (
@@ -451,14 +398,15 @@ note(line) AS (
     FROM member WHERE converts AND NOT generated AND "default" IS NOT NULL
     UNION ALL
     SELECT format('publication %I sends %s: does each subscriber accept %s?', pubname,
-        string_agg(tables.relid::text, ', ' ORDER BY 1), :'to')
-    FROM pg_publication, LATERAL (SELECT DISTINCT relid::regclass
-        FROM pg_get_publication_tables(pubname)) AS tables
-    WHERE relid IN (SELECT rel FROM member WHERE converts) GROUP BY pubname
+        string_agg(rel::text, ', ' ORDER BY rel), :'to')
+    FROM pg_publication_tables JOIN (SELECT DISTINCT rel::regclass, nspname, relname
+        FROM member WHERE converts) AS sent ON (nspname, relname) = (schemaname, tablename)
+    GROUP BY pubname
 ),
 
 statement(part, place, sql) AS (
-    SELECT 1, 0, closed FROM cast_now, step WHERE phase = 'restore'
+    SELECT CASE phase WHEN 'enter' THEN 3 ELSE 1 END, 2, closed FROM cast_now, step
+    WHERE phase IN ('enter', 'restore')
 
     -- Do the expressions of constraints and indexes suit the new type? An empty copy tells, with
     -- the rights of the owner.
@@ -491,8 +439,6 @@ statement(part, place, sql) AS (
     UNION ALL
     SELECT 2, place, 'RESET deadlock_timeout; SET statement_timeout = 0;'
     FROM step, generate_series(8, 9) AS place WHERE phase = 'enter'
-    UNION ALL
-    SELECT 3, 2, closed FROM cast_now, step WHERE phase = 'enter'
 
     UNION ALL
     SELECT 1, 4, format('DROP INDEX CONCURRENTLY %s;', indexrelid::regclass) FROM index, step
@@ -521,12 +467,10 @@ statement(part, place, sql) AS (
         'COMMIT;')
     FROM step, guard, locked WHERE phase = 'exchange'
     UNION ALL
-    SELECT 3, 1, format('ANALYZE %s;', string_agg(rel::regclass::text, ', ' ORDER BY rel))
-    FROM altered, step WHERE phase = 'exchange' HAVING count(*) > 0
-
-    UNION ALL
-    SELECT 1, 1, format('ANALYZE %s;', string_agg(rel::regclass::text, ', ' ORDER BY rel))
-    FROM unanalyzed, step WHERE phase = 'validate' HAVING count(*) > 0
+    SELECT CASE phase WHEN 'exchange' THEN 3 ELSE 1 END, 1,
+        format('ANALYZE %s;', string_agg(rel::regclass::text, ', ' ORDER BY rel))
+    FROM step JOIN (SELECT 'exchange' AS phase, rel FROM altered
+        UNION ALL SELECT 'validate', rel FROM unanalyzed) AS analyzed USING (phase) GROUP BY phase
     UNION ALL
     SELECT 2, 1, format('ALTER TABLE %s VALIDATE CONSTRAINT %I;', conrelid::regclass, conname)
     FROM unchecked, step WHERE phase = 'validate'
@@ -542,7 +486,6 @@ statement(part, place, sql) AS (
 )
 SELECT ARRAY['-- ' || title] || ARRAY(SELECT '-- ' || translate(line, E'\n\r', '  ') FROM note
     WHERE phase IN ('enter', 'build', 'exchange') ORDER BY line) AS title,
-    (SELECT count(*) > 0 FROM refusal WHERE reason IS NOT NULL) AS refused,
     (SELECT string_agg(reason, E'\n' ORDER BY reason) FROM refusal) AS refusal,
     ARRAY['SET search_path = ' || :'switch_path' || ';', 'SET statement_timeout = 0;',
         'SET lock_timeout = 0;', 'SET default_tablespace = '''';',
@@ -554,7 +497,7 @@ FROM step
 \gset switch_
 COMMIT;
 
-\if :switch_refused
+\if :{?switch_refusal}
 SELECT format('DO %L',
     format('BEGIN RAISE EXCEPTION %L USING ERRCODE = ''feature_not_supported'', DETAIL = %L; END',
     format('cannot switch %s to %s', :switch_start::regclass, :'to'), :'switch_refusal'))
@@ -569,11 +512,7 @@ SELECT unnest(:'switch_first'::text[]) \gexec
 SELECT unnest(:'switch_failing'::text[]) \gexec
 \set ON_ERROR_STOP on
 SELECT unnest(:'switch_last'::text[]) \gexec
-RESET search_path;
-RESET statement_timeout;
-RESET lock_timeout;
-RESET default_tablespace;
-RESET client_min_messages;
+RESET ALL;
 SELECT pg_advisory_unlock(hashtextextended('ulid switch.sql', 0)) AS switch_unlocked \gset
 \else
 SELECT unnest(:'switch_settings'::text[] || :'switch_first'::text[]

@@ -477,7 +477,7 @@ $odd->(
         DO $$ BEGIN EXECUTE format('DROP INDEX switch_%s', 'r_t'::regclass::oid); END $$}
 );
 is((step(to => 'uuid'))[0],
-    'enter', 'if the first of two equal ones was not built, it is built under another name');
+    'enter', 'if the first of two equal ones was not built, the next call builds it');
 is($odd->($state), $cast, 'and the cast is restored');
 $writer->quit;
 $odd->(
