@@ -4,7 +4,8 @@ SET client_min_messages = warning;
 CREATE TABLE sample AS
 SELECT made, floor(extract(epoch FROM made) * 1000)::bigint AS ms,
     us, us * 10 + 122192928000000000 AS v1, us % 1000000 * 16777216 / 1000000 AS part,
-    r, B'10' || substring(r, 67) AS rest, (random() * 2 ^ 30)::bigint AS low
+    uuid_of((us / 10)::bit(48) || B'0100' || substring(r, 53, 12) || B'10' || substring(r, 67))
+        AS ordered, B'10' || substring(r, 67) AS rest, (random() * 2 ^ 30)::bigint AS low
 FROM (
     SELECT made, (extract(epoch FROM made) * 1000000)::bigint AS us, bits_of(gen_random_uuid()) AS r
     FROM (
@@ -23,180 +24,109 @@ BEGIN
     RETURN encode(b, 'hex');
 END $$;
 
-CREATE PROCEDURE holds(
-    id text, convert text, back text, unit integer DEFAULT 1, sorts boolean DEFAULT true
-) LANGUAGE plpgsql AS $$
-DECLARE
-    broken record;
-BEGIN
-    EXECUTE format('
-        CREATE TABLE ids AS SELECT made, ms / %2$s * %2$s AS ms, %1$s AS id FROM sample', id, unit);
-    EXECUTE format('
-        SELECT count(*) FILTER (WHERE back IS DISTINCT FROM id) AS other_id,
-            count(*) FILTER (WHERE ulid_extract_unix_ms(ulid) <> ms) AS other_time,
-            count(*) FILTER (WHERE ulid < last) AS other_order,
-            count(DISTINCT id) - count(DISTINCT ulid) AS merged
-        FROM (SELECT *, lag(ulid) OVER (ORDER BY id) AS last
-              FROM (SELECT *, %s AS back FROM (SELECT *, %s AS ulid FROM ids) AS c) AS b) AS s',
-        back, convert) INTO broken;
-    IF NOT sorts THEN broken.other_order := 0; END IF;
-    IF (broken.other_id, broken.other_time, broken.other_order, broken.merged) <> (0, 0, 0, 0) THEN
-        RAISE EXCEPTION '%: %', convert, broken;
-    END IF;
-    DROP TABLE product;
-    EXECUTE 'CREATE TABLE product AS SELECT id, made FROM ids LIMIT 2000';
-    DROP TABLE ids;
-END $$;
-
 CREATE TABLE found (
     layout text, form text, rows bigint, sure text, first timestamptz, last timestamptz
 );
-CREATE PROCEDURE finds(layout text, form text, sure text) LANGUAGE plpgsql AS $$
+CREATE PROCEDURE finds(query text, layout text, form text, sure text) LANGUAGE plpgsql AS $$
 DECLARE
-    best found := (SELECT f FROM found AS f ORDER BY rows DESC, f.layout <> $1 LIMIT 1);
+    best found;
 BEGIN
-    IF (best.layout, best.form, best.sure) IS DISTINCT FROM (layout, form, sure) THEN
-        RAISE EXCEPTION '% % %: found %', layout, form, sure, (SELECT json_agg(f) FROM found AS f);
-    END IF;
+    EXECUTE 'INSERT INTO found ' || query;
+    SELECT f.* INTO best FROM found AS f ORDER BY rows DESC, f.layout <> finds.layout LIMIT 1;
     -- what else is found is chance, or has other times
-    IF EXISTS (SELECT FROM found AS f WHERE f.layout <> $1 AND f.sure ~ '^yes' AND rows > 20) THEN
-        RAISE EXCEPTION '%: also found %', layout, (SELECT json_agg(f) FROM found AS f);
+    IF (best.layout, best.form, best.sure) IS DISTINCT FROM (layout, form, sure) OR EXISTS (
+        SELECT FROM found AS f WHERE f.layout <> finds.layout AND f.sure ~ '^yes' AND rows > 20)
+    THEN
+        RAISE EXCEPTION '% % %: found %', layout, form, sure, (SELECT json_agg(f) FROM found AS f);
     END IF;
     TRUNCATE found;
 END $$;
-\set look 'INSERT INTO found'
-\set timed '''yes: the times of the rows'''
-\set untimed 'UPDATE product SET made = NULL; INSERT INTO found'
 
-CALL holds(
-    'gen_ulid(made)::uuid',
-    'id::ulid',
-    'ulid::uuid');
-:look :block_2
-CALL finds('ULID', 'uuid', :timed);
-:untimed :block_2
-CALL finds('ULID', 'uuid', 'yes');
-CALL holds(
-    'gen_uuid_v7(made)',
-    'id::ulid',
-    'ulid::uuid');
-:look :block_2
-CALL finds('UUID version 7', 'uuid', :timed);
-:untimed :block_2
-CALL finds('UUID version 7', 'uuid', 'yes');
-CALL holds(
-    'uuid_of(v1::bit(32) || (v1 >> 32)::bit(16) || B''0001''
-        || (v1 >> 48)::bit(12) || rest)',
-    'ulid_from_uuid_v1(id)',
-    'ulid_to_uuid_v1(ulid)', sorts => false);
-:look :block_2
-CALL finds('UUID version 1', 'uuid', :timed);
-:untimed :block_2
-CALL finds('UUID version 1', 'uuid', 'yes');
-CALL holds(
-    'uuid_of((v1 >> 12)::bit(48) || B''0110'' || v1::bit(12) || rest)',
-    'ulid_from_uuid_v6(id)',
-    'ulid_to_uuid_v6(ulid)');
-:look :block_2
-CALL finds('UUID version 6', 'uuid', :timed);
-:untimed :block_2
-CALL finds('UUID version 6', 'uuid', 'yes');
-CALL holds(
-    'uuid_of((us / 1000000)::bit(36) || (part >> 12)::bit(12) || B''0111''
-        || part::bit(12) || rest)',
-    'from_draft_v7(id)',
-    'to_draft_v7(ulid)');
-:look :block_2
-CALL finds('UUID version 7, early draft', 'uuid', :timed);
-:untimed :block_2
-CALL finds('UUID version 7, early draft', 'uuid', 'yes');
--- all but the last bit
-CALL holds(
-    'uuid_of((us / 10)::bit(48) || B''0100'' || substring(r, 53, 12) || rest)',
-    'from_ordered_uuid(id)',
-    '(SELECT uuid_of(
+-- from the id of a sample, its conversion and the way back; ms is exact by the unit
+CREATE TABLE layout (
+    layout text, form text, id text, convert text, back text, unit integer, sorts boolean
+);
+INSERT INTO layout VALUES
+    ('ULID', 'uuid', 'gen_ulid(made)::uuid', 'id::ulid', 'ulid::uuid', 1, true),
+    ('UUID version 7', 'uuid', 'gen_uuid_v7(made)', 'id::ulid', 'ulid::uuid', 1, true),
+    ('UUID version 1', 'uuid',
+        'uuid_of(v1::bit(32) || (v1 >> 32)::bit(16) || B''0001'' || (v1 >> 48)::bit(12) || rest)',
+        'ulid_from_uuid_v1(id)', 'ulid_to_uuid_v1(ulid)', 1, false),
+    ('UUID version 6', 'uuid', 'uuid_of((v1 >> 12)::bit(48) || B''0110'' || v1::bit(12) || rest)',
+        'ulid_from_uuid_v6(id)', 'ulid_to_uuid_v6(ulid)', 1, true),
+    ('UUID version 7, early draft', 'uuid',
+        'uuid_of((us / 1000000)::bit(36) || (part >> 12)::bit(12) || B''0111'' || part::bit(12)
+            || rest)',
+        'from_draft_v7(id)', 'to_draft_v7(ulid)', 1, true),
+    ('orderedUuid of Laravel', 'uuid', 'ordered', 'from_ordered_uuid(id)',
+        -- all but the last bit
+        '(SELECT uuid_of(
             (ulid_extract_unix_ms(ulid) * 100 + substring(b, 49, 7)::integer)::bit(48) || B''0100''
             || substring(b, 56, 12) || B''10'' || substring(b, 68) || substring(bits_of(id), 128))
-        FROM bits_of(ulid::uuid) AS b)');
-:look :block_2
-CALL finds('orderedUuid of Laravel', 'uuid', :timed);
-:untimed :block_2
-CALL finds('orderedUuid of Laravel', 'uuid', 'yes');
-CALL holds(
-    'mixed(gen_ulid(made)::uuid)',
-    'swap_guid(id)::ulid',
-    'swap_guid(ulid::uuid)', sorts => false);
-:look :block_2
-CALL finds('ULID, mixed byte order', 'uuid', :timed);
-:untimed :block_2
-CALL finds('ULID, mixed byte order', 'uuid', 'yes');
-CALL holds(
-    'mixed(gen_uuid_v7(made))',
-    'swap_guid(id)::ulid',
-    'swap_guid(ulid::uuid)', sorts => false);
-:look :block_2
-CALL finds('UUID version 7, mixed byte order', 'uuid', :timed);
-:untimed :block_2
-CALL finds('UUID version 7, mixed byte order', 'uuid', 'yes');
-CALL holds(
-    'ms - 1288834974657 << 22 | (low & 4194303)',
-    'ulid_from_snowflake(id)',
-    'ulid_to_snowflake(ulid)');
-:look :block_2
-CALL finds('snowflake of Twitter', 'bigint', :timed);
-CALL holds(
-    'ms - 1420070400000 << 22 | (low & 4194303)',
-    'ulid_from_snowflake(id, ''2015-01-01Z'')',
-    'ulid_to_snowflake(ulid, ''2015-01-01Z'')');
-:look :block_2
-CALL finds('snowflake of Discord', 'bigint', :timed);
-CALL holds(
-    'ms << 16 | (low & 65535)',
-    'from_mastodon(id)',
-    'to_mastodon(ulid)');
-:look :block_2
-CALL finds('Mastodon', 'bigint', :timed);
-CALL holds(
-    'ms - 1314220021721 << 23 | (low & 8388607)',
-    'from_instagram(id)',
-    'to_instagram(ulid)');
-:look :block_2
-CALL finds('Instagram', 'bigint', :timed);
-CALL holds(
-    '(ms - 1409529600000) / 10 << 24 | (low & 16777215)',
-    'from_sonyflake(id)',
-    'to_sonyflake(ulid)', 10);
-:look :block_2
-CALL finds('Sonyflake', 'bigint', :timed);
-CALL holds(
-    'lower(gen_ulid(made)::text) COLLATE "C"',
-    'id::ulid',
-    'lower(ulid::text)');
-:look :block_2
-CALL finds('ULID', 'Crockford', :timed);
-:untimed :block_2
-CALL finds('ULID', 'Crockford', 'yes');
-CALL holds(
-    format('uuid_to_digits(gen_uuid_v7(made), %L, 26, 4) COLLATE "C"', :'base32hex'),
-    format('uuid_from_digits(id, %L, 4)::ulid', :'base32hex'),
-    format('uuid_to_digits(ulid::uuid, %L, 26, 4)', :'base32hex'));
-:look :block_2
-CALL finds('UUID version 7', 'base32hex', :timed);
-:untimed :block_2
-CALL finds('UUID version 7', 'base32hex', 'yes');
-CALL holds(
-    format('uuid_to_digits(gen_ulid(made)::uuid, %L, 22) COLLATE "C"', :'base58'),
-    format('uuid_from_digits(id, %L)::ulid', :'base58'),
-    format('uuid_to_digits(ulid::uuid, %L, 22)', :'base58'));
-:look :block_2
-CALL finds('ULID', 'base58', :timed);
-:untimed :block_2
-CALL finds('ULID', 'base58', 'yes');
+        FROM bits_of(ulid::uuid) AS b)', 1, true),
+    ('ULID, mixed byte order', 'uuid', 'mixed(gen_ulid(made)::uuid)', 'swap_guid(id)::ulid',
+        'swap_guid(ulid::uuid)', 1, false),
+    ('UUID version 7, mixed byte order', 'uuid', 'mixed(gen_uuid_v7(made))', 'swap_guid(id)::ulid',
+        'swap_guid(ulid::uuid)', 1, false),
+    ('snowflake of Twitter', 'bigint', 'ms - 1288834974657 << 22 | (low & 4194303)',
+        'ulid_from_snowflake(id)', 'ulid_to_snowflake(ulid)', 1, true),
+    ('snowflake of Discord', 'bigint', 'ms - 1420070400000 << 22 | (low & 4194303)',
+        'ulid_from_snowflake(id, ''2015-01-01Z'')', 'ulid_to_snowflake(ulid, ''2015-01-01Z'')',
+        1, true),
+    ('Mastodon', 'bigint', 'ms << 16 | (low & 65535)', 'ulid_from_bigint(id, 16, 0)',
+        'ulid_to_bigint(ulid, 16, 0)', 1, true),
+    ('Instagram', 'bigint', 'ms - 1314220021721 << 23 | (low & 8388607)',
+        'ulid_from_bigint(id, 23, 1314220021721)', 'ulid_to_bigint(ulid, 23, 1314220021721)',
+        1, true),
+    ('Sonyflake', 'bigint', '(ms - 1409529600000) / 10 << 24 | (low & 16777215)',
+        'ulid_from_bigint(id, 24, 1409529600000, 10)',
+        'ulid_to_bigint(ulid, 24, 1409529600000, 10)', 10, true),
+    ('ULID', 'Crockford', 'lower(gen_ulid(made)::text) COLLATE "C"', 'id::ulid',
+        'lower(ulid::text)', 1, true),
+    ('UUID version 7', 'base32hex',
+        format('uuid_to_digits(gen_uuid_v7(made), %L, 26, 4) COLLATE "C"', :'base32hex'),
+        format('uuid_from_digits(id, %L, 4)::ulid', :'base32hex'),
+        format('uuid_to_digits(ulid::uuid, %L, 26, 4)', :'base32hex'), 1, true),
+    ('ULID', 'base58', format('uuid_to_digits(gen_ulid(made)::uuid, %L, 22) COLLATE "C"', :'base58'),
+        format('uuid_from_digits(id, %L)::ulid', :'base58'),
+        format('uuid_to_digits(ulid::uuid, %L, 22)', :'base58'), 1, true);
+
+CREATE PROCEDURE holds(query text) LANGUAGE plpgsql AS $$
+DECLARE
+    l layout;
+    broken record;
+BEGIN
+    FOR l IN SELECT * FROM layout LOOP
+        EXECUTE format('
+            CREATE TABLE ids AS SELECT made, ms / %2$s * %2$s AS ms, %1$s AS id FROM sample',
+            l.id, l.unit);
+        EXECUTE format('
+            SELECT count(*) FILTER (WHERE back IS DISTINCT FROM id) AS other_id,
+                count(*) FILTER (WHERE ulid_extract_unix_ms(ulid) <> ms) AS other_time,
+                count(*) FILTER (WHERE %L AND ulid < last) AS other_order,
+                count(DISTINCT id) - count(DISTINCT ulid) AS merged
+            FROM (SELECT *, lag(ulid) OVER (ORDER BY id) AS last
+                  FROM (SELECT *, %s AS back FROM (SELECT *, %s AS ulid FROM ids) AS c) AS b) AS s',
+            l.sorts, l.back, l.convert) INTO broken;
+        IF (broken.other_id, broken.other_time, broken.other_order, broken.merged) <> (0, 0, 0, 0)
+        THEN
+            RAISE EXCEPTION '%: %', l.convert, broken;
+        END IF;
+        DROP TABLE product;
+        CREATE TABLE product AS SELECT id, made FROM ids LIMIT 2000;
+        DROP TABLE ids;
+        CALL finds(query, l.layout, l.form, 'yes: the times of the rows');
+        IF l.form <> 'bigint' THEN
+            UPDATE product SET made = NULL;
+            CALL finds(query, l.layout, l.form, 'yes');
+        END IF;
+    END LOOP;
+END $$;
+CALL holds(:'block_2');
 DROP TABLE product;
 CREATE TABLE product AS
 SELECT uuid_send(gen_random_uuid()) AS id, NULL::timestamptz AS made FROM sample LIMIT 2000;
-:look :block_2
-CALL finds('UUID version 4', 'uuid', 'yes');
+CALL finds(:'block_2', 'UUID version 4', 'uuid', 'yes');
 
 -- what the digits of an alphabet refuse
 CREATE PROCEDURE refuses(digits text, alphabet text, times integer, state text)
@@ -214,9 +144,7 @@ CALL refuses('zzzzzzzzzzzzzzzzzzzzzz', :'base58', 1, '22003');
 CALL refuses('1BKocMc5BnrVcuq2ti4EqO', :'base58', 1, '22P02');
 
 -- the reported ids: orderedUuid before and after the conversion, and the examples of the draft
-CREATE TABLE post AS
-SELECT uuid_of((us / 10)::bit(48) || B'0100' || substring(r, 53, 12) || rest) AS id, made
-FROM sample;
+CREATE TABLE post AS SELECT ordered AS id, made FROM sample;
 CREATE TABLE job (id uuid CHECK (get_byte(uuid_send(id), 6) >> 4 = 7));
 INSERT INTO job VALUES
     ('061cb26a-54b8-7a52-8000-2124e7041024'), ('061cb8fe-0f0b-7c39-8003-d44a7ee0bdf6'),
