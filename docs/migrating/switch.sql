@@ -89,12 +89,13 @@ reached AS (
 member AS (
     SELECT rel, att, attname, atttypid, attgenerated, pg_class.*, nspname,
         atttypid = source AS converts,
-        pg_get_expr(adbin, adrelid) AS default, coalesce(pg_get_expr(adbin, adrelid), '') ~ (
+        "default", "default" ~ (
             '^\(*("?\w+"?\.)?"?(gen_random_uuid|uuidv[47]|uuid_generate_v(1|1mc|4|7)|'
             'gen_(ordered_)?uuid_v7|gen_(monotonic_|ordered_)?ulid)"?\(\)[):\w".]*$') AS generated
     FROM setting CROSS JOIN reached JOIN pg_attribute ON attrelid = rel AND attnum = att
     JOIN pg_class ON pg_class.oid = rel JOIN pg_namespace ON pg_namespace.oid = relnamespace
-    LEFT JOIN pg_attrdef ON adrelid = rel AND adnum = att
+    LEFT JOIN LATERAL (SELECT pg_get_expr(adbin, adrelid) AS default
+        FROM pg_attrdef WHERE adrelid = rel AND adnum = att) AS given ON true
 ),
 
 -- Their indexes: old ones, whose operator class is for the old type, and new ones, already for the
@@ -208,11 +209,9 @@ altered AS (
 ),
 -- Keys before those that reference them: writers take them in this order.
 locked AS (
-    SELECT string_agg(rel::regclass::text, ', ' ORDER BY reference, rel) AS tables
-    FROM (SELECT DISTINCT rel,
-        CASE WHEN NOT EXISTS (SELECT FROM fkey WHERE conrelid = rel AND confrelid <> rel) THEN 1
-        WHEN EXISTS (SELECT FROM fkey WHERE confrelid = rel) THEN 2 ELSE 3 END AS reference
-        FROM member WHERE NOT relispartition) AS tables
+    SELECT string_agg(rel::regclass::text, ', ' ORDER BY foreign_keys, rel) AS tables
+    FROM (SELECT DISTINCT rel, (SELECT count(*) FROM fkey WHERE conrelid = rel AND confrelid <> rel)
+        AS foreign_keys FROM member WHERE NOT relispartition) AS tables
 ),
 guard AS (
     SELECT format('DO %L;', format('BEGIN IF ARRAY(SELECT DISTINCT objid FROM pg_depend '
@@ -324,23 +323,18 @@ refusal(reason) AS (
         'by -v column=…', :switch_start::regclass)
     WHERE (SELECT count(*) FROM start) <> 1
     UNION ALL
-    SELECT DISTINCT CASE
-        WHEN atttypid NOT IN (source, target) THEN
-            format('column %I of %s has the type %s', attname, rel::regclass,
-                atttypid::regtype)
-        WHEN NOT pg_has_role(relowner, 'USAGE') THEN format('must be owner of table %s',
-            rel::regclass)
-        WHEN relpersistence = 't' OR relkind NOT IN ('r', 'p') OR reloftype <> 0 THEN
-            format('%s is not an ordinary table', rel::regclass)
-        WHEN attgenerated <> '' THEN format('column %I of %s is generated', attname, rel::regclass)
+    SELECT format('column %I of %s ', attname, rel::regclass) || CASE
+        WHEN atttypid NOT IN (source, target) THEN 'has the type ' || atttypid::regtype
+        WHEN NOT pg_has_role(relowner, 'USAGE') THEN 'is in a table of another owner'
+        WHEN relpersistence = 't' OR relkind NOT IN ('r', 'p') OR reloftype <> 0
+            THEN 'is not in an ordinary table'
+        WHEN attgenerated <> '' THEN 'is generated'
         WHEN EXISTS (SELECT FROM pg_partitioned_table
             WHERE partrelid = rel AND (att = ANY (partattrs) OR partexprs IS NOT NULL))
-            THEN format('column %I is in the partition key of %s, or may be', attname,
-                rel::regclass)
+            THEN 'is in the partition key, or may be'
         WHEN EXISTS (SELECT FROM pg_inherits JOIN pg_class AS child ON child.oid = inhrelid
             WHERE rel IN (inhrelid, inhparent) AND NOT child.relispartition)
-                THEN format('%s has inheritance', rel::regclass)
-        END
+            THEN 'is in a table with inheritance' END
     FROM member, setting WHERE converts OR atttypid NOT IN (source, target)
     UNION ALL
     SELECT format('column %I of %s uses the row type of %s', pg_attribute.attname,
@@ -395,7 +389,7 @@ note(line) AS (
         'has expressions or is of the type brin', indexrelid::regclass) FROM index WHERE rebuilt
     UNION ALL
     SELECT format('%I of %s keeps its default %s', attname, rel::regclass, "default")
-    FROM member WHERE converts AND NOT generated AND "default" IS NOT NULL
+    FROM member WHERE converts AND NOT generated
     UNION ALL
     SELECT format('publication %I sends %s: does each subscriber accept %s?', pubname,
         string_agg(rel::text, ', ' ORDER BY rel), :'to')

@@ -309,9 +309,9 @@ for my $case (
     ],
     [
         'CREATE TABLE t (id uuid PRIMARY KEY) PARTITION BY RANGE (id)',
-        'column id is in the partition key of t'
+        'column id of t is in the partition key'
     ],
-    [ "$t CREATE TABLE child () INHERITS (t)", 't has inheritance' ],
+    [ "$t CREATE TABLE child () INHERITS (t)", 'column id of t is in a table with inheritance' ],
     [ "$t CREATE TABLE other (rows t[])",      'column rows of other uses the row type of t' ],
     [
         "$t CREATE DOMAIN d AS uuid; CREATE TABLE other (c d REFERENCES t)",
@@ -326,7 +326,7 @@ for my $case (
         'CREATE TABLE t (a uuid, b uuid, PRIMARY KEY (a, b))',
         'no such column of type uuid or ulid, or more than one'
     ],
-    [ "$t GRANT ALL ON t TO owner", 'must be owner of table', user => 'owner' ],
+    [ "$t GRANT ALL ON t TO owner", 'column id of t is in a table of another owner', user => 'owner' ],
     [
         qq{$t DO \$\$ BEGIN
             EXECUTE format('CREATE TABLE %I ()', 'switch_' || 't_pkey'::regclass::oid); END \$\$},

@@ -87,7 +87,8 @@ INSERT INTO layout VALUES
         format('uuid_to_digits(gen_uuid_v7(made), %L, 26, 4) COLLATE "C"', :'base32hex'),
         format('uuid_from_digits(id, %L, 4)::ulid', :'base32hex'),
         format('uuid_to_digits(ulid::uuid, %L, 26, 4)', :'base32hex'), 1, true),
-    ('ULID', 'base58', format('uuid_to_digits(gen_ulid(made)::uuid, %L, 22) COLLATE "C"', :'base58'),
+    ('ULID', 'base58',
+        format('uuid_to_digits(gen_ulid(made)::uuid, %L, 22) COLLATE "C"', :'base58'),
         format('uuid_from_digits(id, %L)::ulid', :'base58'),
         format('uuid_to_digits(ulid::uuid, %L, 22)', :'base58'), 1, true);
 

@@ -1,0 +1,10 @@
+CREATE TABLE session AS
+SELECT gen_ulid()::text COLLATE "C" AS id, n AS visits FROM generate_series(1, 1000) AS n;
+CREATE TABLE ticket AS SELECT id::char(26) AS id, visits FROM session;
+CREATE TABLE device AS SELECT uuid_send(gen_random_uuid()) AS id, visits FROM session;
+ALTER TABLE session ADD PRIMARY KEY (id);
+ALTER TABLE ticket ADD PRIMARY KEY (id);
+ALTER TABLE ticket ALTER COLUMN id TYPE ulid, ALTER COLUMN id SET DEFAULT gen_ulid();
+ALTER TABLE device ADD PRIMARY KEY (id);
+INSERT INTO session VALUES ('KQHLZWJQ8MJJDH67LRIMHIHRSL', 0),
+    ('01ARZ3NDE1TSV4RRFFQ69G5FAV', 0), ('01ARZ3NDEITSV4RRFFQ69G5FAV', 0);
