@@ -326,7 +326,11 @@ for my $case (
         'CREATE TABLE t (a uuid, b uuid, PRIMARY KEY (a, b))',
         'no such column of type uuid or ulid, or more than one'
     ],
-    [ "$t GRANT ALL ON t TO owner", 'column id of t is in a table of another owner', user => 'owner' ],
+    [
+        "$t GRANT ALL ON t TO owner",
+        'column id of t is in a table of another owner',
+        user => 'owner'
+    ],
     [
         qq{$t DO \$\$ BEGIN
             EXECUTE format('CREATE TABLE %I ()', 'switch_' || 't_pkey'::regclass::oid); END \$\$},

@@ -1,3 +1,23 @@
+SET client_min_messages = warning;
+-- the way back, as it is told
+BEGIN;
+ALTER TABLE vote DROP CONSTRAINT vote_post_id_fkey, DROP CONSTRAINT vote_post_id_user_id_key;
+ALTER TABLE post DROP CONSTRAINT post_pkey;
+ALTER TABLE post ALTER COLUMN id DROP DEFAULT, ALTER COLUMN id DROP NOT NULL;
+ALTER TABLE post RENAME COLUMN id TO new_id;
+ALTER TABLE post RENAME COLUMN old_id TO id;
+ALTER TABLE post ADD CONSTRAINT post_pkey PRIMARY KEY USING INDEX post_old_id;
+ALTER TABLE vote ALTER COLUMN post_id DROP NOT NULL;
+ALTER TABLE vote RENAME COLUMN post_id TO new_post_id;
+ALTER TABLE vote RENAME COLUMN old_post_id TO post_id;
+ALTER TABLE vote ALTER COLUMN post_id SET NOT NULL,
+    ADD CONSTRAINT vote_post_id_fkey FOREIGN KEY (post_id) REFERENCES post;
+ALTER TABLE vote
+    ADD CONSTRAINT vote_post_id_user_id_key UNIQUE USING INDEX vote_old_post_id_user_id;
+INSERT INTO post VALUES (7);
+INSERT INTO vote (post_id, user_id) VALUES (7, 7);
+COMMIT;
+
 -- the triggers for a serial
 CREATE TABLE invoice (
     id bigserial PRIMARY KEY,
