@@ -1,7 +1,9 @@
 //! Ordered ids: one increasing order for all sessions of a server, and the horizon below which a
-//! snapshot misses no row. The rules are in the library's module of this name; here they get the
-//! server's shared memory ([`shmem`]), its transactions and snapshots ([`horizon`]), and SQL's
-//! types and errors. [`guard`] is the trigger that refuses other ids.
+//! snapshot misses no row.
+//!
+//! The rules are in the library's module of this name. Here they get the server's shared memory
+//! ([`shmem`]), its transactions and snapshots ([`horizon`]), and SQL's types and errors.
+//! [`guard`] is the trigger that refuses other ids.
 
 pub(super) mod guard;
 pub(super) mod horizon;
@@ -15,7 +17,7 @@ use crate::datum::{POSTGRES_EPOCH_MS, TimestampTz, Uuid};
 use crate::error::{self, Error};
 use crate::generate::with_generator;
 
-/// The clock as the order counts time.
+/// The clock, in 65536ths of a millisecond since the Unix epoch.
 #[inline(always)]
 fn clock() -> Result<u64, Error> {
     since_epoch()
@@ -47,7 +49,8 @@ pub(super) fn gen_uuid_v7() -> Result<Uuid, Error> {
     Ok(Uuid(id))
 }
 
-/// The time of the last ordered id; null if there was none since the start.
+/// The last time of the order, which an id or a horizon has taken; null if there was none since the
+/// start.
 pub(super) fn time() -> Option<TimestampTz> {
     match shmem::last_time().load(Ordering::Relaxed) {
         0 => None,
@@ -55,8 +58,8 @@ pub(super) fn time() -> Option<TimestampTz> {
     }
 }
 
-/// Lets ordered ids continue after this one, if they have not reached it, and returns the time
-/// after which they continue.
+/// Advances the order to the end of the millisecond of this id, and returns the time after which
+/// ids continue. It never goes back.
 pub(super) fn advance_time(id: Ulid, force: bool) -> Result<TimestampTz, Error> {
     if !force && ordered::time_of(id).saturating_sub(clock()?) > ordered::DAY {
         return Err(error::ahead_of_clock(id));

@@ -1,5 +1,5 @@
--- The functions of ulid_sql beside those of the type and gen_random_uuid(): psql -X
--- -v ulid_sql=sql/ulid_sql.sql -f benches/sql/ulid_sql.sql in an empty database. All are measured in
+-- The functions of ulid_sql beside those of the type and gen_random_uuid(): psql -X -v
+-- ulid_sql=sql/ulid_sql.sql -f benches/sql/ulid_sql.sql in an empty database. All are measured in
 -- turn. The results are the medians of the rounds, in nanoseconds of a call, without the scan.
 \set ON_ERROR_STOP 1
 SET client_min_messages = warning;

@@ -120,8 +120,8 @@ pub const fn unix_us(time: u64) -> u64 {
 /// # Errors
 /// Those of [`next`].
 pub fn advance(last_time: &AtomicU64, clock: u64) -> Result<u64, Error> {
-    // All changes of one atomic have one order, and it agrees with any other way in which one
-    // thread learns of another. What else is shared is ordered with it by the fences of `horizon`.
+    // Relaxed: the modification order of one atomic is enough for an increasing sequence. The
+    // barriers of `horizon` order the entries with it.
     let mut last = last_time.load(Ordering::Relaxed);
     loop {
         let time = next(last, clock)?;
@@ -164,16 +164,25 @@ pub const fn time_of_uuid_v7(uuid: u128) -> u64 {
 /// Advances the last time so that the next id is greater than this one, and returns its new value.
 /// It never goes back.
 ///
-/// The id may be a ULID or a version 7 UUID, which has the version where a ULID has the fraction of
-/// the millisecond. So the last time advances to the end of the millisecond.
+/// A version 7 UUID has its version where a ULID has the fraction of the millisecond. So the last
+/// time advances to the end of the millisecond, for both.
 pub fn advance_to(last_time: &AtomicU64, id: Ulid) -> u64 {
     let time = time_of(id) | ((1 << FRACTION_BITS) - 1);
     last_time.fetch_max(time, Ordering::Relaxed).max(time)
 }
 
-/// Whether a time is in the millisecond of an id, or later.
+/// Whether an order with this last time has reached an id: if so, its next id is greater.
+///
+/// The id may be a ULID or a version 7 UUID. A ULID can look like one of the others by chance, so
+/// the earlier one of both times counts.
 pub fn reaches(time: u64, id: Ulid) -> bool {
-    time >> FRACTION_BITS >= time_of(id) >> FRACTION_BITS
+    let is_uuid_v7 = id.0 >> 76 & 0xf == 7 && id.0 >> 62 & 0b11 == 0b10;
+    let of_uuid = if is_uuid_v7 {
+        time_of_uuid_v7(id.0)
+    } else {
+        u64::MAX
+    };
+    time >= time_of(id).min(of_uuid)
 }
 
 /// The smallest ULID of the millisecond of a time in 65536ths of a millisecond since the Unix
@@ -182,8 +191,8 @@ pub fn lower_bound(time: u64) -> Ulid {
     Ulid(u128::from(time >> FRACTION_BITS) << 80)
 }
 
-/// The time of a ULID in 65536ths of a millisecond since the Unix epoch: its first half. Of a
-/// version 7 UUID, it is a time in the same millisecond.
+/// The time of a ULID in 65536ths of a millisecond since the Unix epoch: its first half. For a
+/// version 7 UUID, only the millisecond is exact.
 pub fn time_of(id: Ulid) -> u64 {
     (id.0 >> 64) as u64
 }
@@ -225,13 +234,22 @@ mod tests {
     }
 
     #[test]
-    fn a_time_reaches_an_id_from_the_beginning_of_its_millisecond() {
-        let time = MS << FRACTION_BITS;
-        for randomness in [0, u128::MAX >> 48] {
-            let id = Ulid::from(u128::from(MS) << 80 | randomness);
-            assert_eq!(
-                [time - 1, time, time + 0xffff].map(|time| reaches(time, id)),
-                [false, true, true]
+    fn an_order_reaches_an_id_when_its_next_one_is_greater() {
+        // The fractions are less, the same and greater as the bits of a ULID and of a UUID.
+        for fraction in [0, 0x1234, 0x7123, 0x7fff, 0xffff] {
+            let time = MS << FRACTION_BITS | fraction;
+            let ulid = |time: u64, low: u64| Ulid::from(u128::from(time) << 64 | u128::from(low));
+            let uuid = |time, randomness| Ulid::from(uuid_v7(time, randomness));
+            for low in [0, 1 << 63 | 0xf00d, u64::MAX] {
+                let id = ulid(time, low);
+                assert!(reaches(time, id) && ulid(time + 1, 0) > id, "{id}");
+                assert!(reaches(time, uuid(time, low)), "{fraction}");
+                assert!(!reaches(time - (1 << FRACTION_BITS), id), "{id}");
+            }
+            assert!(!reaches(time - 1, ulid(time, 0)), "{fraction}");
+            assert!(
+                !reaches(time - 1, uuid(time, 0)) || fraction > 0x7000,
+                "{fraction}"
             );
         }
     }

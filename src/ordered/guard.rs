@@ -1,10 +1,14 @@
 //! The trigger that refuses ids which a consumer may have passed.
 //!
-//! The horizon is at most `since` of each running transaction that has an entry. So a consumer
-//! passes no id from there on until the transaction ends, whoever generated the id. A transaction
-//! without an entry does not hold the horizon, so a consumer may have passed any id.
+//! The horizon is at most `since` of each open entry, and a consumer does not read past the
+//! horizon. So an id that is not less than `since` is ahead of every consumer until the transaction
+//! ends, whichever generator it is from. A transaction without an entry does not hold the horizon,
+//! so a consumer may have passed any id.
 //!
-//! A row that is moved to another partition fires the triggers for INSERT there, like a new row.
+//! An UPDATE that moves a row to another partition fires the triggers for INSERT there. So it is
+//! refused, like a new row with that id.
+//!
+//! BEFORE triggers fire in the order of their names. One that fires later can still replace the id.
 #![allow(unsafe_code)]
 
 use std::ffi::{CStr, c_char, c_int};
@@ -20,8 +24,7 @@ use super::{horizon, timestamp};
 use crate::error::{self, Error};
 use crate::fmgr::{Argument, Returned};
 
-/// The present call, whose function takes no arguments in SQL: PostgreSQL passes a TriggerData
-/// beside them.
+/// The present call. Its `context` is the TriggerData.
 #[derive(Clone, Copy)]
 pub(crate) struct Call(FunctionCallInfo);
 
@@ -81,7 +84,7 @@ pub(crate) fn guard(call: Call) -> Result<Row, Error> {
             0 => column(trigger, flinfo)?,
             column => column as c_int,
         };
-        // A NOT NULL constraint refuses a null. A consumer never reads one.
+        // A consumer never reads a null. A NOT NULL constraint can refuse it.
         let Some(id) = id(row, trigger, column) else {
             return Ok(Row(row));
         };
@@ -109,7 +112,7 @@ pub(crate) fn guard(call: Call) -> Result<Row, Error> {
 /// The row is one of the relation of the trigger, and the column has 16 bytes.
 unsafe fn id(row: HeapTuple, trigger: &TriggerData, column: c_int) -> Option<Ulid> {
     let mut is_null = false;
-    // SAFETY: the contract is that of this function.
+    // SAFETY: the caller passes a row of this relation, and a column of 16 bytes.
     unsafe {
         let descriptor = (*trigger.tg_relation).rd_att;
         let datum = pg_sys::SPI_getbinval(row, descriptor, column, &mut is_null);
@@ -117,15 +120,14 @@ unsafe fn id(row: HeapTuple, trigger: &TriggerData, column: c_int) -> Option<Uli
     }
 }
 
-/// The number of the column that the trigger names. It is kept for the rest of the query, in place
-/// of a pointer.
+/// The attribute number of the column that the trigger names. It is stored in `fn_extra` itself:
+/// ResultRelInfo has an FmgrInfo for each trigger of the relation.
 ///
 /// # Safety
 /// This is the function of the present call.
 #[cold]
 unsafe fn column(trigger: &TriggerData, flinfo: *mut FmgrInfo) -> Result<c_int, Error> {
-    // SAFETY: a trigger has as many arguments, which are texts that end with a zero. The relation
-    // is locked.
+    // SAFETY: tgargs has tgnargs C strings. The relation is locked.
     unsafe {
         let definition = &*trigger.tg_trigger;
         if definition.tgnargs != 1 {
@@ -140,7 +142,7 @@ unsafe fn column(trigger: &TriggerData, flinfo: *mut FmgrInfo) -> Result<c_int, 
         if column <= 0 {
             return Err(error::undefined_column(name, relation_name(trigger)));
         }
-        // A BEFORE trigger would see a null.
+        // Stored generated columns are computed after the BEFORE triggers, which see a null.
         if pg_sys::get_attgenerated((*trigger.tg_relation).rd_id, column as i16) != 0 {
             return Err(error::generated_column(name, relation_name(trigger)));
         }
@@ -161,7 +163,7 @@ unsafe fn column(trigger: &TriggerData, flinfo: *mut FmgrInfo) -> Result<c_int, 
 /// This is the function of the present call.
 unsafe fn ulid_of(flinfo: *const FmgrInfo) -> Oid {
     let cache = SysCacheIdentifier::TYPENAMENSP as c_int;
-    // SAFETY: the keys are of the types of this cache. What does not exist is not found.
+    // SAFETY: the keys are those of the syscache TYPENAMENSP.
     unsafe {
         let schema = Datum::from(pg_sys::get_func_namespace((*flinfo).fn_oid));
         let (name, none) = (Datum::from(c"ulid".as_ptr()), Datum::null());

@@ -1,14 +1,16 @@
 //! The horizon of ordered ids: when transactions end, and which of them a snapshot sees.
 //!
-//! An XactCallback runs after ProcArrayEndTransaction, on FATAL too. After a crash, the postmaster
-//! reinitializes shared memory.
+//! The XactCallbacks of XACT_EVENT_COMMIT and XACT_EVENT_ABORT run after
+//! ProcArrayEndTransaction(). When a backend exits, also by FATAL, ShutdownPostgres() aborts the
+//! transaction. It is a before_shmem_exit callback, so our callback runs before
+//! dsm_backend_shutdown() detaches the segment. After a crash, the postmaster reinitializes shared
+//! memory.
 #![allow(unsafe_code)]
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::ffi::c_void;
 use std::ptr::null_mut;
 use std::slice::from_raw_parts;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
 
 use pg_ulid::Ulid;
@@ -25,12 +27,12 @@ use super::{clock, shmem, timestamp};
 use crate::datum::TimestampTz;
 use crate::error::{self, Error};
 
-/// The last time; null as long as the current transaction has generated no ordered id.
+/// The last time; null as long as the current transaction has opened no entry.
 static LAST_TIME: AtomicPtr<AtomicU64> = AtomicPtr::new(null_mut());
 
 thread_local! {
-    /// The entry of the current transaction; none if it has generated no ordered id, or the process
-    /// has no slot.
+    /// The entry of the current transaction; none if it has opened none, or the process has no
+    /// slot.
     static RUNNING: Cell<Option<Running<'static>>> = const { Cell::new(None) };
 }
 
@@ -40,8 +42,8 @@ pub(crate) fn last_time_in_transaction() -> Option<&'static AtomicU64> {
     unsafe { LAST_TIME.load(Ordering::Relaxed).as_ref() }
 }
 
-/// The time from which the current transaction holds the horizon; none if it has generated no
-/// ordered id. It is zero if the process has no slot: then there is no horizon at all.
+/// The time from which the current transaction holds the horizon; none if it has opened no entry.
+/// It is zero if the ids are not tracked, or after a reset: then there is no horizon at all.
 pub(super) fn since_of_transaction() -> Option<u64> {
     last_time_in_transaction()?;
     Some(RUNNING.get().map_or(0, |running| running.since()))
@@ -64,7 +66,7 @@ pub(crate) fn open() -> Result<&'static AtomicU64, Error> {
     let process = unsafe { pg_sys::MyProcNumber } as usize;
     let shared = shmem::shared();
     if !REGISTERED.load(Ordering::Relaxed) {
-        // Not by pgrx, whose register_xact_callback() allocates a closure for each transaction.
+        // Not pgrx's register_xact_callback(), which allocates a closure for each transaction.
         // SAFETY: a library is never unloaded, so its callback stays valid.
         unsafe { pg_sys::RegisterXactCallback(Some(xact_callback), null_mut()) };
         REGISTERED.store(true, Ordering::Relaxed);
@@ -85,35 +87,37 @@ pub(crate) fn open() -> Result<&'static AtomicU64, Error> {
 
 /// Closes the entry of the current transaction after it has ended or has been prepared.
 ///
-/// Not guarded, and calls nothing that can fail: an ERROR in XACT_EVENT_COMMIT would be a PANIC,
-/// and one in XACT_EVENT_PREPARE would abort a transaction that has been prepared.
+/// It must not raise an ERROR, so it is not guarded, and calls nothing that can fail. After the
+/// commit record has been written, an ERROR would be a PANIC. At XACT_EVENT_PREPARE, it is too late
+/// to abort: see PrepareTransaction().
 ///
 /// # Safety
 /// PostgreSQL calls this.
 unsafe extern "C-unwind" fn xact_callback(event: XactEvent::Type, _argument: *mut c_void) {
     let end = match event {
         XactEvent::XACT_EVENT_COMMIT => Running::end,
+        // Its rows can never become visible, so no snapshot has to wait for its xid.
         XactEvent::XACT_EVENT_ABORT => |running: &Running, _| running.end(0),
         XactEvent::XACT_EVENT_PREPARE => Running::prepare,
         _ => return,
     };
     LAST_TIME.store(null_mut(), Ordering::Relaxed);
     if let Some(running) = RUNNING.take() {
-        // SAFETY: the xid of the transaction is still set.
+        // SAFETY: the callbacks run before XactTopFullTransactionId is reset.
         end(&running, unsafe {
             pg_sys::GetTopFullTransactionIdIfAny().value
         });
     }
 }
 
-/// The horizon of the active snapshot, or of the next one if there is none, in the current
-/// database. It is zero where nothing can be proven.
+/// The horizon of the active snapshot in the current database; if there is none, that of
+/// GetTransactionSnapshot(). It is zero where nothing can be proven.
 ///
-/// Asked again a moment later, it may be greater: the clock has gone on, or a transaction has ended
-/// without rows. A scan that asked for each row would then skip a row and return a later one. So it
-/// is cached in snapXactCompletionCount: CopySnapshot() zeroes that field, and only
-/// GetSnapshotDataReuse() reads it, for the static snapshots, which are no copies. A horizon is far
-/// above any completion count, so even a wrong comparison would say "not the same".
+/// One snapshot must give one answer. Asked again a moment later, it could be greater: the clock
+/// has gone on, or a transaction has aborted. A scan that asks for each row would then skip a row
+/// and return a later one. So the answer is stored in snapXactCompletionCount of the snapshot.
+/// CopySnapshot() zeroes that field. Only GetSnapshotDataReuse() reads it, in the static snapshots.
+/// Never write to these.
 ///
 /// A VOLATILE function has a snapshot of its own for each statement in it.
 pub(crate) fn horizon() -> Result<Ulid, Error> {
@@ -132,7 +136,7 @@ pub(crate) fn horizon() -> Result<Ulid, Error> {
         }
         let horizon = horizon_of(snapshot)?;
         if is_copy {
-            // Zero stands for none. The fraction of the millisecond does not matter.
+            // Not zero, which stands for none. The fraction of the millisecond is dropped above.
             *cached = horizon | 1;
         }
         Ok(ordered::lower_bound(horizon))
@@ -142,7 +146,7 @@ pub(crate) fn horizon() -> Result<Ulid, Error> {
 /// # Safety
 /// The snapshot stays as long as the call.
 unsafe fn horizon_of(snapshot: pg_sys::Snapshot) -> Result<u64, Error> {
-    // SAFETY: the contract is that of this function; a process that runs SQL has these numbers.
+    // SAFETY: the caller keeps the snapshot. These numbers are set in every process that runs SQL.
     let (snapshot, in_recovery, worker, database) = unsafe {
         let in_recovery = pg_sys::RecoveryInProgress();
         (&*snapshot, in_recovery, ParallelWorkerNumber, MyDatabaseId)
@@ -153,12 +157,12 @@ unsafe fn horizon_of(snapshot: pg_sys::Snapshot) -> Result<u64, Error> {
     if worker >= 0 {
         return Err(error::parallel_worker());
     }
-    // Snapshots of other types, and from before a promotion, have their xids elsewhere.
+    // Snapshots of other types, and those taken during recovery, do not have all xids in `xip`.
     if snapshot.snapshot_type != SnapshotType::SNAPSHOT_MVCC || snapshot.takenDuringRecovery {
         return Ok(0);
     }
     let shared = shmem::shared().ok_or_else(|| error::other_layout())?;
-    // SAFETY: the array has as many xids; a backend may ask for the next one.
+    // SAFETY: the array has xcnt xids. A backend may ask for the next one.
     let (xip, next) = unsafe {
         let xip = match snapshot.xcnt {
             0 => &[],
@@ -172,34 +176,50 @@ unsafe fn horizon_of(snapshot: pg_sys::Snapshot) -> Result<u64, Error> {
     let is_running = |xid| snapshot.is_running(xid);
     let horizon = shared.horizon(database.into(), clock()?, is_running);
     let horizon = horizon.map_err(|_| error::ordered_time())?;
-    // Asked after the slots have been read.
+    // After the slots have been read.
     if !shmem::is_tracked() {
         return Err(error::other_layout());
     }
     let first = shared.first().ok_or_else(|| error::recovery())?;
-    let has_entry = |xid| may_have_entry(xid, database);
-    Ok(if snapshot.running_before(first).all(has_entry) {
+    let is_covered = |xid| {
+        let place = shared.since_of_prepared(with_epoch(xid, next));
+        place.is_some() || is_covered(xid, database)
+    };
+    Ok(if snapshot.running_before(first).all(is_covered) {
         horizon
     } else {
         0
     })
 }
 
-/// Whether a transaction from before the order began on this server has an entry if it has
-/// generated ids for this database.
+/// Whether all ids of a transaction for this database are in an entry. The transaction began
+/// before the order on this server, and has no place. Call it after the slots have been read.
 ///
-/// It has one if a process runs it. One that was prepared before a restart or a promotion may have
-/// generated any ids for its own database. Another one that is not running any more may have been
-/// prepared, too, and has ended since the snapshot was taken.
-fn may_have_entry(xid: u32, database: u32) -> bool {
-    // SAFETY: any number will do.
+/// - If a process is running it, the process had opened its entry when the slots were read.
+/// - If it is prepared, it may be from before the restart or the promotion. It can have any ids,
+///   but only rows of its own database.
+/// - Otherwise it has ended since the snapshot was taken. It may have been prepared, too.
+fn is_covered(xid: u32, database: u32) -> bool {
+    thread_local! {
+        /// The prepared transactions, listed when one is not found. Those that have ended do no
+        /// harm, since no snapshot has them any more.
+        static PREPARED: RefCell<Vec<(u32, u32)>> = const { RefCell::new(Vec::new()) };
+    }
+    // SAFETY: BackendXidGetPid() accepts any xid.
     if unsafe { pg_sys::BackendXidGetPid(TransactionId::from_inner(xid)) } != 0 {
         return true;
     }
-    // None is prepared later that is older than the order. So one list is enough.
-    static PREPARED: OnceLock<Vec<(u32, u32)>> = OnceLock::new();
-    let mut prepared = PREPARED.get_or_init(list_prepared).iter();
-    prepared.any(|&(prepared, of)| prepared == xid && of != database)
+    let database_of = |list: &Vec<(u32, u32)>| {
+        let mut prepared = list.iter();
+        prepared.find_map(|&(prepared, of)| (prepared == xid).then_some(of))
+    };
+    let of = PREPARED.with_borrow(database_of).or_else(|| {
+        let list = list_prepared();
+        let of = database_of(&list);
+        PREPARED.set(list);
+        of
+    });
+    of.is_some_and(|of| of != database)
 }
 
 /// The xid and the database of each prepared transaction, from the function of `pg_prepared_xacts`:
@@ -207,8 +227,8 @@ fn may_have_entry(xid: u32, database: u32) -> bool {
 fn list_prepared() -> Vec<(u32, u32)> {
     let mut prepared = Vec::new();
     // SAFETY: this is how the executor calls a function that returns one row per call: its state is
-    // in `flinfo`, and its end in the expression context. The row is a transaction, gid, prepared,
-    // ownerid and dbid, none of which is null.
+    // in `flinfo`, and `isDone` of the ReturnSetInfo tells the end. The row has the columns
+    // transaction, gid, prepared, ownerid and dbid, none of which is null.
     unsafe {
         let mut flinfo = pg_sys::FmgrInfo {
             fn_mcxt: pg_sys::CurrentMemoryContext,
@@ -246,7 +266,7 @@ pub(crate) fn horizon_after(position: Option<Ulid>) -> Result<Ulid, Error> {
     let horizon = horizon()?;
     let last_time = shmem::last_time();
     let mut time = last_time.load(Ordering::Relaxed);
-    // The snapshot may have been asked before, so that the order has not advanced to the clock.
+    // If the horizon of the snapshot was cached, the order has not advanced to the clock.
     if !ordered::reaches(time, position) {
         time = ordered::advance(last_time, clock()?).map_err(|_| error::ordered_time())?;
     }
@@ -265,10 +285,11 @@ pub(crate) fn since_of_process(pid: i32) -> Option<TimestampTz> {
 }
 
 /// The time from which a prepared transaction holds the horizon of its database; null if it does
-/// not. One from before the order began on this server may have generated any ids.
+/// not. The xid is one of `pg_prepared_xacts`. A transaction that began before the order on this
+/// server may have generated any ids.
 pub(crate) fn since_of_prepared(xid: TransactionId) -> Option<TimestampTz> {
     let shared = shmem::shared()?;
-    // SAFETY: any number will do.
+    // SAFETY: BackendXidGetPid() accepts any xid.
     let (next, process) = unsafe {
         (
             pg_sys::ReadNextFullTransactionId().value,
@@ -289,15 +310,16 @@ pub(crate) fn reset() {
     if let Some(shared) = shmem::shared() {
         return shared.reset();
     }
-    // What another layout knows of running transactions would be later than their next ids.
+    // `since` of entries of another layout cannot be zeroed. It could be later than the next ids.
     shmem::stop_tracking();
     shmem::last_time().store(0, Ordering::Relaxed);
 }
 
-/// Whether a transaction, prepared or not, is running. Without its epoch, PostgreSQL takes an xid
-/// that is older than 2^31 transactions for one in the future, which is running.
+/// Whether a transaction, prepared or not, is running. TransactionIdIsInProgress() takes an xid of
+/// 32 bits. One that is more than 2^31 behind the next one compares as if it was in the future, and
+/// would be running.
 fn is_in_progress(xid: u64) -> bool {
-    // SAFETY: any number will do.
+    // SAFETY: TransactionIdIsInProgress() accepts any xid.
     unsafe {
         pg_sys::ReadNextFullTransactionId()
             .value

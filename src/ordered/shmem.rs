@@ -1,12 +1,12 @@
-//! The shared memory of ordered ids: the time of the last id, and what the horizon is found from.
+//! The shared memory of ordered ids: the time of the last id, and the entries of transactions.
 //!
-//! The time is in a few bytes that every release of the library finds. The rest is in a dynamic
+//! The time is in a header that every release of the library finds. The entries are in a dynamic
 //! shared memory segment, whose size follows from the settings of the server and from the library.
 //!
-//! pgrx's `pg_shmem_init!` is not used, since it needs `shared_preload_libraries`. What happens
-//! here happens at the first use in a process: PostgreSQL 17 has a registry of named segments for
-//! it (`dsm_registry.c`). Before that, the few bytes fit into the space that a server reserves, as
-//! those of contrib's pg_prewarm do.
+//! pgrx's `pg_shmem_init!` is not used, since it needs `shared_preload_libraries`. A process
+//! attaches the memory at its first use. From PostgreSQL 17 on, the header is in the registry of
+//! named segments (`dsm_registry.c`). Before, it takes a few bytes of the main segment's slop, as
+//! contrib's pg_prewarm does.
 #![allow(unsafe_code)]
 
 use std::ffi::CStr;
@@ -24,19 +24,18 @@ use pgrx::pg_sys::{self, MaxBackends, max_prepared_xacts};
 
 use crate::datum::POSTGRES_EPOCH_MS;
 
-/// The name of the memory in the server. It never changes: another name would begin another order.
+/// The name of the header in the server. Never change it: another name would begin another order.
 const NAME: &CStr = c"ulid_ordered_time";
 
-/// The number of the layout of the segment: another one with each change of it, [`State`], [`Slot`]
-/// or [`Place`].
+/// The layout of the segment. Change the number with each change of [`State`], [`Slot`] or
+/// [`Place`].
 const LAYOUT: u64 = 1;
 
-/// In place of that number: there is no horizon until the server starts again, since some process
-/// generates ids without entries, or with entries of another layout.
+/// In place of that number: some process generates ids without entries, or with entries of another
+/// layout. It stays until the server starts again, and there is no horizon until then.
 const UNTRACKED: u64 = u64::MAX;
 
-/// What has this name. The size, and what the fields are, never change. All zeros are the first
-/// state.
+/// The header. Never change its size or its fields. All zeros are the first state.
 #[repr(C, align(8))]
 struct Header {
     last_time: AtomicU64,
@@ -47,8 +46,8 @@ struct Header {
     _unused: [u64; 5],
 }
 
-/// The number of transactions that a process remembers. A query that asks late for the horizon has
-/// none if a process has run more transactions since its snapshot was taken.
+/// The number of transactions that are remembered for each process. A query has no horizon if a
+/// process has committed more of them since the snapshot of the query was taken.
 const TRANSACTIONS: usize = 128;
 
 pub(crate) type Shared = horizon::Shared<'static, TRANSACTIONS>;
@@ -56,8 +55,10 @@ pub(crate) type Shared = horizon::Shared<'static, TRANSACTIONS>;
 static HEADER: AtomicPtr<Header> = AtomicPtr::new(null_mut());
 static SEGMENT: AtomicPtr<State> = AtomicPtr::new(null_mut());
 
-/// The time of the last ordered id, attached at its first use in this process. The postmaster runs
-/// no SQL, so it never attaches it.
+/// The time of the last ordered id, attached at its first use in this process.
+///
+/// Never call this in the postmaster. Its children would inherit the pointers, also those that it
+/// starts after a crash, when the memory is another one.
 ///
 /// If there is no room for it, PostgreSQL's own error passes through.
 #[inline(always)]
@@ -80,12 +81,15 @@ fn header() -> &'static Header {
 /// layouts use the memory: there is no horizon then, until the server starts again.
 pub(crate) fn shared() -> Option<Shared> {
     let header = header();
-    let layout = header
-        .layout
-        .compare_exchange(0, LAYOUT, Ordering::Relaxed, Ordering::Relaxed);
-    let segment = match layout {
-        Ok(_) | Err(LAYOUT) => attached_segment(&header.segment),
-        Err(_) => null_mut(),
+    let layout = &header.layout;
+    // A load first: most calls find the layout, and a failing compare_exchange would take the cache
+    // line, which is that of the last time.
+    if layout.load(Ordering::Relaxed) == 0 {
+        let _ = layout.compare_exchange(0, LAYOUT, Ordering::Relaxed, Ordering::Relaxed);
+    }
+    let segment = match layout.load(Ordering::Relaxed) {
+        LAYOUT => attached_segment(&header.segment),
+        _ => null_mut(),
     };
     if segment.is_null() {
         return None;
@@ -111,7 +115,7 @@ pub(crate) fn shared() -> Option<Shared> {
     Some(shared)
 }
 
-/// Lets the order begin once the server is no standby: after the promotion, or after a restart.
+/// Lets the order begin at the first use outside recovery: after a promotion, or after a restart.
 #[cold]
 fn begin(shared: Shared) {
     // SAFETY: a backend may call these.
@@ -136,16 +140,20 @@ fn begin(shared: Shared) {
     }
 }
 
-/// The time of an earlier order of this cluster, as far as PostgreSQL knows one. Its last ids may
-/// be a second later, as a checkpoint has whole seconds, and commits are not written in the order
-/// of their times.
+/// A time that the last ids of an earlier order of this cluster exceed by less than a second, as
+/// far as PostgreSQL knows one.
 ///
 /// - After a promotion: the time of the last commit that was replayed. An id is older than the
-///   commit of its transaction.
-/// - After a restart: the time of the last checkpoint, which was taken at the shutdown.
+///   commit of its transaction. Commits are not written in the order of their times.
+/// - After a restart: the time of the last checkpoint, in whole seconds. It is that of the shutdown
+///   if none has followed.
 ///
-/// An order that was ahead of its clock is not covered. Nor is a crash: its checkpoint has the time
-/// of the recovery.
+/// These are not covered:
+///
+/// - an order that was ahead of its clock
+/// - a crash, since its checkpoint has the time of the recovery
+/// - a clock that is set back while the server is stopped, if a checkpoint follows the start before
+///   the first use
 fn time_of_earlier_order() -> u64 {
     // SAFETY: a backend may call these. The file is palloc'd.
     let (commit, checkpoint) = unsafe {
@@ -154,7 +162,8 @@ fn time_of_earlier_order() -> u64 {
             let file = pg_sys::get_controlfile(pg_sys::DataDir, &mut is_intact);
             is_intact.then(|| (*file).checkPointCopy.time)
         };
-        // It may be read while it is written.
+        // It can be read while it is written: get_controlfile() does not take ControlFileLock.
+        // The checksum tells.
         let checkpoint = (0..10).find_map(|_| read_control_file());
         (pg_sys::GetLatestXTime(), checkpoint.unwrap_or(0))
     };
@@ -163,15 +172,15 @@ fn time_of_earlier_order() -> u64 {
     ordered::clock(Duration::from_millis(ms as u64)).unwrap_or(0)
 }
 
-/// This process generates ids without entries, so there is no horizon until the server starts
-/// again.
+/// Stores that this process generates ids without entries. Call it before the next id.
 pub(crate) fn stop_tracking() {
     header().layout.store(UNTRACKED, Ordering::Relaxed);
-    // Whoever looks for the horizon after the next id sees this.
+    // A full barrier, which pairs with that of `Shared::horizon`: a reader whose time is later than
+    // the next id sees the store.
     fence(Ordering::SeqCst);
 }
 
-/// Whether every process that generates ids has opened an entry. Asked after the slots have been
+/// Whether every process that generates ids has opened an entry. Call it after the slots have been
 /// read.
 pub(crate) fn is_tracked() -> bool {
     header().layout.load(Ordering::Acquire) == LAYOUT
@@ -200,8 +209,8 @@ fn attached_segment(handle: &AtomicU64) -> *mut State {
     let size = size_of::<State>()
         + backends * (size_of::<AtomicU64>() + size_of::<Slot<TRANSACTIONS>>())
         + places * (size_of::<AtomicU64>() + size_of::<Place>());
-    // SAFETY: the segment has this size, and nobody else has it before its handle is known. Pinned,
-    // it stays until the server stops, and mapped until this process ends.
+    // SAFETY: the segment has this size. No other process has it before the handle is published. It
+    // is pinned, so it stays until the server stops, and mapped until this process ends.
     unsafe {
         let mut mapped = null_mut();
         if handle.load(Ordering::Relaxed) == 0 {
@@ -244,7 +253,8 @@ fn attach(name: &CStr) -> *mut Header {
     /// `AddinShmemInitLock` in `storage/lwlocknames.h` of these versions.
     const ADDIN_SHMEM_INIT_LOCK: usize = 21;
     let mut found = false;
-    // SAFETY: a backend has this lock and what it protects. An ERROR releases it as every LWLock.
+    // SAFETY: the array has this lock in these versions. At an ERROR, LWLockReleaseAll() releases
+    // it.
     unsafe {
         let lock = &raw mut (*MainLWLockArray.add(ADDIN_SHMEM_INIT_LOCK)).lock;
         pg_sys::LWLockAcquire(lock, LWLockMode::LW_EXCLUSIVE);

@@ -482,13 +482,23 @@ $old->query("BEGIN; INSERT INTO event (kind) VALUES ('killed')");
 kill(KILL => $pid);
 await('the end of the session', sub { !kill(0 => $pid) });
 await('the recovery',           sub { run_log([ 'psql', '-Xqc', 'SELECT' ]) });
+# It has an xid from before the first ordered id, and is prepared after the session has listed the
+# prepared transactions.
+my ($later, $lists) = map { $node->background_psql($_) } qw(b postgres);
+$later->query('BEGIN; CREATE TABLE later (n int)');
 is($ask->($node), $zero, 'after a restart, prepared transactions may have made any ids');
+is($lists->query('SELECT ulid_ordered_horizon()'), $zero, 'in every session');
+$later->query("PREPARE TRANSACTION 'later'");
 $prepare->('new');
 $sql->("COMMIT PREPARED 'left'");
 is($ask->($node), $zero,                                                    'each of them');
 is($sql->($why),  'before a restart or a reset: commit or roll back|taken', 'the page says so');
 $sql->("ROLLBACK PREPARED 'taken'");
 isnt($ask->($node), $zero, 'until they have ended');
+isnt($lists->query('SELECT ulid_ordered_horizon()'),
+    $zero, 'one of another database that is prepared later does not matter');
+$node->safe_psql('b', "ROLLBACK PREPARED 'later'");
+$_->quit for $later, $lists;
 is($in_b->($node), $zero, 'each of them in its database');
 
 $node->wait_for_catchup($standby);

@@ -1,11 +1,12 @@
-//! The horizon of ordered ids: the id below which no new row can appear to a snapshot of
-//! PostgreSQL, nor to a later one.
+//! The horizon of ordered ids: the id below which no row can become visible any more, neither to a
+//! snapshot of PostgreSQL nor to a later one. (It has nothing to do with the xmin horizon.)
 //!
-//! A row appears when its transaction commits, and transactions do not commit in the order of their
-//! ids. So a transaction writes an [`Entry`] to shared memory before its first id: `since`, a time
-//! that all its ids are greater than. XactCallback closes the entry with the xid, after the
-//! transaction has left the ProcArray. A reader takes a time from the order, and then the minimum
-//! of this time and of `since` of each transaction that is running according to its snapshot.
+//! A row becomes visible when its transaction commits, and transactions do not commit in the order
+//! of their ids. So a transaction writes an [`Entry`] to shared memory before its first id. The
+//! entry has `since`, an exclusive lower bound of its ids. XactCallback closes the entry with the
+//! xid, after the transaction has left the ProcArray. At PREPARE TRANSACTION, it moves the entry to
+//! a [`Place`]. A reader takes a time from the order. The horizon is the minimum of this time and
+//! of `since` of each transaction that is running according to its snapshot.
 //!
 //! Three transactions and a reader, with times in milliseconds:
 //!
@@ -22,10 +23,12 @@
 //! | 18 | | | opens its entry: since 18 | |
 //! | 19 | | | id 19 | reads the entries |
 //!
-//! Xid 7 is in `xip`: the reader does not see the row of id 11, although it is committed by now. So
-//! the entry counts, and the horizon is 10. Xid 8 is not running according to the snapshot. The
-//! reader sees its row, but leaves id 13 to the next poll. The entry of xid 9 is open, but took a
-//! later time than the reader. It makes no difference whether the reader sees it.
+//! - Xid 7 is in `xip`. The reader does not see the row of id 11, although it is committed by now.
+//!   So the entry counts, and the horizon is 10.
+//! - Xid 8 is not running according to the snapshot. The reader sees its row, but leaves id 13 to
+//!   the next poll.
+//! - Xid 9 opened its entry at a later time than that of the reader. It makes no difference whether
+//!   the reader sees the entry.
 //!
 //! What this relies on in PostgreSQL:
 //! - `xact.c`: `CommitTransaction` and `AbortTransaction` call `ProcArrayEndTransaction` before the
@@ -33,9 +36,9 @@
 //!   of `XACT_EVENT_PREPARE` when the dummy PGPROC of the prepared transaction is in the ProcArray,
 //!   and before `PostPrepare_Twophase` lets anybody end it. A process that exits calls
 //!   `AbortOutOfAnyTransaction`.
-//! - `procarray.c`: `GetSnapshotData` takes each xid of the ProcArray from `xmin` on into `xip`,
-//!   also those of prepared transactions, except for subtransactions. It holds the lock that
-//!   `ProcArrayEndTransaction` takes.
+//! - `procarray.c`: `GetSnapshotData` copies the top-level xids below `xmax` into `xip`, also those
+//!   of prepared transactions. It leaves out the own xid, and those of lazy VACUUM and of logical
+//!   decoding, which insert no rows. It holds the lock that `ProcArrayEndTransaction` takes.
 //! - `snapmgr.c`: `XidInMVCCSnapshot` compares with `xmin` and `xmax`, and then searches `xip`.
 //!
 //! This module is public for the extension alone, and exempt from semantic versioning.
@@ -47,7 +50,8 @@ use crate::sync::{AtomicU64, Ordering, fence};
 /// Stands for the xid of a transaction that has not ended. Zero stands for none.
 const OPEN: u64 = u64::MAX;
 
-/// Marks the xid of the transaction that last had a place, once the place is reserved for the next.
+/// A flag of [`Shared::prepared`]: the place is reserved. The other bits are the xid of the
+/// transaction that had the place before.
 const RESERVED: u64 = 1 << 63;
 
 /// A transaction that has generated ordered ids. All zeros are an empty entry.
@@ -57,15 +61,17 @@ pub struct Entry {
     /// All its ids are greater.
     since: AtomicU64,
     database: AtomicU64,
-    /// The xid once the transaction has ended; zero if it has no rows, or was prepared.
+    /// `OPEN` while the transaction is running. Then its full xid, if it has committed with one.
+    /// Zero if it has aborted, had no xid, or was prepared.
     transaction: AtomicU64,
 }
 
-/// The last `N` transactions of a process that have rows. All zeros are an empty slot.
+/// The last `N` transactions of a process that have committed with an xid. All zeros are an empty
+/// slot.
 ///
-/// A process runs one transaction after the other. So their xids increase, and a snapshot that sees
-/// one of them as ended sees all earlier ones as ended. This also holds if another process takes
-/// the slot. Prepared transactions may end in any order, and leave the slot.
+/// Their xids increase, because a process runs one transaction after the other. So a snapshot that
+/// sees one of them as ended sees all earlier ones as ended. This also holds if another process
+/// takes the slot. Prepared transactions may end in any order, so they leave the slot.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Slot<const N: usize> {
@@ -98,20 +104,21 @@ impl<const N: usize> Slot<N> {
     }
 
     /// Writes the entry of the transaction that begins to generate ids. `clock` need not be later
-    /// than `last_time`.
+    /// than `last_time`. The order of the stores is that in which [`Self::horizon`] relies on them.
+    /// The caller then stores `last_ended`, and issues a full barrier before the first id.
     fn open(&self, database: u64, last_time: &AtomicU64, clock: u64) -> &Entry {
         let count = self.count.load(Ordering::Relaxed);
         let last = count.wrapping_sub(1);
-        // An entry without rows is not worth remembering.
+        // An entry without an xid hides nothing from any snapshot, so it is used again.
         let is_free = count != 0 && self.entry(last).transaction.load(Ordering::Relaxed) == 0;
         let number = if is_free { last } else { count };
         let entry = self.entry(number);
-        // In this order: a reader that finds a field overwritten finds the xid in `forgotten`.
+        // First `forgotten`: a reader that finds another field overwritten finds the old xid there.
         remember(&self.forgotten, entry.transaction.load(Ordering::Relaxed));
         entry.transaction.store(0, Ordering::Release);
         entry.database.store(database, Ordering::Release);
-        // The order advances to the clock, so that `since` is not as old as the last id. At the end
-        // of time there is no next id.
+        // The order advances to the clock, so that `since` is not as old as the last id. On
+        // overflow there is no next id, so nothing is to be held.
         let since = ordered::advance(last_time, clock).unwrap_or(u64::MAX);
         entry.since.store(since, Ordering::Release);
         entry.transaction.store(OPEN, Ordering::Release);
@@ -122,8 +129,8 @@ impl<const N: usize> Slot<N> {
     /// The minimum of `since` of the running transactions of a database; zero if it is not known.
     fn horizon(&self, database: u64, is_running: &impl Fn(u64) -> bool) -> u64 {
         let least = self.least(database, is_running);
-        // Read `forgotten` last: an entry that was overwritten meanwhile has left its xid there. It
-        // may be of any database.
+        // `forgotten` is read last: an entry that was overwritten meanwhile has left its xid there.
+        // Its database is not known any more.
         if is_running(self.forgotten.load(Ordering::Acquire)) {
             0
         } else {
@@ -155,8 +162,8 @@ impl<const N: usize> Slot<N> {
 /// The place of a prepared transaction, whose xid is in [`Shared::prepared`]. All zeros are an
 /// empty place.
 ///
-/// A place is reserved only if the transaction that has it has ended. So a snapshot that sees this
-/// one as ended sees all earlier ones of the place as ended.
+/// A place is reserved only after the transaction that has it has ended. So a snapshot that sees
+/// the present transaction as ended sees all earlier ones of the place as ended.
 #[derive(Debug, Default)]
 #[repr(C)]
 pub struct Place {
@@ -169,15 +176,15 @@ pub struct Place {
 impl Place {
     /// Copies the entry of a transaction that has been prepared, and is still open.
     fn fill(&self, prepared: &AtomicU64, transaction: u64, entry: &Entry) {
-        // In this order, as in an entry.
+        // `forgotten` first, and the xid last, as in an entry.
         let last = prepared.load(Ordering::Relaxed) & !RESERVED;
         remember(&self.forgotten, last);
         self.database
             .store(entry.database.load(Ordering::Relaxed), Ordering::Release);
         self.since
             .store(entry.since.load(Ordering::Acquire), Ordering::Release);
-        // Pairs with the second fence of `start_again`: either that zeroes this `since` afterwards,
-        // or the load sees that it has zeroed the one of the entry.
+        // A full barrier, which pairs with the second one of `start_again`: either that zeroes this
+        // `since` afterwards, or the load sees that it has zeroed the one of the entry.
         fence(Ordering::SeqCst);
         if entry.since.load(Ordering::Acquire) == 0 {
             self.since.store(0, Ordering::Release);
@@ -233,15 +240,15 @@ pub struct Shared<'memory, const N: usize> {
     pub last_time: &'memory AtomicU64,
     /// The state of the order.
     pub state: &'memory State,
-    /// For each process, `OPEN`, or the xid of its last transaction that has rows; close
-    /// together, as most processes are idle.
+    /// For each process, `OPEN`, or the full xid of its last transaction that committed with one. A
+    /// dense array, as ProcGlobal->xids, because most processes are idle.
     pub last_ended: &'memory [AtomicU64],
     /// The slots of the processes.
     pub processes: &'memory [Slot<N>],
-    /// For each place, the xid of its transaction.
+    /// For each place, the full xid of its transaction, and the flag `RESERVED`.
     pub prepared: &'memory [AtomicU64],
-    /// As many as transactions can be prepared, and one more for each process; or none, if none can
-    /// be prepared.
+    /// max_prepared_transactions, and one more for each process. None if transactions cannot be
+    /// prepared.
     pub places: &'memory [Place],
 }
 
@@ -272,8 +279,8 @@ impl Running<'_> {
         self.entry.since.load(Ordering::Relaxed)
     }
 
-    /// Closes the entry. The transaction has left the ProcArray, and has this xid: zero if it has
-    /// no rows.
+    /// Closes the entry of a transaction that has left the ProcArray. The xid is zero if it had
+    /// none, or has aborted: its rows can never become visible.
     pub fn end(&self, transaction: u64) {
         self.entry.transaction.store(transaction, Ordering::Release);
         let last = if transaction == 0 {
@@ -285,25 +292,26 @@ impl Running<'_> {
         self.last_ended.store(last, Ordering::Release);
     }
 
-    /// Moves the entry to the reserved place. The transaction has been prepared, with this xid: it
-    /// is in the ProcArray, and nobody can end it yet.
+    /// Moves the entry to the reserved place. The transaction has been prepared, with this xid. Its
+    /// dummy PGPROC is in the ProcArray, and nobody can end it yet.
     pub fn prepare(&self, transaction: u64) {
         let index = self.reserved.swap(0, Ordering::Relaxed).wrapping_sub(1) as usize;
         // `open` has reserved one, since transactions can be prepared.
         if let (Some(prepared), Some(place)) = (self.prepared.get(index), self.places.get(index)) {
             place.fill(prepared, transaction, self.entry);
         }
-        // Readers look at places last. So they find the transaction here or there.
+        // After the place is filled: readers look at slots first, so they find the transaction in
+        // the slot, in the place, or in both.
         self.end(0);
     }
 }
 
 impl<'memory, const N: usize> Shared<'memory, N> {
-    /// Lets the order begin on this server, unless it has begun: after this time, and with this
-    /// next xid.
+    /// Lets the order begin on this server after this time, and stores the next xid in `first`.
+    /// Does nothing if it has begun.
     pub fn begin(self, after: u64, next: u64) {
         self.last_time.fetch_max(after, Ordering::Relaxed);
-        // Release: a process that sees `first` draws later times.
+        // Release: a process that sees `first` sees this last time, too.
         let first = &self.state.first;
         let _ = first.compare_exchange(0, next, Ordering::Release, Ordering::Relaxed);
     }
@@ -315,10 +323,10 @@ impl<'memory, const N: usize> Shared<'memory, N> {
 
     /// Opens an entry for a transaction, before its first id. None if the process has no slot.
     ///
-    /// It reserves the place for the case that the transaction is prepared. Later, an error would
-    /// come too late; and before `XACT_EVENT_PREPARE`, the callback of another extension may still
-    /// generate the first id. `is_in_progress` is asked whether the transaction of a place is
-    /// running.
+    /// It reserves a place in case the transaction is prepared. `XACT_EVENT_PRE_PREPARE` would be
+    /// too early, because the callback of another extension may still generate the first id.
+    /// `XACT_EVENT_PREPARE` would be too late, because no ERROR is allowed there. `is_in_progress`
+    /// tells whether the transaction of a place is running.
     pub fn open(
         self,
         process: usize,
@@ -337,9 +345,9 @@ impl<'memory, const N: usize> Shared<'memory, N> {
         let before = last_ended.load(Ordering::Relaxed);
         let entry = slot.open(database, self.last_time, clock);
         last_ended.store(OPEN, Ordering::Release);
-        // Pairs with the fence of `horizon`: a reader whose time is later than an id of ours sees
-        // the entry. Pairs with the first fence of `start_again`, too: either that zeroes `since`
-        // afterwards, or the load sees the reset.
+        // A full barrier. It pairs with that of `horizon`: a reader whose time is later than an id
+        // of ours sees the entry. It also pairs with the first one of `start_again`: either that
+        // zeroes `since` afterwards, or the load sees the reset.
         fence(Ordering::SeqCst);
         if self.last_time.load(Ordering::Relaxed) < entry.since.load(Ordering::Relaxed) {
             entry.since.store(0, Ordering::Release);
@@ -356,11 +364,12 @@ impl<'memory, const N: usize> Shared<'memory, N> {
         })
     }
 
-    /// Reserves a place whose transaction has ended. There is one: each process reserves at most
-    /// one.
+    /// Reserves a place whose transaction has ended.
     ///
-    /// A reservation hides nothing: an older snapshot may not see that the transaction has ended. A
-    /// place that became free is not the next to be reserved, so what it forgets is old.
+    /// There is one, so the loop ends: there are more places than prepared transactions, by one for
+    /// each process, and a process reserves at most one. The reservation keeps the old xid, because
+    /// older snapshots may still see that transaction as running. The search goes round, so that
+    /// the place that became free last is reserved last.
     fn reserve(self, is_in_progress: impl Fn(u64) -> bool) -> usize {
         loop {
             let next = self.state.next_place.fetch_add(1, Ordering::Relaxed);
@@ -389,11 +398,11 @@ impl<'memory, const N: usize> Shared<'memory, N> {
         clock: u64,
         is_running: impl Fn(u64) -> bool,
     ) -> Result<u64, Error> {
-        // An id that is not greater was preceded by its entry, which is seen after the fence.
+        // If an id is at most `drawn`, its process had opened the entry before. The two barriers
+        // make the loads below see that entry.
         let drawn = self.draw(clock)?;
         fence(Ordering::SeqCst);
-        // Running transactions generate ids that are less than `since` until the reset has zeroed
-        // it.
+        // During a reset, the ids of an open entry can be less than its `since`.
         if self.state.resetting.load(Ordering::Acquire) != 0 {
             return Ok(0);
         }
@@ -405,8 +414,7 @@ impl<'memory, const N: usize> Shared<'memory, N> {
                 horizon = horizon.min(slot.horizon(database, &is_running));
             }
         }
-        // Last: a transaction that is prepared meanwhile fills its place before it closes its
-        // entry.
+        // Places after slots: `prepare` fills the place before it closes the entry.
         for (prepared, place) in self.prepared.iter().zip(self.places) {
             if is_running(prepared.load(Ordering::Acquire) & !RESERVED) {
                 horizon = horizon.min(place.horizon(database, &is_running));
@@ -415,9 +423,11 @@ impl<'memory, const N: usize> Shared<'memory, N> {
         Ok(horizon)
     }
 
-    /// Advances the last time to the clock. If it is ahead of the clock, the horizon would stand
-    /// still, because it is a whole millisecond. Then it takes the next millisecond, for half of
-    /// the time that passes, so that the clock catches up.
+    /// Advances the last time to the clock.
+    ///
+    /// If the last time is ahead of the clock, each call would round it down to the same
+    /// millisecond, and the horizon would stand still. So the last time then advances by one
+    /// millisecond for two of the clock, which catches up.
     fn draw(self, clock: u64) -> Result<u64, Error> {
         let next_ms = (self.last_time.load(Ordering::Relaxed) >> FRACTION_BITS) + 1;
         let now_ms = clock >> FRACTION_BITS;
@@ -437,7 +447,8 @@ impl<'memory, const N: usize> Shared<'memory, N> {
     }
 
     /// Lets the order continue from the clock. Running transactions may then generate ids that are
-    /// less than `since`. So the horizon of their database is zero until they end.
+    /// less than `since`. So the horizon of their database is zero until they end. `since` of
+    /// closed entries becomes zero, too, so the horizon of older snapshots is zero.
     pub fn reset(self) {
         self.state.resetting.fetch_add(1, Ordering::Relaxed);
         self.start_again();
@@ -475,8 +486,9 @@ impl<'memory, const N: usize> Shared<'memory, N> {
     }
 }
 
-/// A snapshot that was not taken during recovery. So `xip` has each top-level transaction that it
-/// sees as running; entries have no others.
+/// A snapshot that was not taken during recovery. So `xip` has the top-level xids that were in
+/// progress below `xmax`, except the own one. The own entry is still `OPEN`. Entries have no xids
+/// of subtransactions.
 #[derive(Clone, Copy, Debug)]
 pub struct Snapshot<'server> {
     xmin: u64,
@@ -512,7 +524,7 @@ impl<'server> Snapshot<'server> {
     }
 }
 
-/// The full xid of a transaction from before this one.
+/// The full xid of a transaction that is not later than `next`, and at most 2^32 - 1 before it.
 pub fn with_epoch(xid: u32, next: u64) -> u64 {
     next.wrapping_sub((next as u32).wrapping_sub(xid).into())
 }
