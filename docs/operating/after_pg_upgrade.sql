@@ -1,5 +1,7 @@
--- After pg_upgrade, in each database with the extension, as a superuser: psql -X -d DATABASE -f
--- after_pg_upgrade.sql
+-- After pg_upgrade, in each database with the extension, as a superuser:
+--
+--   psql -X -d DATABASE -f after_pg_upgrade.sql
+
 DROP SCHEMA "!" CASCADE;
 
 -- What the server offers beyond the older one, for ulid and, if it is there, ulid_gist. The next

@@ -1,6 +1,8 @@
--- Before pg_upgrade, in each database with the extension, as a superuser: psql -X -d DATABASE -f
--- before_pg_upgrade.sql It lists what has to be dropped, and created again after pg_upgrade and
--- after_pg_upgrade.sql.
+-- Before pg_upgrade, in each database with the extension, as a superuser:
+--
+--   psql -X -d DATABASE -f before_pg_upgrade.sql
+--
+-- It lists what has to be dropped, and created again after pg_upgrade and after_pg_upgrade.sql.
 SELECT format('SET search_path = %s', extnamespace::regnamespace) FROM pg_extension
 WHERE extname = 'ulid' \gexec
 
