@@ -430,8 +430,8 @@ pub(crate) fn recovery() -> Error {
         [],
     )
     .hint(
-        c"Ask the primary server; what it answers holds here once what it had written until then \
-            is replayed.",
+        c"Ask the primary server; its answer holds here once all WAL that it had generated until \
+            then is replayed.",
     )
 }
 

@@ -58,8 +58,8 @@ is( $read->(
     ),
     't|t|t|t|t',
     'each generator makes larger ids there');
-my $helps = 'HINT:  Ask the primary server; what it answers holds here once what it had written '
-  . 'until then is replayed.';
+my $helps = 'HINT:  Ask the primary server; its answer holds here once all WAL that it had '
+  . 'generated until then is replayed.';
 like(
     ($standby->psql('postgres', "\\set VERBOSITY verbose\nSELECT ulid_ordered_horizon()"))[2],
     qr/ERROR:  55000: cannot determine the horizon of ordered ids during recovery\n\Q$helps\E\n/,
