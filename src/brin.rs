@@ -1,8 +1,9 @@
 //! Which columns the minmax operator classes of BRIN accept.
 //!
-//! PostgreSQL's functions look for operators of the column's type. Its own classes store the type
-//! that they are for, whatever the column's type is; CREATE OPERATOR CLASS cannot say that. So for
-//! a domain or a uuid there would be no operators, and no row could be inserted.
+//! PostgreSQL's minmax functions look up operators by the `atttypid` in the tuple descriptor of the
+//! index. The built-in classes set `opckeytype`, so it is the type of the class. CREATE OPERATOR
+//! CLASS drops a STORAGE that is equal to the type of the class. So for a uuid or a domain, it
+//! would be the type of the column. The lookup would fail, and no row could be inserted.
 #![allow(unsafe_code)]
 
 use std::ffi::{CStr, c_int};
@@ -12,12 +13,14 @@ use pgrx::pg_sys::{self, Datum, FunctionCallInfo, Oid};
 use crate::datum::Internal;
 use crate::error::{self, Error};
 
-/// What `ulid_minmax_ops` stores for a column of this type, which is an Oid.
+/// The OpcInfo support procedure of `ulid_minmax_ops`. The argument is the Oid of the column's
+/// type.
 pub(crate) fn minmax_opcinfo(typid: Internal) -> Result<Internal, Error> {
     opcinfo(typid, c"ulid_minmax_ops", pg_sys::brin_minmax_opcinfo)
 }
 
-/// What `ulid_minmax_multi_ops` stores for a column of this type, which is an Oid.
+/// The OpcInfo support procedure of `ulid_minmax_multi_ops`. The argument is the Oid of the
+/// column's type.
 pub(crate) fn minmax_multi_opcinfo(typid: Internal) -> Result<Internal, Error> {
     opcinfo(
         typid,
@@ -26,8 +29,11 @@ pub(crate) fn minmax_multi_opcinfo(typid: Internal) -> Result<Internal, Error> {
     )
 }
 
-/// The result of PostgreSQL's function, or an error if the type is not ulid. Each INSERT asks for
-/// this, so everything that is looked up here is cached.
+/// Calls PostgreSQL's OpcInfo procedure. It is an error unless the type has a btree operator class
+/// of its own and is not uuid.
+///
+/// brininsert() calls this through brin_build_desc() in each statement, so look things up only in
+/// the type cache here.
 fn opcinfo(
     argument: Internal,
     class: &CStr,

@@ -8,8 +8,8 @@ use pgrx::pg_sys::{self, Datum, Oid, TransactionId};
 
 use crate::fmgr::{Argument, Returned, unguarded};
 
-/// Puts a value into the current memory context. The value is computed after its memory is
-/// allocated, so that its pieces need not be kept in registers during the allocation.
+/// Puts a value into CurrentMemoryContext. It calls palloc() first and builds the value then, so
+/// that no part of the value must be saved across the call.
 ///
 /// # Safety
 /// What [`unguarded`] asks for.
@@ -24,15 +24,14 @@ unsafe fn allocate<T: Copy>(value: impl FnOnce() -> T + Copy) -> Datum {
     }
 }
 
-/// Puts some bytes into the current memory context, as a text or a bytea.
+/// Builds a varlena with a 4-byte header in CurrentMemoryContext: a text or a bytea.
 ///
 /// # Safety
 /// What [`unguarded`] asks for.
 #[inline]
 unsafe fn varlena(bytes: &[u8]) -> Datum {
     let size = pg_sys::VARHDRSZ + bytes.len();
-    // SAFETY: the memory is aligned for the header, and large enough for it and the bytes behind
-    // it. palloc does not return where it has none.
+    // SAFETY: palloc gives memory of this size, aligned for the header, or does not return.
     unsafe {
         let varlena = unguarded::palloc(size);
         pgrx::varlena::set_varsize_4b(varlena.cast(), size as i32);
@@ -60,7 +59,8 @@ impl Returned for Ulid {
     }
 }
 
-/// The bytes of a ulid, which sort as it does: an argument that can be returned without a copy.
+/// The bytes of a ulid, which sort as it does. The transition functions of min() and max() return
+/// such an argument as the pointer that they were passed.
 impl Argument for &[u8; 16] {
     const SQL: &'static str = "ulid";
 
@@ -127,7 +127,7 @@ impl Returned for Cstring {
     }
 }
 
-/// A text as the input function takes it: a copy that ends with a zero.
+/// A text as the input function takes it: the copy that text_to_cstring() makes.
 #[derive(Clone, Copy)]
 pub(crate) struct TextString<'call>(pub &'call CStr);
 
@@ -148,12 +148,11 @@ impl Argument for TextArg<'_> {
     const SQL: &'static str = "text";
 
     unsafe fn from_datum(datum: Datum) -> Self {
-        // SAFETY: text is a varlena as bytea is.
+        // SAFETY: a text has the same varlena layout as a bytea.
         Self(unsafe { ByteaArg::from_datum(datum) }.0)
     }
 }
 
-/// The bytes of a bytea.
 #[derive(Clone, Copy)]
 pub(crate) struct ByteaArg<'call>(pub &'call [u8]);
 
@@ -211,27 +210,28 @@ impl Returned for ShortText {
 /// 2000-01-01, PostgreSQL's epoch, in milliseconds since 1970-01-01.
 pub(crate) const POSTGRES_EPOCH_MS: i64 = 946_684_800_000;
 
-/// Microseconds since 2000-01-01 UTC; the minimum and the maximum are the infinities.
+/// `timestamp with time zone`: microseconds since 2000-01-01 UTC. The minimum and the maximum are
+/// the infinities.
 #[derive(Clone, Copy)]
 pub(crate) struct TimestampTz(pub i64);
 
-/// Microseconds since 2000-01-01 in any time zone, with the same infinities.
+/// `timestamp without time zone`: microseconds since 2000-01-01, with the same infinities.
 #[derive(Clone, Copy)]
 pub(crate) struct Timestamp(i64);
 
 impl Timestamp {
-    /// The time that it is in the session's time zone, by PostgreSQL's cast.
+    /// PostgreSQL's cast from timestamp to timestamptz, by the setting TimeZone.
     pub(crate) fn in_session_time_zone(self) -> TimestampTz {
         TimestampTz(cast(pg_sys::timestamp_timestamptz, self.0))
     }
 
-    /// The timestamp that it is in the session's time zone, by PostgreSQL's cast.
+    /// PostgreSQL's cast from timestamptz to timestamp, by the setting TimeZone.
     pub(crate) fn from_session_time_zone(timestamp: TimestampTz) -> Self {
         Self(cast(pg_sys::timestamptz_timestamp, timestamp.0))
     }
 }
 
-/// The result of a cast between both types, which is never null.
+/// The result of a cast between timestamp and timestamptz, which is never null.
 fn cast(function: unsafe fn(pg_sys::FunctionCallInfo) -> Datum, timestamp: i64) -> i64 {
     // SAFETY: both casts take a value of 8 bytes.
     let result =
@@ -239,7 +239,7 @@ fn cast(function: unsafe fn(pg_sys::FunctionCallInfo) -> Datum, timestamp: i64) 
     result.unwrap_or(Datum::null()).value() as i64
 }
 
-/// What only PostgreSQL passes, such as a node of the planner, or nothing: `internal`.
+/// The pseudo-type `internal`: a pointer that only backend code passes. It may be NULL.
 #[derive(Clone, Copy)]
 pub(crate) struct Internal(pub *mut c_void);
 

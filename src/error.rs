@@ -1,5 +1,5 @@
-//! The errors that the functions raise. Each has a function here, with its SQLSTATE, message,
-//! detail and hint; the callers of that function raise it.
+//! The errors that the functions raise. Each has one constructor here, with its SQLSTATE, message,
+//! detail and hint. A constructor does not raise the error.
 //!
 //! There is no blanket `From`: each caller maps the library's error.
 //!
@@ -20,12 +20,12 @@ use pgrx::pg_sys::{self, FunctionCallInfo, pg_enc};
 use crate::datum::TimestampTz;
 use crate::fmgr::unguarded;
 
-/// An error. It is a pointer, so that a `Result` is no larger for it.
+/// An error. It has the size of a pointer, to keep a `Result` small.
 #[derive(Clone, Copy)]
 pub(crate) struct Error(&'static Report);
 
-/// What PostgreSQL is told of an error, and the place in the code that raises it. It is in the
-/// memory context of the call, and so is what it quotes.
+/// What ereport() gets, and the place in the code that raises the error. This and the strings that
+/// it quotes are in the CurrentMemoryContext of the call.
 #[derive(Clone, Copy)]
 struct Report {
     sqlstate: PgSqlErrorCode,
@@ -43,14 +43,14 @@ struct Text {
 }
 
 impl Text {
-    /// No format has more directives.
+    /// The maximum number of `%s` in a format.
     const MOST: usize = 3;
 
     fn new<const N: usize>(format: &'static CStr, given: [&[u8]; N]) -> Self {
         const { assert!(N <= Self::MOST) };
         let mut values = [c"".as_ptr(); Self::MOST];
         for (value, bytes) in values.iter_mut().zip(given) {
-            // SAFETY: the bytes are as many. The copy ends with a zero.
+            // SAFETY: `len` bytes are readable. pnstrdup() appends a zero.
             *value = unsafe { pg_sys::pnstrdup(bytes.as_ptr().cast(), bytes.len()) };
         }
         Self { format, values }
@@ -60,8 +60,8 @@ impl Text {
     /// The function takes a format, and a report has been started.
     unsafe fn pass_to(self, function: unsafe extern "C-unwind" fn(*const c_char, ...) -> c_int) {
         let [a, b, c] = self.values;
-        // SAFETY: each directive takes a string; there are as many values as the longest format
-        // has.
+        // SAFETY: each directive takes a string. The format uses at most these, and printf ignores
+        // surplus arguments.
         unsafe { function(self.format.as_ptr(), a, b, c) };
     }
 }
@@ -139,7 +139,7 @@ impl Error {
     /// Reports it as a warning.
     #[cold]
     pub(crate) fn warn(self) {
-        // SAFETY: the frames that an ERROR passes are plain-old.
+        // SAFETY: the frames that an ERROR skips own nothing that needs Drop.
         unsafe { pg_sys::ffi::pg_guard_ffi_boundary(|| self.send(PgLogLevel::WARNING)) };
     }
 
@@ -183,7 +183,7 @@ impl Error {
         };
         let rest = format!("position {position} is not {expected}");
         let text = text.get(position - 1..).unwrap_or_default();
-        // A copy that ends with zeros: pg_encoding_mblen() may look at all bytes of a character.
+        // pg_encoding_mblen() may read past the first byte, so the copy is padded with zeros.
         let mut character = [0_u8; 16];
         character
             .iter_mut()
@@ -212,7 +212,6 @@ impl Error {
     }
 }
 
-/// A text with a capital as its first letter.
 fn capitalized(what: impl Display) -> String {
     let mut text = what.to_string();
     if let Some(first) = text.get_mut(..1) {
@@ -370,7 +369,8 @@ pub(crate) fn ordered_time() -> Error {
     time(c"time of ordered ids out of range for type ulid").hint(BACK_TO_THE_CLOCK)
 }
 
-/// 22023: an id after which ordered ids are to continue is more than a day ahead of the clock.
+/// 22023: the id that ulid_advance_ordered_time() was called with is more than a day ahead of the
+/// clock.
 #[track_caller]
 pub(crate) fn ahead_of_clock(id: Ulid) -> Error {
     Error::new(
@@ -516,8 +516,8 @@ pub(crate) fn generated_column(column: &[u8], relation: &[u8]) -> Error {
     )
 }
 
-/// 23514: consumers may have passed an id that a row is to have. The time is that from which the
-/// transaction holds the horizon, if it does.
+/// 23514: consumers may have passed the id of a new or updated row. `since` is the time from which
+/// the transaction holds the horizon, if it does.
 #[track_caller]
 pub(crate) fn passed_id(
     id: Ulid,

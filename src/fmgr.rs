@@ -3,9 +3,9 @@
 //! # Why not `#[pg_extern]`
 //! Entering through pgrx's guard costs about 27 ns, and each allocation through its bindings about
 //! 7 ns, where `gen_ulid()` takes 53 ns in all. `#[pg_extern]` cannot report a soft error, and its
-//! errors are Rust strings, so they could not quote text in the encoding of the database. Functions
-//! that take neither quotes nor allocations would be as fast with it, but then each SQL type would
-//! need the traits of both ways. So all functions are exported in the same way, by [`export!`].
+//! errors are Rust strings, so they could not quote text in the encoding of the database. A
+//! function without such errors and without allocations could use it. But then each SQL type would
+//! need both sets of traits, so all functions are exported by [`export!`].
 //!
 //! # How an ERROR travels
 //! The body of each function runs under a guard ([`call`]): it may call any of pgrx's bindings. An
@@ -13,9 +13,12 @@
 //! ErrorData. Every other panic becomes an ERROR, too.
 //!
 //! The arguments are read before the guard, and the result is built after it, by the functions of
-//! [`unguarded`]. Their ERROR passes as a `longjmp` through the frames of this file and of the
-//! `from_fcinfo` and `into_datum` functions. So those are plain-old frames, as RFC 2945 calls them:
-//! they have no destructor to run. All types in them are `Copy`, which the traits enforce.
+//! [`unguarded`]. Their ERROR is a siglongjmp to `PG_exception_stack`. It skips the frames of this
+//! file and of the `from_fcinfo` and `into_datum` functions, so no local there may need Drop while
+//! such a function runs. The traits enforce that arguments, results and errors are `Copy`.
+//!
+//! The only value that is not `Copy` is the payload of a panic. It is live only in the `Err` arm of
+//! [`call`], which calls no unguarded function and moves the payload into pgrx's guard.
 #![allow(unsafe_code)]
 
 use std::any::Any;
@@ -33,8 +36,8 @@ const _: () = assert!(
 /// Functions of PostgreSQL without pgrx's `sigsetjmp`, for what is called once per row.
 ///
 /// # Safety
-/// Besides what each of them asks for: every frame up to PostgreSQL or to a `sigsetjmp` is a
-/// plain-old frame.
+/// Besides what each of them asks for: every frame between the call and the next `sigsetjmp` must
+/// own nothing that needs Drop.
 pub(crate) mod unguarded {
     use std::ffi::{c_char, c_int, c_void};
 
@@ -52,8 +55,8 @@ pub(crate) mod unguarded {
         pub(crate) fn errhint(format: *const c_char, ...) -> c_int;
     }
 
-    /// Declares functions. The compiler compares each with pgrx's binding, which is made from the
-    /// header.
+    /// Declares C functions. Each `const` compares a signature with that of pgrx's binding, which
+    /// bindgen has made from the header.
     macro_rules! declare {
         ($(
             $(#[$attribute:meta])*
@@ -98,7 +101,7 @@ pub(crate) mod unguarded {
 /// Exports functions: `symbol(argument: type, …) -> result type = function;`.
 ///
 /// A function returns its result or a `Result` of it and an [`Error`]. An argument of the type
-/// `Option<T>` can be null; the SQL function is STRICT unless it has one.
+/// `Option<T>` can be null. Without such an argument, the SQL function must be STRICT.
 ///
 /// The types become `SIGNATURES`, which a test compares with the catalog.
 macro_rules! export {
@@ -147,11 +150,11 @@ pub(crate) use export;
 /// Runs the body of a function under a guard, and passes its result, or its error, to PostgreSQL.
 ///
 /// The guard is not pgrx's, which is never inlined and returns the outcome through memory. That
-/// costs more than most of the functions here. This one costs nothing until there is a panic, which
-/// it passes on to pgrx's.
+/// costs more than most of the functions here. This one costs nothing until there is a panic. Then
+/// it calls pgrx's guard, which throws the panic again.
 ///
 /// # Safety
-/// This is the present call, and every frame up to PostgreSQL is a plain-old frame.
+/// `fcinfo` is that of the present call, and what [`unguarded`] asks for holds.
 #[inline(always)]
 pub(crate) unsafe fn call<R, V, F>(fcinfo: FunctionCallInfo, function: F) -> Datum
 where
@@ -160,10 +163,10 @@ where
     F: FnOnce() -> R + UnwindSafe + Copy,
 {
     match catch_unwind(move || function().into_result()) {
-        // SAFETY: the contract is that of this function.
+        // SAFETY: the contract is that of this function. The value is `Copy`.
         Ok(Ok(value)) => unsafe { value.into_result_of(fcinfo) },
         Ok(Err(error)) => {
-            // SAFETY: the contract is that of this function.
+            // SAFETY: the contract is that of this function. The error is `Copy`.
             unsafe { error.report(fcinfo) };
             Datum::null()
         }
@@ -171,20 +174,20 @@ where
     }
 }
 
-/// Lets pgrx rethrow PostgreSQL's ERROR, or raise what Rust has thrown.
+/// Re-throws PostgreSQL's ERROR, or reports any other panic as an ERROR.
 #[cold]
 fn rethrow(panic: Box<dyn Any + Send>) -> Datum {
-    // SAFETY: the box is moved into the guard, so no frame above has anything to drop.
+    // SAFETY: the box is moved into the guard, so no frame that the ERROR skips owns it.
     unsafe { pgrx::pg_sys::panic::pgrx_extern_c_guard(|| resume_unwind(panic)) }
 }
 
 /// The argument at this index, from 0.
 ///
 /// # Safety
-/// This is the present call, and it has such an argument.
+/// `fcinfo` is that of the present call, and `index` is less than its `nargs`.
 #[inline(always)]
 pub(crate) unsafe fn argument(fcinfo: FunctionCallInfo, index: usize) -> NullableDatum {
-    // SAFETY: the arguments lie behind the struct, as many as the function takes.
+    // SAFETY: `args[]` has `nargs` elements.
     unsafe { (*fcinfo).args.as_slice(index + 1)[index] }
 }
 
@@ -193,11 +196,13 @@ pub(crate) unsafe fn argument(fcinfo: FunctionCallInfo, index: usize) -> Nullabl
 /// # Safety
 /// The datum is of the SQL type of `A`, and not null.
 pub(crate) unsafe fn guarded<A: Argument>(datum: Datum) -> A {
-    // SAFETY: the contract is that of this function; the frames that an ERROR passes are plain-old.
+    // SAFETY: the caller says what the datum is. `A` is `Copy`, so the frames that an ERROR skips
+    // own nothing that needs Drop.
     unsafe { pgrx::pg_sys::ffi::pg_guard_ffi_boundary(|| A::from_datum(datum)) }
 }
 
-/// A type that a function can take. As it is `Copy`, it has nothing to drop.
+/// A type that a function can take. It is `Copy`, because an ERROR may skip the frame that holds
+/// it.
 pub(crate) trait Argument: Copy {
     /// The SQL type, as `format_type` writes it.
     const SQL: &'static str;
@@ -237,7 +242,8 @@ impl<A: Argument> Argument for Option<A> {
     }
 }
 
-/// A type that a function can return. As it is `Copy`, it has nothing to drop.
+/// A type that a function can return. It is `Copy`, because an ERROR may skip the frame that holds
+/// it.
 pub(crate) trait Returned: Copy {
     /// The SQL type, as `format_type` writes it.
     const SQL: &'static str;

@@ -1,5 +1,5 @@
-//! The generator of a backend, which is seeded at its first use, and the functions that generate
-//! ids from its state alone. Ordered ids are in [`crate::ordered`].
+//! The functions that generate ids from the state of one backend. Its generator is seeded at the
+//! first use. Ordered ids are in [`crate::ordered`].
 #![allow(unsafe_code)]
 
 use std::cell::Cell;
@@ -59,8 +59,9 @@ static SEEDED: BackendLocal = BackendLocal(Cell::new(None));
 /// Calls a function with the generator of this process. A panic in it loses the generator, and the
 /// next call seeds a new one.
 ///
-/// A generator that was inherited through a fork would repeat the ids of the other process, so it
-/// is replaced. The postmaster runs no SQL, but another library may fork a backend.
+/// A forked child has its parent's random number generator and would repeat the parent's ids. So
+/// MyProcPid is compared, and the generator of another process is replaced. The postmaster runs no
+/// SQL, but another library may fork a backend.
 pub(super) fn with_generator<T>(generate: impl FnOnce(&mut Generator) -> T) -> Result<T, Error> {
     // SAFETY: it is set before any SQL runs.
     let pid = unsafe { pgrx::pg_sys::MyProcPid };

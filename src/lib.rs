@@ -1,9 +1,11 @@
 //! The extension: the functions that SQL calls, built on the library in pg_ulid/.
 //!
-//! PostgreSQL calls them through [`fmgr`]. [`datum`] and [`range`] have the SQL types, [`error`]
-//! the errors. [`functions`] only compute, [`generate`] has the state of a process, and [`ordered`]
-//! that of the server. [`planner`] and [`brin`] are called while queries are planned and indexes
-//! are built.
+//! PostgreSQL calls them through [`fmgr`]. [`datum`] and [`range`] convert the SQL types, and
+//! [`error`] makes the errors.
+//!
+//! [`functions`] only computes. [`generate`] holds the state of one backend. [`ordered`] holds the
+//! state in shared memory. PostgreSQL calls [`planner`] while it plans a query, and [`brin`] before
+//! it reads or changes a BRIN index.
 
 mod brin;
 mod datum;
@@ -36,8 +38,8 @@ pgrx::pg_module_magic!(name, version);
 // signatures with the catalog.
 pgrx::extension_sql_file!("../sql/ulid.sql", name = "ulid", bootstrap);
 
-// Every C function of the install script, by the symbol that it names. Never remove a symbol that a
-// released script names.
+// Every C symbol of the install script. A symbol that a released script names must stay, because
+// old catalogs refer to it.
 fmgr::export! {
     ulid_in(text: &CStr) -> Ulid = functions::input;
     ulid_out(ulid: Ulid) -> Cstring = functions::output;
@@ -100,7 +102,7 @@ fmgr::export! {
     ulid_ordered_since_prepared(xid: TransactionId) -> Option<TimestampTz>
         = horizon::since_of_prepared;
     ulid_range_support(request: Internal) -> Internal = planner::window_support;
-    ulid_range_sel(root: Internal, operator: Oid, arguments: Internal, relation: i32) -> f64
+    ulid_range_sel(root: Internal, operator: Oid, arguments: Internal, var_relid: i32) -> f64
         = planner::window_selectivity;
     ulid_starts_with_support(request: Internal) -> Internal = planner::starts_with_support;
     ulid_comparison_support(request: Internal) -> Internal = planner::comparison_support;

@@ -63,8 +63,7 @@ mod tests {
         assert_eq!(declared.lines().collect::<Vec<_>>(), exported);
     }
 
-    /// What a function keeps is wherever PostgreSQL has memory; a debug build fails where Rust
-    /// expects it elsewhere.
+    /// fn_extra is only MAXALIGNed. A debug build asserts the alignment of what is read there.
     #[pg_test]
     fn windows_are_kept_in_memory_of_any_alignment() {
         let windows = "ulid_lower_bound(now()) <@ r AND r @> ulid_lower_bound(now())";
@@ -134,7 +133,7 @@ mod tests {
         text("SELECT error_of()")
     }
 
-    /// A panic that is not caught would end every backend of the server.
+    /// A panic that is not caught would crash-restart the server.
     #[pg_test]
     fn a_panic_is_an_error() {
         assert_eq!(error_of("ulid_test_panic"), "XX000 what a test does");

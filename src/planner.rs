@@ -3,32 +3,34 @@
 //! of the rows ([`selectivity`]).
 //!
 //! The index and the partitions may also be those of a uuid column, of which the planner sees a
-//! RelabelType to ulid: both types have the same bytes in the same order. [`comparison`] does the
-//! same for `=`, `<`, `<=`, `>=` and `>` between a uuid column and a ulid, and makes the cast of a
-//! uuid an explicit one, which postgres_fdw sends.
+//! RelabelType to ulid. Both types have the same bytes in the same order.
+//!
+//! [`comparison`] does the same for `=`, `<`, `<=`, `>=` and `>` between a uuid column and a ulid.
+//! It also makes the cast of a uuid explicit, because postgres_fdw omits implicit casts.
 //!
 //! This runs inside other people's queries. Every part of it follows these rules:
-//! - A node appears in only one place of a tree, because the planner changes trees in place. What
-//!   is used again is copied.
-//! - An expression that is evaluated twice is stable and contains no sub-select. One that is
-//!   evaluated for each row is cheap as well. A list of the nodes that are allowed decides.
-//! - Where an index, statistics, a partition key or a grouping set calls the predicate, it stays as
-//!   it is: equal() finds these. Those of the partitions are not looked at, as that would lock all
-//!   partitions.
+//! - Never link one node twice, because the planner changes trees in place. Use copyObject().
+//! - An expression that is evaluated twice must be stable and contain no sub-select. One that is
+//!   evaluated for each row must be cheap as well, and `is_other()` decides which nodes it may
+//!   have.
+//! - equal() matches a call in a query with those in index expressions and predicates, extended
+//!   statistics, partition keys and grouping sets. So a query that uses such a call is not
+//!   rewritten. The partitions' own indexes are not checked: that would lock every partition.
 //! - The type of an argument is checked before its value is read: any operator can name an
 //!   estimator.
 //! - An operator of another family is used only if it is ours or a built-in one.
-//! - A call that can fail is never planned for arguments that the planner knows: selectivity
-//!   functions evaluate stable expressions at plan time.
-//! - The rewritten query calls only functions that the role may execute, and only if it may execute
-//!   the original. A plan for which that was asked depends on the role (dependsOnRole) and on the
-//!   functions (invalItems), except built-in ones.
+//! - A bound function that can raise an ERROR is planned only if its argument contains no mutable
+//!   function, because estimate_expression_value() evaluates stable ones.
+//! - Execute privilege is checked at plan time. The rewritten query calls only functions that the
+//!   role may execute, and only if it may execute the original. A plan for which that was asked
+//!   depends on the functions (invalItems), except built-in ones. It depends on the role
+//!   (dependsOnRole) unless PUBLIC may execute them.
 //!
 //! # What makes the pointers valid
 //! PostgreSQL calls a support function or an estimator with nodes that it holds, and waits for the
-//! answer. Until then, those nodes and what they point to stay where they are. New nodes live in
-//! the planner's memory context. The types of [`node`] are made of nothing else: by the functions
-//! below, from their arguments, and by each other. Only what makes them from a pointer is unsafe.
+//! answer. Until then, those nodes and what they point to stay where they are. Every pointer in the
+//! types of [`node`] comes from the request, or was palloc'd during it in the planner's memory
+//! context. Only the functions that make such a type from a pointer are unsafe.
 //!
 //! The planner runs within a transaction, so each type, operator and function that a node names can
 //! be looked up. One that is dropped meanwhile is an ERROR, or not found.
@@ -107,13 +109,13 @@ pub(super) fn window_selectivity(
     root: Internal,
     operator: Oid,
     arguments: Internal,
-    relation: i32,
+    var_relid: i32,
 ) -> f64 {
     let (root, arguments) = (root.0.cast(), arguments.0.cast());
     let function = catalog::function_of(operator);
     // SAFETY: PostgreSQL calls an estimator with the query's root and the arguments of the
     // operator.
-    unsafe { selectivity::of_restriction(root, function, arguments, relation, &WINDOW) }
+    unsafe { selectivity::of_restriction(root, function, arguments, var_relid, &WINDOW) }
 }
 
 /// A predicate that is true for the ulids between two bounds.
@@ -126,12 +128,11 @@ struct Predicate {
     upper: &'static CStr,
     /// Whether the predicate, and what computes the bounds, can raise an error.
     can_fail: bool,
-    /// The bounds for a value of that type that is not null. `None` if the predicate raises an
-    /// error for it; that is left to whoever evaluates the predicate.
+    /// The bounds for a value of that type that is not null. `None` if the predicate would raise an
+    /// ERROR for it. Only the executor may raise that one.
     bounds: unsafe fn(Datum) -> Option<Window>,
 }
 
-/// `ulid <@ tstzrange`
 #[allow(unsafe_code)]
 static WINDOW: Predicate = Predicate {
     argument: pg_sys::TSTZRANGEOID,
@@ -142,7 +143,6 @@ static WINDOW: Predicate = Predicate {
     bounds: |datum| Some(unsafe { guarded::<TstzRange>(datum) }.0),
 };
 
-/// `ulid_starts_with(ulid, text)`
 #[allow(unsafe_code)]
 static STARTS_WITH: Predicate = Predicate {
     argument: pg_sys::TEXTOID,
@@ -275,8 +275,8 @@ struct Comparison {
 impl Comparison {
     /// The operators of a type, if they belong to a family.
     ///
-    /// They are those of the type's own btree class. The strategy numbers of a family that somebody
-    /// else made say nothing about its operators.
+    /// Only operators of the type's default btree opfamily are trusted. The strategy numbers of an
+    /// opfamily that somebody else made say nothing about its operators.
     fn of(typid: Oid, family: Oid) -> Option<Self> {
         let operator = |strategy: u32| catalog::operator(typid, strategy, family);
         Some(Self {

@@ -27,7 +27,7 @@ impl Argument for TstzRange {
     }
 }
 
-/// An operand of the operators, whose type is a domain over tstzrange, as the ULIDs created within
+/// A `ulid_window`, the domain over tstzrange that the operators take, as the ULIDs created within
 /// it.
 #[derive(Clone, Copy)]
 pub(crate) struct UlidWindow(pub Window);
@@ -60,12 +60,15 @@ impl Argument for UlidWindow {
     }
 }
 
-/// What is the same for all calls of a function at one place of a query. Its memory need not be
-/// aligned for a window: palloc aligns for 8 bytes.
+/// What `fn_extra` points to: what is the same for all calls through one FmgrInfo. Read and write
+/// it unaligned, because MAXALIGN is less than the alignment of this struct.
 struct Cached {
     range_type: *mut TypeCacheEntry,
-    /// The window, if the argument is a constant. A parameter does not count: the expression of a
-    /// PL/pgSQL statement lives longer than the value of its variable.
+    /// The window. Set it only if the argument is a Const. A Param must not count: PL/pgSQL reuses
+    /// one ExprState, and so one FmgrInfo, for many values. If the domain has a CHECK, the argument
+    /// is a CoerceToDomain and no Const.
+    ///
+    /// Never keep a pointer to the RangeType instead: a detoasted copy is in per-tuple memory.
     window: Option<Window>,
 }
 
@@ -88,8 +91,9 @@ unsafe fn cache(flinfo: *mut FmgrInfo, index: usize, datum: Datum) -> *mut Cache
     }
 }
 
-/// Whether the argument at this index of the call is a constant. Nodes other than function calls,
-/// such as `id <@ ANY (array)`, have arguments that are not those of the function.
+/// Whether the argument at this index of the call is a Const. Only an OpExpr and a FuncExpr have
+/// the arguments of the function. In `id <@ ANY (array)`, the second argument of the
+/// ScalarArrayOpExpr is the array, not the operand.
 ///
 /// # Safety
 /// The node is the expression that PostgreSQL keeps with a function, or null.
@@ -111,7 +115,7 @@ unsafe fn is_constant(call: *mut Node, index: usize) -> bool {
     }
 }
 
-/// The entry of tstzrange, which stays as long as the process.
+/// The type cache entry of tstzrange, which is never freed.
 ///
 /// # Safety
 /// What [`unguarded`] asks for.

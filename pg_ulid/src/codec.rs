@@ -65,9 +65,8 @@ static PAIRS: [[u8; 2]; 1024] = {
 };
 
 /// What each byte contributes to a number of four digits as the first, second, third or last of
-/// them: its value, shifted to its place when the table is built, not when a text is read. Negative
-/// if it is not a digit. What a negative number is or-ed into stays negative, so a single test at
-/// the end detects any of them.
+/// them. It is the value of the digit, shifted to its place when the table is built. It is -1 if
+/// the byte is not a digit. OR keeps the sign bit, so a single test at the end is sufficient.
 type Places = [[i32; 256]; 4];
 
 static BASE32: Places = places(&VALUES, 5);
@@ -128,8 +127,7 @@ pub(crate) fn decode(text: &[u8]) -> Result<u128, Error> {
     }
 }
 
-/// Reads the other spellings of a UUID, and searches again for the fault of any other text, so that
-/// decoding what is frequent need not keep track of it.
+/// The slow path. It reads the other spellings of a UUID, and locates the error in any other text.
 #[cold]
 fn decode_other(text: &[u8]) -> Result<u128, Error> {
     if let Ok(text) = text.try_into() {
@@ -166,7 +164,6 @@ fn four<const N: usize>(places: &Places, text: &[u8; N], at: usize) -> i64 {
     i64::from(digit(0) | digit(1) | digit(2) | digit(3))
 }
 
-/// The high and the low 64 bits as one number.
 fn join(high: i64, low: i64) -> u128 {
     u128::from(high.cast_unsigned()) << 64 | u128::from(low.cast_unsigned())
 }
@@ -219,8 +216,8 @@ fn decode_spelling(text: &[u8]) -> Result<u128, Error> {
     Ok(value)
 }
 
-/// A character outside ASCII is the fault whatever the length is, so lengths always count
-/// characters.
+/// Names the first character outside ASCII, or the length. If all characters are ASCII, the number
+/// of bytes is the number of characters.
 fn length_error(text: &[u8]) -> Error {
     match text.iter().position(|byte| !byte.is_ascii()) {
         Some(index) => Error::character(text[index], index, Expected::Base32),

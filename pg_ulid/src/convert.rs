@@ -12,7 +12,7 @@ const UNIX_EPOCH_TICKS: u64 = 0x01b2_1dd2_1381_4000;
 /// The last time that fits 60 bits.
 const MAX_TICKS: u64 = (1 << 60) - 1;
 
-/// The clock sequence and the node, 14 and 48 bits: everything after the variant.
+/// The mask of the tail, which is what follows the variant: 14 bits of clock sequence, 48 of node.
 const TAIL: u64 = (1 << 62) - 1;
 
 /// The bits after the tail in a ULID, all zeros.
@@ -94,10 +94,11 @@ impl Ulid {
 
     /// A valid version 7 UUID of the same millisecond, for programs that check version and variant.
     ///
-    /// This loses 6 of the 80 bits of randomness, the 1st to 4th and the 17th and 18th, which
-    /// version and variant replace. So up to 64 ULIDs have the same UUID, and the order within a
-    /// millisecond is lost. A ULID that came from a version 7 UUID gives that UUID. If no program
-    /// checks the version, use the unchanged bytes as a UUID; that loses nothing.
+    /// Version and variant replace 6 of the 80 bits of randomness: the 1st to the 4th, the 17th and
+    /// the 18th. So up to 64 ULIDs have the same UUID, and the order within a millisecond is lost.
+    ///
+    /// A ULID that came from a version 7 UUID gives that UUID. If no program checks the version,
+    /// use the unchanged bytes as a UUID. That loses nothing.
     ///
     /// ```
     /// use pg_ulid::Ulid;

@@ -31,7 +31,7 @@ pub enum ErrorKind {
     Length {
         /// What would have been allowed.
         expected: Expected,
-        /// The number found; of bytes, where a text is not ASCII.
+        /// The number found. It counts bytes if a text is not ASCII.
         found: usize,
     },
     /// The first of the characters of a ULID is above `7`: more than 128 bits.
@@ -75,7 +75,7 @@ pub enum ErrorKind {
     Seed,
 }
 
-/// What would have been in place of a character or a length.
+/// What is allowed in place of the wrong character or length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Expected {
@@ -155,8 +155,8 @@ impl Error {
         })
     }
 
-    /// The message with a name of the id that could not be converted, such as `ulid "…"`. Without a
-    /// name, it is "the ulid" or "the uuid".
+    /// The message, in which the id that could not be converted has this name, such as `ulid "…"`.
+    /// The message of the error itself calls it "the ulid" or "the uuid".
     pub fn about(self, id: impl fmt::Display) -> impl fmt::Display {
         About(self, id)
     }

@@ -27,8 +27,7 @@ pub fn unix_ms() -> Result<u64, Error> {
 /// # Errors
 /// [`ErrorKind::Range`] if the clock is before 1970.
 pub fn since_epoch() -> Result<Duration, Error> {
-    // Where there is this clock, the standard library's subtraction of 1970 would take another
-    // sixth of the time that reading it takes. The nanoseconds are less than a billion.
+    // The standard library would take a sixth longer.
     #[cfg(unix)]
     let now = {
         let now = rustix::time::clock_gettime(rustix::time::ClockId::Realtime);

@@ -49,7 +49,7 @@ impl Window {
                 None => return Err(Error::character(byte, index, Expected::Base32)),
             }
         }
-        // Without characters these are all bits, more than can be shifted by.
+        // Without characters, all bits are left. A shift by 128 or more overflows.
         let rest = match CHARACTER_BITS * (TEXT_LEN - prefix.len()) {
             bits @ 0..128 => (1 << bits) - 1,
             _ => u128::MAX,

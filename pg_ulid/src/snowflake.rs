@@ -20,8 +20,8 @@ const MAX_MS: i64 = (1 << 41) - 1;
 /// sequence.
 ///
 /// Their ULID has the time, then these 22 bits, then 58 zero bits. For one epoch, ULIDs sort like
-/// their snowflakes. Nothing depends on how the 22 bits are divided. Ids whose time is not above 22
-/// bits, such as Instagram's, are not snowflakes in this sense.
+/// their snowflakes. Nothing depends on how the 22 bits are divided. Ids with more or fewer than 22
+/// bits after the time, such as Instagram's, are not snowflakes in this sense.
 ///
 /// ```
 /// use pg_ulid::{TWITTER_EPOCH_MS, Ulid};

@@ -46,7 +46,7 @@ impl<'a> TypeId<'a> {
     /// The TypeID with this prefix, which may be empty, and this ULID.
     ///
     /// # Errors
-    /// Those of [`Error`] that concern the prefix; the first fault from the left is named.
+    /// [`Error`] names the first fault of the prefix from the left.
     pub fn new(prefix: &'a [u8], ulid: Ulid) -> Result<Self, Error> {
         Ok(Self {
             prefix: read_prefix(prefix)?,
@@ -138,7 +138,7 @@ fn read_suffix(suffix: &[u8], at: usize) -> Result<Ulid, Error> {
             found: suffix.len(),
         }));
     }
-    // The only faults left.
+    // Only an overflow remains.
     Ulid::parse(suffix).map_err(|_| Error(ErrorKind::Overflow))
 }
 

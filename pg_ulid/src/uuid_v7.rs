@@ -72,11 +72,11 @@ pub fn at(since_epoch: Duration, randomness: u64) -> Result<u128, Error> {
 
 /// The time in 4096ths of a millisecond since the Unix epoch, 60 bits, rounded down.
 fn clock(since_epoch: Duration) -> Result<u64, Error> {
-    // Rounding down twice is rounding down once.
+    // ordered::clock() truncates to 65536ths of a millisecond. Truncating those to 4096ths is the
+    // same as truncating once.
     ordered::clock(since_epoch).map(|time| time >> 4)
 }
 
-/// The UUID for such a time.
 fn of_time(time: u64, randomness: u64) -> u128 {
     rfc_9562(7, (time >> 12) << 16 | time & 0xfff, randomness)
 }

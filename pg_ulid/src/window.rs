@@ -6,7 +6,7 @@ use std::ops::Bound::{self, Excluded, Included, Unbounded};
 use crate::error::{Error, ErrorKind};
 use crate::value::Ulid;
 
-/// The ULIDs created between two moments, or whose texts start with the same characters
+/// The ULIDs whose timestamp is between two moments, or whose text starts with the same characters
 /// ([`Self::starting_with`]), as the smallest and the greatest of them.
 ///
 /// In an empty window the lower bound is above the upper one, so comparing with both is always
@@ -36,8 +36,7 @@ impl Window {
         upper: Ulid::NIL,
     };
 
-    /// The ULIDs whose millisecond, as a moment, is within these bounds, in microseconds since the
-    /// Unix epoch.
+    /// The ULIDs whose timestamp is within these bounds, in microseconds since the Unix epoch.
     ///
     /// A window may begin before the first time of a ULID and end after the last one. It contains
     /// no ULID there.
@@ -90,13 +89,13 @@ impl Window {
         self.lower <= ulid && ulid <= self.upper
     }
 
-    /// The fraction, 0 to 1, of a population that is in the window, where `histogram` divides the
-    /// population into buckets of equal size, and the values are evenly distributed within a
-    /// bucket.
+    /// The fraction of a population that is in the window, from 0 to 1. `None` if `histogram` has
+    /// fewer than two bounds.
     ///
-    /// The bounds of the histogram are whatever `read` converts to a ULID, in ascending order; in
-    /// any other order, the fraction is any number from 0 to 1. `None` if there are fewer than two
-    /// bounds.
+    /// `histogram` has the bounds of buckets with the same number of values each, in ascending
+    /// order. `read` converts a bound to a ULID. Values are assumed to be evenly distributed within
+    /// a bucket. If the bounds are in another order, the result is unspecified, so a caller that
+    /// does not know the order must clamp it.
     ///
     /// Exempt from semantic versioning.
     #[doc(hidden)]
@@ -120,9 +119,10 @@ fn position<T>(histogram: &[T], read: impl Fn(&T) -> Ulid, value: Ulid) -> f64 {
         n => {
             let [low, high, value] =
                 [read(&histogram[n - 1]), read(&histogram[n]), value].map(|ulid| ulid.0);
-            // A binary search ends between a bound that is not above the value and one that is, in
-            // whatever order they are. 128 bits are more than a float holds, so only the
-            // differences are converted.
+            // low <= value < high. If the bounds are not in ascending order, the standard library
+            // does not specify the result of partition_point().
+            //
+            // 128 bits are more than a float holds, so only the differences are converted.
             let within = (value - low) as f64 / (high - low) as f64;
             ((n - 1) as f64 + within) / parts
         }

@@ -1,6 +1,9 @@
 //! Catalog lookups about types, operators and functions. They need a transaction, within which the
-//! planner runs. A type or an operator class that does not exist is an ERROR; other objects are not
-//! found.
+//! planner runs.
+//!
+//! A type or an operator class that does not exist is an ERROR. The lookup of another object finds
+//! nothing. If that was a function, the ACL check of [`super::node::Root::may_execute`] raises an
+//! ERROR.
 #![allow(unsafe_code)]
 
 use std::ffi::{CStr, c_int};
@@ -11,7 +14,6 @@ use pgrx::pg_sys::{self, Datum, FormData_pg_proc, HeapTuple, Oid, SysCacheIdenti
 use crate::datum::TextArg;
 use crate::fmgr::guarded;
 
-/// The type itself, or the one that the domain is over.
 pub(super) fn base_type(typid: Oid) -> Oid {
     // SAFETY: a type that does not exist is an ERROR.
     unsafe { pg_sys::getBaseType(typid) }
@@ -34,8 +36,8 @@ pub(super) fn default_family(typid: Oid) -> Option<Oid> {
     (family != Oid::INVALID).then_some(family)
 }
 
-/// The operator that is a strategy of a type's own btree family, if it belongs to another family,
-/// too.
+/// The operator of the type's default btree opfamily for a strategy, if it is also a member of
+/// `family`.
 pub(super) fn operator(typid: Oid, strategy: u32, family: Oid) -> Option<Oid> {
     // SAFETY: what does not exist is not found.
     unsafe {
@@ -45,7 +47,7 @@ pub(super) fn operator(typid: Oid, strategy: u32, family: Oid) -> Option<Oid> {
     }
 }
 
-/// The strategy of an operator in a type's own btree family, 1 to 5 for `<` to `>`.
+/// The strategy of an operator in the type's default btree opfamily, 1 to 5 for `<` to `>`.
 pub(super) fn strategy(operator: Oid, typid: Oid) -> Option<u32> {
     // SAFETY: what does not exist is not found.
     let strategy = unsafe { pg_sys::get_op_opfamily_strategy(operator, default_family(typid)?) };
@@ -54,8 +56,8 @@ pub(super) fn strategy(operator: Oid, typid: Oid) -> Option<u32> {
         .filter(|&strategy| strategy != 0)
 }
 
-/// The comparison of two values of a type by a function: a strategy of the type's own btree family,
-/// or its negator.
+/// The operator that compares two values of a type by a function. It is a member of the type's
+/// default btree opfamily, or the negator of one: `<>` has no btree strategy.
 pub(super) fn comparison(function: Oid, typid: Oid) -> Option<Oid> {
     let family = default_family(typid)?;
     (1..=pg_sys::BTMaxStrategyNumber)
@@ -90,8 +92,9 @@ pub(super) fn is_sql(function: Oid) -> bool {
     }
 }
 
-/// The function of this name, argument and result in the schema of another one, if a call of it
-/// runs the C symbol of that name in the library of the other one, and nothing before or after it.
+/// The function of this name, argument and result in the schema of another one. It must be a C
+/// function with the symbol of that name and the same `probin` as the other one. It must not be
+/// SECURITY DEFINER and must have no `proconfig`.
 pub(super) fn sibling(function: Oid, name: &CStr, argument: Oid, result: Oid) -> Option<Oid> {
     let by_signature = SysCacheIdentifier::PROCNAMEARGSNSP as c_int;
     let by_oid = SysCacheIdentifier::PROCOID as c_int;

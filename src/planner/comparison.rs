@@ -1,5 +1,5 @@
-//! The bound for an index on a uuid column, in place of a comparison with a ulid, and the
-//! comparison that postgres_fdw sends.
+//! Comparisons of a uuid column with a ulid: the bound for an index on the column, and the cast
+//! that postgres_fdw sends.
 
 use pgrx::pg_sys::{
     BTMaxStrategyNumber, OpExpr, SupportRequestIndexCondition, SupportRequestSimplify, UUIDOID,
@@ -9,9 +9,10 @@ use super::node::{self, Expr, Root, pair};
 use super::simplify::is_called_by_grouping_sets;
 use super::{Answer, catalog};
 
-/// The comparison by PostgreSQL's operator of uuid, which is exact. The planner asks only where the
-/// operator of ulid does not belong to the index, and, of an operator, only where the other side is
-/// the same for all rows of a scan.
+/// The comparison by PostgreSQL's operator of uuid, which is exact. The planner asks only if the
+/// operator of ulid is not a member of the index's opfamily. For an OpExpr,
+/// match_opclause_to_indexcol() has already checked that the other side does not use the indexed
+/// relation and is not volatile.
 #[allow(unsafe_code)]
 pub(super) fn answer(request: &mut SupportRequestIndexCondition) -> Answer {
     // SAFETY: the request is the planner's.
@@ -28,7 +29,8 @@ pub(super) fn answer(request: &mut SupportRequestIndexCondition) -> Answer {
     if other.typid() != typid {
         return None;
     }
-    // What the operator means, its own family says. With the sides exchanged, `<` becomes `>`.
+    // The operator's own opfamily tells its strategy. If the column is on the right, the strategy
+    // is that of the commutator.
     let strategy = match catalog::strategy(operator, typid)? {
         strategy if column_is_left => strategy,
         strategy => BTMaxStrategyNumber + 1 - strategy,
@@ -45,13 +47,12 @@ pub(super) fn answer(request: &mut SupportRequestIndexCondition) -> Answer {
     Some(node::list([Expr::op_clause(exact, column, other)]).cast())
 }
 
-/// The comparison, in which a uuid is cast to ulid as if the query had said so.
+/// The comparison, in which an implicit RelabelType from uuid is turned into an explicit one.
 ///
-/// postgres_fdw sends a constant beside a column without its type, and an implicit cast of the
-/// column not at all, so the other server would read the text of a ulid as a uuid. Whether a column
-/// belongs to a foreign table, and a constant to it, is often known only later, when the planner
-/// does not ask again: of a partition, of a branch of UNION ALL, of what a query groups by. So this
-/// is done for all; it changes nothing else but what EXPLAIN shows.
+/// postgres_fdw omits implicit casts, and the type of a Const beside a Var. So the other server
+/// would read the text of a ulid as a uuid. Whether the relation is foreign is often not known yet:
+/// it may be a partition or a branch of UNION ALL. The planner does not ask again when it is known.
+/// So this is done for all relations. Apart from that, it changes only what EXPLAIN shows.
 #[allow(unsafe_code)]
 pub(super) fn simplify(request: &SupportRequestSimplify) -> Answer {
     // SAFETY: the request is the planner's, and holds a call.
@@ -62,8 +63,8 @@ pub(super) fn simplify(request: &SupportRequestSimplify) -> Answer {
             pair((*request.fcall).args)?,
         )
     };
-    // A call that is not written as an operator becomes one, and under NOT another one: grouping
-    // sets would not find it again.
+    // A FuncExpr becomes an OpExpr here, and NOT turns an OpExpr into its negator. Neither is
+    // equal() to the grouping expression.
     let query = root.as_ref().and_then(Root::query);
     if !sides.into_iter().any(Expr::is_implicit_cast)
         || query.is_some_and(|query| is_called_by_grouping_sets(query, function))

@@ -7,9 +7,9 @@ use super::{Answer, Call, Predicate};
 
 /// The bounds for an index on the ulid, which are exact.
 ///
-/// The argument is evaluated twice in each scan, where a filter would evaluate it for each row, so
-/// it may be expensive. But it must not be volatile, and a sub-select must have become a parameter:
-/// its rows can differ from one execution to the next, whatever its functions are labelled.
+/// The argument is evaluated twice when a scan starts, not for each row, so its cost does not
+/// matter. It must not be volatile. It must contain no SubPlan, because the result of one may
+/// change between both evaluations, whatever its functions are labelled.
 #[allow(unsafe_code)]
 pub(super) fn answer(request: &mut Request, predicate: &'static Predicate) -> Answer {
     // SAFETY: the request is the planner's.

@@ -30,7 +30,7 @@ impl Root {
         self.0.as_ptr()
     }
 
-    /// The query. An expression that is planned for itself has a root without one.
+    /// The query. The root of expression_planner_with_deps() has none.
     pub(super) fn query(&self) -> Option<&Query> {
         // SAFETY: as the parent module says, both stay while the planner waits.
         unsafe { self.0.as_ref().parse.as_ref() }
@@ -38,9 +38,11 @@ impl Root {
 
     /// Whether the current user may execute a function.
     ///
-    /// If not everybody may, the plan depends on the role, whichever the answer is. It depends on
-    /// the function in any case: it is made again when the function or its privileges change.
-    /// PostgreSQL assumes that built-in functions do not change.
+    /// Record the dependency on the function before deciding. Whatever the answer is, the plan must
+    /// be made again when the function or its privileges change. PostgreSQL assumes that built-in
+    /// functions do not change.
+    ///
+    /// Unless PUBLIC may execute the function, set dependsOnRole, whatever the answer is.
     pub(super) fn may_execute(self, function: Oid) -> bool {
         let may = |role| {
             // SAFETY: a function that does not exist is an ERROR.
@@ -62,8 +64,7 @@ impl Root {
         // changes it meanwhile.
         unsafe {
             pg_sys::record_plan_function_dependency(self.as_ptr(), function);
-            // The role zero has the privileges of PUBLIC, in has_function_privilege() too.
-            may(Oid::INVALID) || {
+            may(Oid::from(pg_sys::ACL_ID_PUBLIC)) || {
                 (*self.0.as_ref().glob).dependsOnRole = true;
                 may(pg_sys::GetUserId())
             }
@@ -87,25 +88,24 @@ macro_rules! tagged {
 }
 tagged!(Const T_Const, FuncExpr T_FuncExpr, OpExpr T_OpExpr, RelabelType T_RelabelType, Var T_Var);
 
-/// An expression. A copy of this is the same node, which may appear in only one place of a tree.
+/// A pointer to an expression. A copy of the pointer is the same node: never link it twice.
 #[derive(Clone, Copy)]
 pub(super) struct Expr(NonNull<Node>);
 
 impl Expr {
-    /// The expression, unless the pointer is null.
-    ///
     /// # Safety
-    /// The pointer is that of a node in a request of the planner, or was made for its answer.
+    /// The pointer is null, or that of a node in a request of the planner, or was made for its
+    /// answer.
     pub(super) unsafe fn of<T>(node: *mut T) -> Option<Self> {
         NonNull::new(node.cast()).map(Self)
     }
 
-    /// What a function of PostgreSQL has made.
+    /// Wraps a freshly made node.
     ///
     /// # Safety
-    /// The pointer is to an expression.
+    /// The pointer is to an expression. It is not null.
     unsafe fn made<T>(node: *mut T) -> Self {
-        // SAFETY: it is not null.
+        // SAFETY: the contract is that of this function.
         let node = unsafe { NonNull::new_unchecked(node.cast()) };
         Self(node)
     }
@@ -120,13 +120,12 @@ impl Expr {
         unsafe { (self.0.as_ref().type_ == T::TAG).then(|| self.0.cast().as_ref()) }
     }
 
-    /// The type of its value.
     pub(super) fn typid(self) -> Oid {
         // SAFETY: as the parent module says. A node that is no expression is an ERROR.
         unsafe { pg_sys::exprType(self.as_ptr()) }
     }
 
-    /// That type, or the one that the domain is over.
+    /// Its type, or the one that the domain is over.
     pub(super) fn base_type(self) -> Oid {
         catalog::base_type(self.typid())
     }
@@ -141,17 +140,16 @@ impl Expr {
         unsafe { pair(list) }
     }
 
-    /// A copy of it and everything below it.
     pub(super) fn copy(self) -> Self {
         // SAFETY: as the parent module says.
         unsafe { Self::made(pg_sys::copyObjectImpl(self.as_ptr())) }
     }
 
-    /// Itself, which must be new, as another type with the same bytes: changed in place, or a
-    /// relabelling of it.
+    /// The node as another type with the same bytes. It must be freshly copied or made, because
+    /// applyRelabelType() overwrites it.
     ///
-    /// A ulid becomes a uuid by an explicit cast, which postgres_fdw sends to another server: there
-    /// is no implicit one.
+    /// A ulid becomes a uuid by an explicit cast, because there is no implicit one. postgres_fdw
+    /// sends it to the other server.
     pub(super) fn relabel(self, typid: Oid) -> Self {
         let form = if self.base_type() == typid {
             CoercionForm::COERCE_IMPLICIT_CAST
@@ -167,13 +165,13 @@ impl Expr {
         }
     }
 
-    /// What it relabels.
+    /// The argument of a RelabelType.
     pub(super) fn relabelled(self) -> Option<Self> {
         // SAFETY: as the parent module says.
         unsafe { Self::of(self.cast::<RelabelType>()?.arg) }
     }
 
-    /// Whether it is an implicit cast from another type, not only from a domain over its own.
+    /// Whether it is an implicit cast that changes the base type.
     pub(super) fn is_implicit_cast(self) -> bool {
         self.cast::<RelabelType>()
             .is_some_and(|cast| cast.relabelformat == CoercionForm::COERCE_IMPLICIT_CAST)
@@ -202,7 +200,7 @@ impl Expr {
         }
     }
 
-    /// A call of a function, written as one, of which the argument becomes a part.
+    /// Links the argument into a new FuncExpr.
     pub(super) fn call(function: Oid, result: Oid, argument: Self) -> Self {
         let form = CoercionForm::COERCE_EXPLICIT_CALL;
         // SAFETY: the list is a new one.
@@ -220,7 +218,7 @@ impl Expr {
         }
     }
 
-    /// An operator between two expressions, which become parts of it.
+    /// Links both expressions into a new OpExpr.
     pub(super) fn op_clause(operator: Oid, left: Self, right: Self) -> Self {
         let (left, right) = (left.as_ptr(), right.as_ptr());
         // SAFETY: what is made is an OpExpr of an operator that exists.
@@ -239,15 +237,14 @@ impl Expr {
         }
     }
 
-    /// The conjunction of both expressions, which become parts of it.
+    /// Links both expressions into a new AND.
     pub(super) fn and(self, other: Self) -> Self {
         let and = pg_sys::BoolExprType::AND_EXPR;
         // SAFETY: the list is a new one.
         unsafe { Self::made(pg_sys::makeBoolExpr(and, list([self, other]), -1)) }
     }
 
-    /// Whether it calls a function that is not immutable. Estimators evaluate those that are
-    /// stable.
+    /// Whether it calls a function that is not immutable.
     pub(super) fn contains_mutable_functions(self) -> bool {
         // SAFETY: as the parent module says.
         unsafe { pg_sys::contain_mutable_functions(self.as_ptr()) }
@@ -267,7 +264,7 @@ pub(super) fn table<'query>(query: &'query Query, column: &Var) -> Option<&'quer
     (table.rtekind == pg_sys::RTEKind::RTE_RELATION).then_some(table)
 }
 
-/// A list of expressions, which become parts of it.
+/// Links the expressions into a new List.
 pub(super) fn list<const N: usize>(expressions: [Expr; N]) -> *mut List {
     expressions.into_iter().fold(null_mut(), |list, next| {
         // SAFETY: the list is new at first, then the one that the function has returned.

@@ -41,8 +41,8 @@ pub(super) fn answer(request: &mut Request, predicate: &'static Predicate) -> An
     Some(from_mut(request).cast())
 }
 
-/// The estimate for a condition on one table. It uses the statistics if there are any and the user
-/// may see what this function reveals about them.
+/// The estimate for a condition on one table. It uses the statistics if there are any and
+/// statistic_proc_security_check() allows it.
 ///
 /// # Safety
 /// The arguments are those of a restriction estimator, whatever their types are.
@@ -50,7 +50,7 @@ pub(super) unsafe fn of_restriction(
     root: *mut PlannerInfo,
     function: Oid,
     arguments: *mut List,
-    relation: c_int,
+    var_relid: c_int,
     predicate: &Predicate,
 ) -> f64 {
     let mut variable = VariableStatData::default();
@@ -58,13 +58,13 @@ pub(super) unsafe fn of_restriction(
     let mut variable_is_left = false;
     #[cfg(feature = "pg_test")]
     super::test_support::may_panic("estimator");
-    // SAFETY: what get_restriction_variable fills in is valid until the statistics are released. It
-    // evaluates the other side, so it can raise any error of a user's function.
+    // SAFETY: what get_restriction_variable() fills in is valid until the statistics are released.
+    // It evaluates the other side, which may raise any ERROR.
     unsafe {
         if !pg_sys::get_restriction_variable(
             root,
             arguments,
-            relation,
+            var_relid,
             &mut variable,
             &mut other,
             &mut variable_is_left,
@@ -83,7 +83,7 @@ pub(super) unsafe fn of_restriction(
         if let (Some(release), false) = (variable.freefunc, variable.statsTuple.is_null()) {
             release(variable.statsTuple);
         }
-        // Statistics can be whatever the owner of a table has loaded.
+        // The owner of the table may have loaded any numbers into pg_statistic.
         if selectivity.is_nan() {
             DEFAULT
         } else {
@@ -111,8 +111,8 @@ unsafe fn of_window(variable: &mut VariableStatData, function: Oid, window: Wind
             (*pg_sys::GETSTRUCT(variable.statsTuple).cast::<pg_sys::FormData_pg_statistic>())
                 .stanullfrac,
         );
-        // What the most common values and the histogram reveal is only for users who may read the
-        // table, unless the function is leakproof.
+        // Unless the function is leakproof, only a user who may read the table may see what the
+        // most common values and the histogram reveal.
         if !pg_sys::statistic_proc_security_check(variable, function) {
             return None;
         }
@@ -147,9 +147,9 @@ unsafe fn of_window(variable: &mut VariableStatData, function: Oid, window: Wind
     }
 }
 
-/// Passes a slot of a column's statistics, its values and numbers; `None` if there is no slot of
-/// this kind, or its values are not of 16 bytes: the column can be of any type, since any operator
-/// can name an estimator.
+/// Passes the values and the numbers of a slot of a column's statistics. `None` if there is no slot
+/// of this kind, or if its values are not of 16 bytes. The column can be of any type, because any
+/// operator can name an estimator.
 ///
 /// # Safety
 /// The tuple is one of pg_statistic. `show` does not raise an error: the slot would leak.

@@ -1,5 +1,8 @@
-//! Comparisons in place of a predicate, if a table is partitioned by ranges or lists of the ulid:
-//! pruning only knows operators of the partition key's family.
+//! Comparisons in place of a predicate, if a table is partitioned by ranges or lists of the ulid,
+//! because partition pruning only knows members of the partition key's opfamily.
+//!
+//! A partial index on a single partition may use the predicate. After the rewrite, the planner
+//! cannot prove its condition and does not use it. The result of the query stays correct.
 #![allow(unsafe_code)]
 
 use std::ffi::{c_int, c_void};
@@ -39,24 +42,23 @@ pub(super) fn answer(request: &Request, predicate: &'static Predicate) -> Answer
     Some(lower.and(upper).as_ptr())
 }
 
-/// Calls a function in a memory context of its own, which is freed. Its result must not point
-/// there.
+/// Calls a function in a memory context of its own, which is freed.
 ///
-/// This may be called for each expression of a query, so it checks whether the query was canceled.
-fn in_temporary_memory<T: Copy>(function: impl FnOnce() -> T) -> T {
+/// The planner may ask for this once per expression of a query, so it checks for interrupts.
+fn in_temporary_memory(function: impl FnOnce() -> Option<Oid>) -> Option<Oid> {
     pgrx::check_for_interrupts!();
-    // SAFETY: the result does not point to the memory that is freed.
+    // SAFETY: an Oid does not point to the memory that is freed.
     unsafe { PgMemoryContexts::new("ulid").switch_to(|_| function()) }
 }
 
 /// Whether the query has grouping sets and one of their expressions calls a function, at any depth,
 /// or a function written in SQL, which may be inlined to such a call.
 ///
-/// A grouping set nulls each expression that is equal to one of those that it leaves out. `AND`
-/// does not stay equal, since the planner flattens it into an `AND` around it.
+/// A grouping set nulls each expression that is equal() to one that it omits. The planner merges a
+/// rewritten AND into an enclosing AND, and equal() no longer finds it.
 ///
-/// SQL functions are not inlined here to find out: that would also evaluate arguments that they do
-/// not use, which can fail.
+/// Do not inline SQL functions here to find out. That would also evaluate arguments that they do
+/// not use, which can raise an ERROR.
 pub(super) fn is_called_by_grouping_sets(query: &Query, function: Oid) -> bool {
     if query.groupingSets.is_null() {
         return false;
@@ -84,8 +86,8 @@ pub(super) fn is_called_by_grouping_sets(query: &Query, function: Oid) -> bool {
     };
 }
 
-/// Whether an expression can be evaluated twice for each row: whether it is the same for all rows,
-/// and costs no more than `find_simplified_clause` in rangetypes.c allows.
+/// Whether an expression can be evaluated twice for each row: whether it is the same for all rows
+/// of this query level, and costs no more than `find_simplified_clause` in rangetypes.c allows.
 fn can_be_repeated(root: Root, expression: Expr) -> bool {
     let mut cost = QualCost::default();
     // SAFETY: as the parent module says; only nodes that is_other allows are estimated.
@@ -100,9 +102,9 @@ fn can_be_repeated(root: Root, expression: Expr) -> bool {
     }
 }
 
-/// Whether an expression contains any other node than those that give the same result each time
-/// within a query: constants, parameters, columns of outer queries, and functions of these, unless
-/// they are volatile.
+/// A walker that finds a node that may differ from row to row of this query level. It accepts
+/// constants, parameters, Vars of outer levels, and calls of functions and operators. The caller
+/// rejects volatile functions.
 ///
 /// # Safety
 /// The node is a valid one, or null, as a walker gets it.
@@ -147,9 +149,8 @@ impl Column {
     /// The column that an expression is, perhaps below a RelabelType to ulid, if its type is uuid
     /// or a domain.
     ///
-    /// This decides whether the comparisons are useful, not whether they are correct. In a
-    /// sub-select that the planner tries to convert from EXISTS to ANY, the root is that of the
-    /// outer query, and the table a different one.
+    /// convert_EXISTS_to_ANY() simplifies a sub-select with the outer root, so the Var may name a
+    /// wrong RTE. That only makes the rewrite useless, never wrong.
     fn of(query: &Query, mut expression: Expr) -> Option<Self> {
         while let Some(inner) = expression.relabelled() {
             expression = inner;
@@ -198,6 +199,7 @@ impl Column {
             let classes = attribute(cache, tuple, pg_sys::Anum_pg_partitioned_table_partclass)?;
             let classes = &*classes.cast_mut_ptr::<pg_sys::oidvector>();
             let n = columns.dim1 as usize;
+            // A key may have a column twice. Taking either is correct: pruning is possible or not.
             let last = columns
                 .values
                 .as_slice(n)

@@ -1,9 +1,10 @@
 //! `postgres-types`: parameters and results of `tokio-postgres`, `postgres` and the pools above
 //! them.
 //!
-//! These drivers send what the server says that a parameter is, in binary. So a [`Ulid`] is written
-//! for a `ulid` or a `uuid`, which have the same 16 bytes, for `text`, `varchar` and `char`, and
-//! for domains over them. Lists and `Option` follow from that: a `Vec<Ulid>` is a `ulid[]`.
+//! These drivers send a parameter in binary, as the type that the server has inferred for it. A
+//! [`Ulid`] can be a `ulid` or a `uuid`, which have the same 16 bytes, a `text`, a `varchar` or a
+//! `char`, and a domain over one of these. Lists and `Option` follow from that: a `Vec<Ulid>` is a
+//! `ulid[]`.
 
 use std::error::Error;
 
@@ -21,8 +22,8 @@ enum Form {
     Text,
 }
 
-/// The form of a type, none where it is none of those above. The type of the extension has no fixed
-/// oid, and the schema that it is in is the user's choice: its name tells.
+/// The form of a type. `None` if a [`Ulid`] cannot be of this type. The name of a type tells
+/// whether it is `ulid`, because that has no fixed Oid and can be in any schema.
 fn form(ty: &Type) -> Option<Form> {
     match ty.kind() {
         Kind::Domain(base) => form(base),
