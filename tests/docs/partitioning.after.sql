@@ -1,4 +1,4 @@
--- A table of another schema, whose name needs quotes, with a uuid key; the second call does nothing.
+-- A table of another schema, with a name in quotes and a uuid key. The second call does nothing.
 CREATE SCHEMA archive;
 CREATE TABLE archive."Job" (id uuid PRIMARY KEY, n bigint GENERATED ALWAYS AS IDENTITY)
 PARTITION BY RANGE (id);
