@@ -143,3 +143,13 @@ CALL refuses('28V4APV8JC9D792M89J185Q001', :'base32hex', 4, '22003');
 CALL refuses('28V4APV8JC9D792M89J185Q0000', :'base32hex', 4, '22003');
 CALL refuses('zzzzzzzzzzzzzzzzzzzzzz', :'base58', 1, '22003');
 CALL refuses('1BKocMc5BnrVcuq2ti4EqO', :'base58', 1, '22P02');
+
+-- the ids of the report about the draft
+DO $$ BEGIN
+    ASSERT (SELECT count(*) = 4 AND bool_and(in_order)
+            FROM (SELECT ulid > lag(ulid) OVER (ORDER BY id) IS NOT FALSE AS in_order
+                  FROM (SELECT id, from_draft_v7(id) AS ulid FROM unnest(ARRAY[
+                    '061cb26a-54b8-7a52-8000-2124e7041024', '061cb8fe-0f0b-7c39-8003-d44a7ee0bdf6',
+                    '061cb8fe-0f0b-7c39-8004-0489578299f6', '061cb8fe-0f0f-7df2-8000-afd57c2bf446'
+                  ]::uuid[]) AS id) AS c) AS s);
+END $$;
