@@ -270,7 +270,8 @@ $grants =~ s/^\\set roles \K.*/guest,owner/m or die;
 for my $install (
     'CREATE EXTENSION ulid; REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA public FROM PUBLIC',
     'ALTER DEFAULT PRIVILEGES REVOKE EXECUTE ON FUNCTIONS FROM PUBLIC;
-        CREATE SCHEMA types; GRANT USAGE ON SCHEMA types TO PUBLIC; CREATE EXTENSION ulid SCHEMA types'
+        CREATE SCHEMA types; GRANT USAGE ON SCHEMA types TO PUBLIC;
+        CREATE EXTENSION ulid SCHEMA types'
   )
 {
     local $ENV{PGOPTIONS} = '-c client_min_messages=warning -c search_path=public,types';
