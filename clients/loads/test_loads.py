@@ -72,8 +72,10 @@ def writers(number, write):
 
     with ThreadPoolExecutor(number) as pool:
         running = [pool.submit(work) for _ in range(number)]
-        yield
-        stop.set()
+        try:
+            yield
+        finally:
+            stop.set()
     for thread in running:
         thread.result()
 
