@@ -12,8 +12,9 @@
 # of rows at that time, value. The report at the end consists of medians over the rounds, the
 # interquartile range, and the median of the ratio to ulid within a round.
 #
-# The medians are also written to another file, FILE with the ending .medians: measure, kind of id,
-# value. Those of the last full run are benches/results.tsv, which has the figures of the pages.
+# The medians are also written to another file, FILE with the ending .medians: a line for each
+# measure, a column for each kind of id, and in a cell the median ± half the interquartile range in
+# percent. That of the last full run is benches/results.tsv, which has the figures of the pages.
 use strict;
 use warnings FATAL => 'all';
 use Getopt::Long;
@@ -28,7 +29,7 @@ my $rounds = 5;
 # of --full only: an index larger than shared_buffers
 my ($large, $large_rounds) = (10_000_000, 3);
 my $repeats = 3;    # within a round, of all but inserts
-my $medians;        # the file of the medians
+my %medians;        # by measure and kind
 
 my @names =
   qw(clock bigint uuid_v4 uuid_v7 uuid_v7_ordered ulid_text ulid ulid_ordered ulid_monotonic);
@@ -47,6 +48,12 @@ open my $out, '>', $file or die "$file: $!\n";
 measure($out);
 close $out or die "$file: $!\n";
 report($file);
+open my $table, '>', $file =~ s/(\.tsv)?$/.medians/r or die "$file: $!\n";
+my @columns = (@names, map { "fillfactor $_" } 90, 80, 70);
+print $table join("\t", 'measure', @columns), "\n";
+print $table join("\t", $_, map { $_ // '' } @{ $medians{$_} }{@columns}), "\n"
+  for sort keys %medians;
+close $table or die "$file: $!\n";
 
 # The kinds that this server has, as variables for psql. Comparing, storing and reading is the same
 # for all generators of ulid, so the others are measured only when they generate.
@@ -317,12 +324,12 @@ sub table
             # a time is the difference of two scans, so one of nothing is lost in the spread, or
             # below zero
             if (%of && ($median < 0 || $half > 2 * $median)) { print ' – |'; next }
-            print $medians join("\t", $column->[2], $kind, digits($median)), "\n"
-              if $column->[2] && %of;
+            my $spread = keys %of > 1 && $median ? sprintf '±%.0f', 50 * $half / $median : '';
+            $medians{ $column->[2] }{$kind} = digits($median) . $spread if $column->[2] && %of;
             print ' ',
               join(' ',
                 (%of                        ? digits($median)                           : ''),
-                (keys %of > 1 && $median    ? sprintf '±%.0f %%', 50 * $half / $median  : ()),
+                ($spread                    ? "$spread %"                               : ()),
                 (@ratios && $kind ne 'ulid' ? '(' . ratio(quantile(0.5, @ratios)) . ')' : ())),
               ' |';
         }
@@ -342,7 +349,6 @@ sub report
         $of{$operation}{$count}{$kind}{$round} = $value;
     }
     my $only = sub { (values %{ $of{ $_[0] } // {} })[0] // {} };
-    open $medians, '>', $file =~ s/(\.tsv)?$/.medians/r or die "$file: $!\n";
     print
       "Medians over the rounds, ± half the interquartile range, "
       . "(ratio to `gen_ulid` within a round).\n";
@@ -445,7 +451,7 @@ sub report
     for my $factor (sort { $b <=> $a } keys %filled)
     {
         my %size = map { $_ => digits($filled{$factor}{$_}{ulid}{0}) } @rates;
-        print $medians "at_$_\tfillfactor $factor\t$size{$_}\n" for @rates;
+        $medians{"at_$_"}{"fillfactor $factor"} = $size{$_} for @rates;
         print "| fillfactor $factor |", (map { " $size{$_} |" } @rates), "\n";
     }
 }

@@ -37,12 +37,13 @@ my %kind = (
 
 my (%result, %value);
 open my $results, '<', 'benches/results.tsv' or die "benches/results.tsv: $!\n";
+chomp(my (undef, @kinds) = split /\t/, <$results>);
 while (<$results>)
 {
     chomp;
-    my ($measure, $kind, $value) = split /\t/;
-    $result{$measure}{$kind} = $value;
-    $value{$value} = 1;
+    my ($measure, @values) = map { s/±.*//r } split /\t/;
+    @{ $result{$measure} }{@kinds} = @values;
+    $value{$_} = 1 for @values;
 }
 
 my $wrong = 0;
