@@ -531,10 +531,10 @@ my $polls_new_row = sub {
 };
 $polls_new_row->('after a promotion with a clock that is behind');
 is($sql->('SELECT max(id) >= ulid_lower_bound(pg_last_xact_replay_timestamp()) FROM event'),
-    't', 'a position can be set back to the promotion');
+    't', 'the promotion is a position');
 is($passed->(), 0, 'no row could still appear below a horizon, through a restart and a promotion');
 unlink($wrong) if $wrong;
-# A checkpoint does not tell that the order is ahead of the clock.
+# A checkpoint does not tell that the order is ahead.
 await('the clock', sub { $sql->('SELECT ulid_ordered_time() <= clock_timestamp()') eq 't' });
 $sql->("INSERT INTO event (kind) VALUES ('on time')");
 $standby->stop('fast');

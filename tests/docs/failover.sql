@@ -1,0 +1,1 @@
+CREATE TABLE consumer (last_id ulid);
