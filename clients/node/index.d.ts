@@ -9,5 +9,5 @@ export declare function canonical<T>(id: T): T;
 /** The UUID of an id, for a column of the type uuid. What the server would refuse as a ulid is a {@link UlidError}. */
 export declare function toUuid<T extends string | null | undefined | readonly (string | null)[]>(id: T): T;
 
-/** The beginning or the end of a window of time; null: there is none. */
+/** The beginning or the end of a time range; null: there is none. */
 export type Time = Date | string | null;

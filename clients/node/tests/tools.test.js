@@ -40,7 +40,7 @@ for (const name of names) {
         assert.deepEqual(await app.byIds([given, "7ZZZZZZZZZZZZZZZZZZZZZZZZZ"]), ["last", "of 2016"]);
       });
 
-      test("a window of time, and the first characters", async () => {
+      test("a time range, and the first characters", async () => {
         const [past, future] = [new Date(Date.now() - hour), new Date(Date.now() + hour)];
         assert.deepEqual(await app.within(past, future), ["first", "second"]);
         assert.deepEqual(await app.within(null, past), ["of 2016"]);
