@@ -30,6 +30,7 @@ my $rounds = 5;
 my ($large, $large_rounds) = (10_000_000, 3);
 my $repeats = 3;    # within a round, of all but inserts
 my %medians;        # by measure and kind
+my @fillfactors = (90, 80, 70);
 
 my @names =
   qw(clock bigint uuid_v4 uuid_v7 uuid_v7_ordered ulid_text ulid ulid_ordered ulid_monotonic);
@@ -49,7 +50,7 @@ measure($out);
 close $out or die "$file: $!\n";
 report($file);
 open my $table, '>', $file =~ s/(\.tsv)?$/.medians/r or die "$file: $!\n";
-my @columns = (@names, map { "fillfactor $_" } 90, 80, 70);
+my @columns = (@names, map { "fillfactor $_" } @fillfactors);
 print $table join("\t", 'measure', @columns), "\n";
 print $table join("\t", $_, map { $_ // '' } @{ $medians{$_} }{@columns}), "\n"
   for sort keys %medians;
@@ -442,7 +443,7 @@ sub report
             'any_blocks'
         ]);
 
-    my %filled = map  { $_ => $of{"index_bytes_filled_to_$_"} // return } 90, 80, 70;
+    my %filled = map  { $_ => $of{"index_bytes_filled_to_$_"} // return } @fillfactors;
     my @rates  = sort { $a <=> $b } keys %{ $filled{90} };
     print
       "\n### Size of the index of `gen_ulid`, by the number of ids per millisecond\n\n"
