@@ -7,8 +7,9 @@
 --   psql -X -v table=account -v to=uuid -v run=yes -f switch.sql    run it
 --
 --   column=id             the column, if the primary key is not one column of these types
---   default='gen_ulid()'  what replaces a default that generates ids. Without it: gen_ulid() or
---                         gen_uuid_v7(), or the ordered one if the default was ordered
+--   default='gen_ulid()'  what replaces a default that generates ids. Another extension's function
+--                         needs its schema. Without it: gen_ulid() or gen_uuid_v7(), or the
+--                         ordered one if the default was ordered
 --   lock_timeout=100ms    how long the exchange waits for a lock, in each of 20 attempts
 --   entry_timeout=50ms    when the building of an index that is only to be created is canceled
 \set ON_ERROR_STOP on
@@ -33,9 +34,14 @@
 \set entry_timeout 50ms
 \endif
 
+SELECT :'table'::regclass::oid AS start \gset switch_
+-- No functions and operators of others. Names and expressions are written for this path, and the
+-- steps set the same one.
+SET search_path = pg_catalog, pg_temp;
 -- One session at a time: the cast is common to all tables.
 SELECT NOT :'run'::boolean OR pg_try_advisory_lock(hashtextextended('ulid switch.sql', 0)) AS alone,
-    :'table'::regclass::oid AS start
+    extnamespace::regnamespace AS schema, extnamespace::regnamespace || '.ulid' AS type
+FROM pg_extension WHERE extname = 'ulid'
 \gset switch_
 \if :switch_alone
 \else
@@ -43,17 +49,11 @@ DO 'BEGIN RAISE EXCEPTION ''another session runs a step in this database'' '
     'USING ERRCODE = ''lock_not_available''; END';
 \endif
 
-BEGIN;
--- Names and expressions are written for this path, and the steps set the same one.
-SELECT set_config('search_path',
-    format('pg_catalog, %s, pg_temp', extnamespace::regnamespace), true) AS path
-FROM pg_extension WHERE extname = 'ulid'
-\gset switch_
-
 WITH RECURSIVE
 setting AS (
-    SELECT CASE :'to' WHEN 'ulid' THEN 'uuid' WHEN 'uuid' THEN 'ulid' END::regtype AS source,
-        :'to'::regtype AS target,
+    SELECT CASE :'to' WHEN 'ulid' THEN 'uuid' WHEN 'uuid' THEN :'switch_type' END::regtype
+            AS source,
+        CASE :'to' WHEN 'ulid' THEN :'switch_type' ELSE :'to' END::regtype AS target,
         coalesce(nullif(:'default', ''), CASE :'to' WHEN 'ulid' THEN 'gen_ulid()'
             ELSE 'gen_uuid_v7()' END) AS generator
 ),
@@ -89,7 +89,7 @@ reached AS (
 member AS (
     SELECT rel, att, attname, atttypid, attgenerated, pg_class.*, nspname,
         atttypid = source AS converts,
-        "default", "default" ~ (
+        "default", replace("default", concat(:'switch_schema', '.'), '') ~ (
             '^\(*("?\w+"?\.)?"?(gen_random_uuid|uuidv[47]|uuid_generate_v(1|1mc|4|7)|'
             'gen_(ordered_)?uuid_v7|gen_(monotonic_|ordered_)?ulid)"?\(\)[):\w".]*$') AS generated
     FROM setting CROSS JOIN reached JOIN pg_attribute ON attrelid = rel AND attnum = att
@@ -131,7 +131,7 @@ key AS (
     LEFT JOIN member ON converts AND rel = indrelid AND att = indkey[n - 1]
     LEFT JOIN pg_opclass AS new_class ON member.converts AND class.opcintype = source
         AND new_class.opcintype = target AND new_class.opcmethod = class.opcmethod
-        AND new_class.opcname = replace(class.opcname, source::text, :'to')
+        AND new_class.opcname = regexp_replace(class.opcname, 'u[lu]id', :'to')
     WHERE NOT rebuilt
 ),
 shape AS (
@@ -200,7 +200,7 @@ cast_now AS (
         'COMMENT ON CAST (%1$s AS uuid) IS %2$L;\n'
         'ALTER EXTENSION ulid ADD CAST (%1$s AS uuid);\nCOMMIT;',
         castsource::regtype, obj_description(pg_cast.oid, 'pg_cast')) AS cast_sql) AS text
-    WHERE castsource = 'ulid'::regtype AND casttarget = 'uuid'::regtype
+    WHERE castsource = :'switch_type'::regtype AND casttarget = 'uuid'::regtype
 ),
 altered AS (
     SELECT rel, format('%I.%I', nspname, relname) AS qualified,
@@ -238,10 +238,10 @@ exchange(place, sql) AS (
     SELECT 20, format('ALTER TABLE %s %s;', rel::regclass, actions) FROM altered
     UNION ALL
     SELECT 21, format('ALTER TABLE ONLY %s ALTER COLUMN %I SET DEFAULT %s;', rel::regclass, attname,
-        CASE WHEN :'default' = ''
-            AND "default" ~ 'gen_ordered_' THEN replace(generator, 'gen_', 'gen_ordered_')
-            ELSE generator END)
-    FROM member, setting WHERE converts AND generated
+        concat(CASE WHEN new ~ '^gen_(?!random_uuid)' THEN :'switch_schema' || '.' END, new))
+    FROM member, setting, LATERAL (SELECT CASE WHEN :'default' = '' AND "default" ~ 'gen_ordered_'
+        THEN replace(generator, 'gen_', 'gen_ordered_') ELSE generator END) AS given(new)
+    WHERE converts AND generated
     UNION ALL
     SELECT 30,
         format('ALTER TABLE %s ADD CONSTRAINT %I %s USING INDEX %I%s;', indrelid::regclass, conname,
@@ -481,7 +481,7 @@ statement(part, place, sql) AS (
 SELECT ARRAY['-- ' || title] || ARRAY(SELECT '-- ' || translate(line, E'\n\r', '  ') FROM note
     WHERE phase IN ('enter', 'build', 'exchange') ORDER BY line) AS title,
     (SELECT string_agg(reason, E'\n' ORDER BY reason) FROM refusal) AS refusal,
-    ARRAY['SET search_path = ' || :'switch_path' || ';', 'SET statement_timeout = 0;',
+    ARRAY['SET search_path = pg_catalog, pg_temp;', 'SET statement_timeout = 0;',
         'SET lock_timeout = 0;', 'SET default_tablespace = '''';',
         'SET client_min_messages = warning;'] AS settings,
     ARRAY(SELECT sql FROM statement WHERE part = 1 ORDER BY place, sql) AS first,
@@ -489,7 +489,6 @@ SELECT ARRAY['-- ' || title] || ARRAY(SELECT '-- ' || translate(line, E'\n\r', '
     ARRAY(SELECT sql FROM statement WHERE part = 3 ORDER BY place, sql) AS last
 FROM step
 \gset switch_
-COMMIT;
 
 \if :{?switch_refusal}
 SELECT format('DO %L',
@@ -506,11 +505,12 @@ SELECT unnest(:'switch_first'::text[]) \gexec
 SELECT unnest(:'switch_failing'::text[]) \gexec
 \set ON_ERROR_STOP on
 SELECT unnest(:'switch_last'::text[]) \gexec
-RESET ALL;
 SELECT pg_advisory_unlock(hashtextextended('ulid switch.sql', 0)) AS switch_unlocked \gset
+RESET ALL;
 \else
 SELECT unnest(:'switch_settings'::text[] || :'switch_first'::text[]
     || CASE WHEN :'switch_failing' <> '{}' THEN '\set ON_ERROR_STOP off'::text
         || :'switch_failing'::text[] || '\set ON_ERROR_STOP on'::text END
     || :'switch_last'::text[]) \g (format=unaligned tuples_only=on)
+RESET search_path;
 \endif

@@ -3,13 +3,14 @@
 --   psql -X -d DATABASE -f before_pg_upgrade.sql
 --
 -- It lists what has to be dropped, and created again after pg_upgrade and after_pg_upgrade.sql.
-SELECT format('SET search_path = %s', extnamespace::regnamespace) FROM pg_extension
-WHERE extname = 'ulid' \gexec
+\set ON_ERROR_STOP on
+SET search_path = pg_catalog, pg_temp;    -- no functions and operators of others
+SELECT extnamespace::regnamespace AS ulid FROM pg_extension WHERE extname = 'ulid' \gset
 
 -- pg_upgrade creates functions before operator classes, in which what sorts by a ulid finds its
 -- order. A range brings the class with it, and in this schema it comes before all other types.
 CREATE SCHEMA "!";
-CREATE TYPE "!".first AS RANGE (subtype = ulid);
+CREATE TYPE "!".first AS RANGE (subtype = :ulid.ulid);
 
 -- Types come before casts: expressions that cast to or from a ulid and belong to types, or to what
 -- types need.
@@ -35,6 +36,8 @@ SELECT type, identity FROM early JOIN expression
 WHERE tree::text ~ (    -- a cast, by relabelling or by a function
     SELECT format(':resulttype (%s|%s) \S+ \S+ \S+ \S+ :relabelformat|:funcid (%s) '
         '[^{}]*:funcformat [12]',
-                  'uuid'::regtype::oid, 'ulid'::regtype::oid, string_agg(castfunc::oid::text, '|'))
-    FROM pg_cast WHERE 'ulid'::regtype IN (castsource, casttarget) AND castfunc <> 0)
+                  'uuid'::regtype::oid, ulid::oid, string_agg(castfunc::oid::text, '|'))
+    FROM pg_cast, CAST(:'ulid' || '.ulid' AS regtype) AS ulid
+    WHERE ulid IN (castsource, casttarget) AND castfunc <> 0 GROUP BY ulid)
 ORDER BY type, identity;
+RESET search_path;

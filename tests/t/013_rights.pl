@@ -172,6 +172,70 @@ SKIP:
         AND amprocfamily IN (SELECT oid FROM pg_opfamily WHERE opfname = 'ulid_ops')}),
         '',
         'no trap springs on installing ulid_gist');
+    run('owned_hostile', q{DROP SCHEMA "con'tr ""ib$$" CASCADE});
+}
+
+#
+# The same schema, in the path of the superuser who runs the scripts of the pages there
+#
+
+my ($grants) = blocks_of('reference.md', 'sql', 'Schema and rights', 'If `EXECUTE` was revoked');
+my @scripts = (
+    (
+        map { [ $_, slurp_file("$root/docs/$_.sql") ] }
+          qw(operating/ids_ahead operating/after_failover operating/before_pg_upgrade
+          operating/after_pg_upgrade migrating/switch)
+    ),
+    [ 'the block with grants', $grants ]);
+push @scripts, [ 'migrating/switch, run', "\\set run yes\n$scripts[4][1]" ];
+
+# All functions that they call. Only internal functions can have "any": these give nonsense.
+my %called = map { $_ => 1 } map { $_->[1] =~ /(\w+)\(/g } @scripts;
+my $called = join ',', sort keys %called;
+run('owned_hostile', <<"SQL");
+SELECT format('CREATE FUNCTION hostile.%I(%s) RETURNS %s LANGUAGE %s', proname,
+    pg_get_function_identity_arguments(oid), pg_get_function_result(oid),
+    CASE WHEN provariadic <> '"any"'::regtype THEN
+            format('plpgsql AS %L', format('BEGIN PERFORM hostile.spring(%L); RETURN%s; END',
+                proname, CASE WHEN NOT proretset THEN ' NULL' END))
+        WHEN proname = 'concat' THEN 'internal AS ''json_build_array'''
+        ELSE 'internal AS ''text_concat''' END)
+FROM pg_proc AS f
+WHERE pronamespace = 'pg_catalog'::regnamespace AND proname = ANY ('{$called}')
+    AND prokind IN ('f', 'a') AND proallargtypes IS NULL AND prorettype <> 'void'::regtype
+    AND (provariadic <> 0 OR '"any"'::regtype <> ALL (proargtypes))
+    AND 'internal'::regtype <> ALL (proargtypes)
+    AND NOT EXISTS (SELECT FROM pg_proc WHERE pronamespace = 'hostile'::regnamespace
+        AND proname = f.proname AND proargtypes = f.proargtypes) \\gexec
+CREATE TABLE public.key (id hostile.ulid PRIMARY KEY DEFAULT hostile.gen_ordered_ulid());
+INSERT INTO public.key DEFAULT VALUES;
+SQL
+{
+    local $ENV{PGOPTIONS} = $HOSTILE;
+    my $call = sub {
+        my ($sql) = @_;
+        return $node->psql('owned_hostile',
+            "\\set owners :USER\n\\set table public.key\n\\set to uuid\n$sql");
+    };
+    for my $script (@scripts)
+    {
+        my ($name,   $sql) = @$script;
+        my ($status, $out, $error) = $call->($sql);
+        is("$status $error", '0 ', "$name runs beside traps");
+        note($out);
+    }
+    is( run('owned_hostile',
+            "SET search_path = ''; SELECT count(*), by FROM hostile.sprung GROUP BY by"),
+        '',
+        'no trap springs in the scripts of the pages');
+
+    run('owned_hostile',
+        'CREATE TABLE public.failing (
+            id pg_catalog.text DEFAULT hostile.gen_ordered_ulid()::pg_catalog.text);
+        CREATE TABLE public.last (id pg_catalog.uuid DEFAULT hostile.gen_ordered_uuid_v7())');
+    my ($status, $out) = $call->($scripts[1][1]);
+    like("$status $out", qr/\A3 public\.key\|.*\npublic\.last\|\z/,
+        'a table that cannot be read is reported, and the others are read');
 }
 
 #
@@ -265,7 +329,6 @@ SQL
 # administrator's functions
 #
 
-my ($grants) = blocks_of('reference.md', 'sql', 'Schema and rights', 'If `EXECUTE` was revoked');
 $grants =~ s/^\\set roles \K.*/guest,owner/m or die;
 for my $install (
     'CREATE EXTENSION ulid; REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA public FROM PUBLIC',

@@ -361,7 +361,7 @@ $odd->(
 );
 like(
     (step(to => 'ulid'))[1],
-    qr/function public\.suits\(ulid\) does not exist/,
+    qr/function public\.suits\(types\.ulid\) does not exist/,
     'a check that does not suit the type is found');
 is($odd->(q{SELECT count(*) FROM pg_class WHERE relname ~ '^switch'}),
     0, 'before an index is built');

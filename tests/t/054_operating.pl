@@ -50,7 +50,7 @@ SKIP:
 
     my ($stop) = blocks_of('clock.md', 'sql', 'Stop it');
     is( $sql->("\\set owners :USER\n\\i $root/docs/operating/ids_ahead.sql"),
-        "t\nevent.id|3\nplanned.id|not read, owner: other",
+        "t\npublic.event.id|3\npublic.planned.id|not read, owner: other",
         'the script finds ordered ids and rows of 2036, '
           . 'and names tables of others, which it does not plan');
     my $repaired = $sql->('SELECT clock_timestamp()');

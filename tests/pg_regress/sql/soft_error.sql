@@ -2,6 +2,7 @@
 -- without an exception, and says what the exception says. Each query finds what is wrong, which is
 -- nothing, so that older servers print the same.
 
+\set ECHO none
 \pset tuples_only on
 \pset format unaligned
 SELECT current_setting('server_version_num')::int >= 160000 AS server_has_soft_errors,
