@@ -184,10 +184,10 @@ my @scripts = (
     (
         map { [ $_, slurp_file("$root/docs/$_.sql") ] }
           qw(operating/ids_ahead operating/after_failover operating/before_pg_upgrade
-          operating/after_pg_upgrade migrating/switch)
+          operating/before_pg_upgrade operating/after_pg_upgrade migrating/switch)
     ),
     [ 'the block with grants', $grants ]);
-push @scripts, [ 'migrating/switch, run', "\\set run yes\n$scripts[4][1]" ];
+push @scripts, [ 'migrating/switch, run', "\\set run yes\n$scripts[-2][1]" ];
 
 # All functions that they call. Only internal functions can have "any": these give nonsense.
 my %called = map { $_ => 1 } map { $_->[1] =~ /(\w+)\(/g } @scripts;
