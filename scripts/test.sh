@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Run the tests: test.sh [STAGE...]. Without arguments, the stages are rust build sql pgrx server
-# docs clients, and for the first PostgreSQL lint; docs has small tables then, and clients only what
-# takes seconds. If a stage fails, the later ones run nevertheless. With STRICT=yes, a stage that is
-# skipped has failed, and so has one that leaves a part out because something is missing, except for
-# Miri, tests with servers that skip themselves, and single tools of a language.
+# docs clients, and for the first PostgreSQL lint; docs has small tables then, clients only what
+# takes seconds, and rust leaves the drivers out. If a stage fails, the later ones run nevertheless.
+# With STRICT=yes, a stage that is skipped has failed, and so has one that leaves a part out because
+# something is missing, except for Miri, tests with servers that skip themselves, and single tools
+# of a language.
 # shellcheck source=scripts/lib/setup.sh
 . "$(dirname "$0")/lib/setup.sh"
 
@@ -26,7 +27,8 @@ is_pinned_rust() {
 
 # The Rust code, without PostgreSQL.
 stage_rust() {
-  local drivers=(--package pg_ulid --features "diesel postgres-types sqlx")
+  local library=(--package pg_ulid)
+  [ "${CLIENTS:-}" = quick ] || library+=(--features "diesel postgres-types sqlx")
   if is_pinned_rust; then
     check cargo fmt --check --all
     check cargo fmt --check --manifest-path pg_ulid/fuzz/Cargo.toml
@@ -34,11 +36,11 @@ stage_rust() {
   else
     left_out "cargo fmt --check, as another $(rustfmt --version) may format otherwise"
   fi
-  check cargo clippy --quiet --all-targets "${drivers[@]}" -- "${lints[@]}"
-  check cargo test "${drivers[@]}"
+  check cargo clippy --quiet --all-targets "${library[@]}" -- "${lints[@]}"
+  check cargo test "${library[@]}"
   RUSTFLAGS='--cfg loom' check cargo test --quiet --target-dir target/loom --package pg_ulid --lib horizon
-  RUSTDOCFLAGS=${lints[*]} check cargo doc --quiet --no-deps "${drivers[@]}"
-  check cargo package --quiet --allow-dirty --package pg_ulid  # what is published builds and passes its tests, without drivers
+  RUSTDOCFLAGS=${lints[*]} check cargo doc --quiet --no-deps "${library[@]}"
+  check cargo package --quiet --allow-dirty --package pg_ulid  # what is published builds and passes its tests
   check cargo test --quiet --manifest-path "target/package/pg_ulid-$(cargo pkgid --package pg_ulid | sed 's/.*[@#]//')/Cargo.toml" \
     --target-dir target
   local run
