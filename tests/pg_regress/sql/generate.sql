@@ -55,8 +55,7 @@ SELECT :'last'::ulid < :'rolled_back'::ulid AS after_last,
        :'next'::ulid::timestamptz <= clock_timestamp() AS not_ahead;
 DROP TABLE monotonic;
 
--- ordered: over a million values, the order in which they were made is their order, in the first 64
--- bits alone
+-- ordered: the same, in the first 64 bits alone
 CREATE TABLE ordered AS SELECT i, gen_ordered_ulid() AS id FROM generate_series(1, 1000000) AS i;
 SELECT count(*) AS disorder
 FROM (SELECT substr(id::bytea, 1, 8) <= lag(substr(id::bytea, 1, 8)) OVER (ORDER BY i) AS disorder
@@ -123,6 +122,12 @@ SELECT ulid_ordered_since(pg_backend_pid()) IS NULL AS process,
     ulid_ordered_since('3'::xid) IS NULL AS prepared,
        ulid_ordered_since(-1) IS NULL AS nobody;
 DROP TABLE followed;
+
+-- no transaction leaves something in its session's memory
+SELECT used_bytes FROM pg_backend_memory_contexts WHERE name = 'TopMemoryContext' \gset
+DO $$ BEGIN FOR n IN 1 .. 10000 LOOP PERFORM gen_ordered_ulid(); COMMIT; END LOOP; END $$;
+SELECT used_bytes < :used_bytes + 100000 AS bounded FROM pg_backend_memory_contexts
+    WHERE name = 'TopMemoryContext';
 
 -- defaults
 CREATE TABLE defaults (id ulid PRIMARY KEY DEFAULT gen_monotonic_ulid(), random ulid UNIQUE
