@@ -5,7 +5,8 @@
 SET search_path = pg_catalog, pg_temp;    -- no functions and operators of others
 SELECT extnamespace::regnamespace AS ulid FROM pg_extension WHERE extname = 'ulid' \gset
 
-DROP SCHEMA IF EXISTS "!" CASCADE;
+DROP TYPE IF EXISTS "!".first;
+DROP SCHEMA IF EXISTS "!";
 
 -- What the server offers beyond the older one, for ulid and, if it is there, ulid_gist. The next
 -- update of the extension does it too.

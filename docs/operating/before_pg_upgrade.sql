@@ -9,7 +9,8 @@ SELECT extnamespace::regnamespace AS ulid FROM pg_extension WHERE extname = 'uli
 
 -- pg_upgrade creates functions before operator classes, in which what sorts by a ulid finds its
 -- order. A range brings the class with it, and in this schema it comes before all other types.
-DROP SCHEMA IF EXISTS "!" CASCADE;
+DROP TYPE IF EXISTS "!".first;
+DROP SCHEMA IF EXISTS "!";
 CREATE SCHEMA "!";
 CREATE TYPE "!".first AS RANGE (subtype = :ulid.ulid);
 

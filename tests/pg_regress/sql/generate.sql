@@ -55,7 +55,7 @@ SELECT :'last'::ulid < :'rolled_back'::ulid AS after_last,
        :'next'::ulid::timestamptz <= clock_timestamp() AS not_ahead;
 DROP TABLE monotonic;
 
--- ordered: the same, in the first 64 bits alone
+-- ordered: in order by the first 64 bits alone
 CREATE TABLE ordered AS SELECT i, gen_ordered_ulid() AS id FROM generate_series(1, 1000000) AS i;
 SELECT count(*) AS disorder
 FROM (SELECT substr(id::bytea, 1, 8) <= lag(substr(id::bytea, 1, 8)) OVER (ORDER BY i) AS disorder
