@@ -101,7 +101,7 @@ prove_installcheck: ## test it with servers of its own, by PostgreSQL's framewor
 test: ## run the tests that take minutes, and install what they need (PG=15 to 19, all or assert)
 	scripts/test.sh
 
-lint: ## check scripts with shellcheck, Perl with perl -c, .github/workflows with actionlint, the links of the pages
+lint: ## check Rust with rustfmt and clippy, scripts with shellcheck, Perl with perl -c, the links of the pages (PG=NN)
 	scripts/test.sh lint
 
 setup: ## set up cargo, cargo-pgrx and a private PostgreSQL 17 for editing; see CONTRIBUTING.md
@@ -122,10 +122,10 @@ help: ## print this list
 
 ##@ Parts of make test (PG=NN, as there)
 
-test-rust: ## the Rust code without PostgreSQL: format, lints, tests, documentation, Miri if it is installed
+test-rust: ## the library without PostgreSQL, with its drivers, models of its threads, as a package, and Miri if it is installed
 	scripts/test.sh rust
 
-test-build: ## lints with PostgreSQL; build, install into a private copy of PostgreSQL, start it
+test-build: ## build, install into a private copy of PostgreSQL, start it
 	scripts/test.sh build
 
 test-sql: ## tests/pg_regress

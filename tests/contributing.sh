@@ -45,4 +45,3 @@ run make debug PG_CONFIG="$pg_config"
 run gdb --batch --eval-command='break ulid_in' "$("$pg_config" --pkglibdir)/ulid.so" |
   tee target/gdb.log
 grep -qE 'Breakpoint 1 at .*: file src/.*\.rs, line [0-9]+' target/gdb.log
-echo "all commands work"

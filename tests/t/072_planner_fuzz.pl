@@ -1,7 +1,6 @@
 # The planner's hooks change no result of random queries; PlannerFuzz.pm describes the method.
 # FUZZ_SEED (1) chooses them, QUERIES (250) or FUZZ_SECONDS how many, and CASE one of them; after
 # FAULTS (5) it stops.
-# `make planner-fuzz SECONDS=3600` searches for an hour.
 use strict;
 use warnings FATAL => 'all';
 use ULID;

@@ -59,7 +59,10 @@ sub _initialized_server
     my $conf = delete $params{conf} // [];
     my $path = delete $params{path};
     my $node = PostgreSQL::Test::Cluster->new($name, $path ? (install_path => $path) : ());
-    $node->init(%params, extra => [ '--encoding=UTF8', '--no-locale', @{ $params{extra} // [] } ]);
+    # the template has these; `extra` prevents it
+    $params{extra} = [ '--encoding=UTF8', '--no-locale', @{ $params{extra} // [] } ]
+      if $params{extra} || !$ENV{INITDB_TEMPLATE};
+    $node->init(%params);
     $node->append_conf(
         'postgresql.conf', join "\n",
         "timezone = 'UTC'",
