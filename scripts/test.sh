@@ -1,10 +1,9 @@
 #!/usr/bin/env bash
-# Run the tests: test.sh [STAGE...]. Without arguments, the stages are rust build sql pgrx server
-# docs clients; docs has small tables then, clients and rust only what takes seconds. If a stage
+# Run the tests: test.sh [STAGE...]. Without arguments, the stages are rust build sql docs clients
+# server pgrx; docs has small tables then, clients and rust only what takes seconds. If a stage
 # fails, the later ones run nevertheless.
-# With STRICT=yes, a stage that is skipped has failed, and so has one that leaves a part out because
-# something is missing, except for Miri, tests with servers that skip themselves, and single tools
-# of a language.
+# With STRICT=yes, what is left out because something is missing has failed, except for Miri, tests
+# with servers that skip themselves, and single tools of a language.
 # shellcheck source=scripts/lib/setup.sh
 . "$(dirname "$0")/lib/setup.sh"
 
@@ -66,7 +65,6 @@ stage_sql() {
   mkdir -p target/regress
   make -s --no-print-directory installcheck PG_CONFIG="$BIN/pg_config" 2>&1 | tee "$log" || failed=1
   [ -z "$failed" ] || { cat target/regress/regression.diffs; tail -n 30 "$SERVERS/sql/log"; } || true
-  count "$(grep -cE '^ok |\.\.\. ok ' "$log")" "$(grep -cE '^not ok |\.\.\. FAILED' "$log")"
 }
 
 # The tests written in Rust that run inside a server, by the framework of pgrx.
@@ -128,7 +126,7 @@ prepare_older_servers() {
   export OLDER=${FROM:-$tested}
   [ "$OLDER" != all ] || OLDER=${MAJORS/15/15 15-main}
   for old in $OLDER; do
-    [ "${old%-main}" -ge "$major" ] || (prepare_postgres "$old" && install_extension) || left_out "PostgreSQL $old, which could not be had"
+    [ "${old%-main}" -ge "$major" ] || (installed="" && prepare_postgres "$old" && install_extension) || left_out "PostgreSQL $old, which could not be had"
   done
 }
 
@@ -182,7 +180,7 @@ stage_clients() {
 }
 
 # Rust with rustfmt, clippy and rustdoc, scripts with shellcheck, Perl with its compiler, workflows
-# with actionlint. A tool that cannot be installed is reported.
+# with actionlint.
 stage_lint() {
   local files file log=target/lint.log library=(--package pg_ulid --features "diesel postgres-types sqlx")
   if is_pinned_rust; then
@@ -248,12 +246,6 @@ stage_lint() {
   done
 }
 
-# Print how many tests of a stage passed and failed; a stage with a failed test has failed.
-count() {
-  echo "$1 passed, $2 failed"
-  [ "$2" = 0 ] || failed=1
-}
-
 # Run one stage under its heading; the summary records its result.
 run_stage() {
   local status title="$1${2:+ on PostgreSQL $2}" start=$SECONDS
@@ -297,12 +289,11 @@ trap 'exit 143' TERM HUP
 stages=("$@") on_server=() summary=() all_passed=yes tested=""
 if [ $# = 0 ]; then
   [ -z "${TESTS:-}" ] || die "TESTS names tests of make test-sql or of make test-server"
-  stages=(rust build sql pgrx server docs clients) CLIENTS=${CLIENTS:-quick}
+  stages=(rust build sql server pgrx) CLIENTS=${CLIENTS:-quick}
   export ROWS=${ROWS:-10000}
 fi
 mkdir -p target
 prepare_rust
-# a newer compiler has more warnings
 if is_pinned_rust; then lints=(-D warnings); else lints=(--cap-lints warn); fi
 [ $# != 0 ] || prepare_clients libipc-run-perl &  # what later stages need, while the first one compiles
 for stage in "${stages[@]}"; do
@@ -314,19 +305,33 @@ for stage in "${stages[@]}"; do
 done
 if [ ${#on_server[@]} != 0 ]; then
   majors=$(requested_majors)
-  ask_apt_major                            # for all stages
+  ask_apt_major
 fi
+wait
 for major in ${majors:-}; do
   optional=""
   [[ $major != *\? ]] || optional=yes
   major=${major%\?}
-  if ! (prepare_postgres "$major"); then     # its last line says what is missing
+  if ! (prepare_postgres "$major"); then
     summary+=("could not be had: PostgreSQL $major")
     [ -n "$optional" ] && [ -z "${STRICT:-}" ] || all_passed=""
     continue
   fi
   [ $# != 0 ] || [ "$major" != assert ] || export FUZZ_SECONDS=${FUZZ_SECONDS:-600}
-  for stage in "${on_server[@]}"; do run_stage "$stage" "$major"; done
+  installed=""
+  for stage in "${on_server[@]}"; do
+    if [ "$#$stage" = 0sql ]; then  # each needs one core
+      (run_stage docs "$major"; run_stage clients "$major"; [ -n "$all_passed" ]) > target/beside.log 2>&1 &
+    fi
+    run_stage "$stage" "$major"
+    case "$#$stage${summary[-1]}" in
+      0buildpassed*) installed=yes ;;
+      0sql*)
+        wait $! || all_passed=""
+        cat target/beside.log
+        mapfile -t -O ${#summary[@]} summary < <(sed -n 's/^== \(.* s)\)$/\1/p' target/beside.log) ;;
+    esac
+  done
   [[ ! $major =~ ^[0-9]+$ ]] || tested+=" $major"
 done
 

@@ -357,6 +357,7 @@ copy_postgres() {
 
 # Build the extension as it is released and install it into the private PostgreSQL.
 install_extension() {
+  [ -z "${installed:-}" ] || return 0
   say "build the extension (a minute or two the first time) and install it into that copy"
   CARGO_TERM_QUIET=true make -s --no-print-directory uninstall install PG_CONFIG="$BIN/pg_config" DESTDIR=
 }

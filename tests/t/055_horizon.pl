@@ -1,12 +1,12 @@
 # ulid_ordered_horizon: a consumer that polls a table sees every row once and in order, whatever the
-# transactions do that insert rows, the reader, and the clock. FUZZ_SECONDS (8) says for how long
+# transactions do that insert rows, the reader, and the clock. FUZZ_SECONDS (5) says for how long
 # they do it.
 use strict;
 use warnings FATAL => 'all';
 use Time::HiRes qw(time usleep);
 use ULID;
 
-my $seconds = $ENV{FUZZ_SECONDS} || 8;
+my $seconds = $ENV{FUZZ_SECONDS} || 5;
 $PostgreSQL::Test::Utils::timeout_default += 10 * $seconds;
 my ($library, $wrong) = wrong_clock(-30);
 my $node = do

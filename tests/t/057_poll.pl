@@ -1,12 +1,12 @@
 # docs/poll.md and docs/incremental-loads.md beyond 055_horizon.pl: updated rows, views for tools,
 # the order of rows, and the cases in which a condition of a query cannot hold. Of each case, the
-# loss is shown, and that the remedy on the page prevents it. FUZZ_SECONDS (6) says for how long the
+# loss is shown, and that the remedy on the page prevents it. FUZZ_SECONDS (4) says for how long the
 # floods last.
 use strict;
 use warnings FATAL => 'all';
 use ULID;
 
-my $seconds = $ENV{FUZZ_SECONDS} || 6;
+my $seconds = $ENV{FUZZ_SECONDS} || 4;
 $PostgreSQL::Test::Utils::timeout_default += 10 * $seconds;
 my $node = new_server(
     'primary',

@@ -1,5 +1,5 @@
 # The planner's hooks change no result of random queries; PlannerFuzz.pm describes the method.
-# FUZZ_SEED (1) chooses them, QUERIES (250) or FUZZ_SECONDS how many, and CASE one of them; after
+# FUZZ_SEED (1) chooses them, QUERIES (150) or FUZZ_SECONDS how many, and CASE one of them; after
 # FAULTS (5) it stops.
 use strict;
 use warnings FATAL => 'all';
@@ -10,7 +10,7 @@ my $node = new_server('fuzz', conf => ['restart_after_crash = on']);
 fuzz(
     $node,
     seed    => $ENV{FUZZ_SEED}    || ($ENV{FUZZ_SECONDS} ? time : 1),
-    queries => $ENV{QUERIES}      || 250,
+    queries => $ENV{QUERIES}      || 150,
     seconds => $ENV{FUZZ_SECONDS} || undef,
     case    => $ENV{CASE},
     faults  => $ENV{FAULTS} || 5);
