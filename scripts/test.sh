@@ -31,7 +31,6 @@ stage_rust() {
   check cargo test "${library[@]}"
   if [ "${CLIENTS:-}" != quick ]; then
     RUSTFLAGS='--cfg loom' check cargo test --quiet --target-dir target/loom --package pg_ulid --lib horizon
-    # as it is published
     check cargo package --quiet --allow-dirty --package pg_ulid
     check cargo test --quiet --manifest-path "target/package/pg_ulid-$(cargo pkgid --package pg_ulid | sed 's/.*[@#]//')/Cargo.toml" \
       --target-dir target
@@ -246,7 +245,7 @@ stage_lint() {
   done
 }
 
-# Run one stage under its heading; the summary records its result.
+# Run one stage; the summary records its result.
 run_stage() {
   local status title="$1${2:+ on PostgreSQL $2}" start=$SECONDS
   printf '\n== %s\n' "$title"

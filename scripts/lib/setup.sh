@@ -266,11 +266,11 @@ prepare_postgres() {
     mkdir -p "$PGRX_HOME"
     printf '[configs]\npg%s = "%s"\n' "$(major_of "$1")" "$PGRX_PG_CONFIG_PATH" > "$PGRX_HOME/config.toml"
   fi
-  echo "$version" > "$tree/version"        # last, so that it is prepared again after an interruption
+  # last, for the case of an interruption, and not while another stage reads it
+  echo "$version" | cmp -s - "$tree/version" || echo "$version" > "$tree/version"
 }
 
-# Unpack other packages that tests and examples use into the copy of the machine's own PostgreSQL
-# $1.
+# Unpack what else tests and examples use into the copy of the machine's own PostgreSQL $1.
 prepare_extra_packages() {
   local tree=$WORK/$1 packages
   is_own "$1" || return 0
@@ -279,7 +279,7 @@ prepare_extra_packages() {
     # without them, the tests that need them are skipped
     unpack_extra_packages "$tree" "${packages[@]}" && echo "${packages[*]}" > "$tree/extra_packages"
   fi
-  # for the programs and the libraries that they load
+  # for programs and their libraries
   LD_LIBRARY_PATH=$(compgen -G "$tree/usr/lib/*-linux-gnu" || true) PATH=$PATH:$tree/usr/sbin
   export LD_LIBRARY_PATH
 }
