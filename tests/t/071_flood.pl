@@ -1,12 +1,12 @@
 # Many ids and many calls. Eight sessions generate ids at once: none comes twice, and those that
-# promise an order have it. The memory of a session does not grow with its calls. EACH (100,000)
+# promise an order have it. The memory of a session does not grow with its calls. EACH (50,000)
 # says how many ids a session generates, CALLS (1,000,000) how many calls it makes; `make flood`
 # does it with large numbers.
 use strict;
 use warnings FATAL => 'all';
 use ULID;
 
-my $each  = $ENV{EACH}  || 100_000;
+my $each  = $ENV{EACH}  || 50_000;
 my $calls = $ENV{CALLS} || 1_000_000;
 
 # With unlogged tables: what is tested is not the log.
