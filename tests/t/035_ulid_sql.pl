@@ -1,12 +1,12 @@
 # The functions of sql/ulid_sql.sql do what those of the extension do: the same results, and errors
 # with the same SQLSTATE, message, detail and hint. Both are in one database, in two schemas. Then
-# wherever ulid_sql can be: after a dump, as an extension, by pg_tle, and in PGlite. CASES (500) is
-# how many ids are made at random.
+# wherever ulid_sql can be: after a dump, as an extension, by pg_tle, and in PGlite. CASES (200) is
+# how many ids are random.
 use strict;
 use warnings FATAL => 'all';
 use ULID;
 
-my $cases  = $ENV{CASES} || 500;
+my $cases  = $ENV{CASES} || 200;
 my $script = slurp_file("$root/sql/ulid_sql.sql");
 my $tle    = has_extension('pg_tle');
 my $node   = new_server(

@@ -61,7 +61,7 @@ sub _initialized_server
     my $node = PostgreSQL::Test::Cluster->new($name, $path ? (install_path => $path) : ());
     # the template has these; `extra` prevents it
     $params{extra} = [ '--encoding=UTF8', '--no-locale', @{ $params{extra} // [] } ]
-      if $params{extra} || !$ENV{INITDB_TEMPLATE};
+      if $path || $params{extra} || !$ENV{INITDB_TEMPLATE};
     $node->init(%params);
     $node->append_conf(
         'postgresql.conf', join "\n",
