@@ -144,7 +144,7 @@ CREATE EXTENSION IF NOT EXISTS postgres_fdw SCHEMA public;
 DROP SERVER IF EXISTS fuzz_server CASCADE;
 CREATE SERVER fuzz_server FOREIGN DATA WRAPPER postgres_fdw
     OPTIONS (host '$host', port '$port', dbname 'postgres', extensions 'ulid',
-        use_remote_estimate '$estimate');
+        options '-c lock_timeout=500ms', use_remote_estimate '$estimate');
 SELECT format('CREATE USER MAPPING FOR %s SERVER fuzz_server', name) ||
         format(' OPTIONS (user %L, password_required ''false'')', current_user)
     FROM unnest(ARRAY['CURRENT_USER', 'fuzz_reader']) AS name
