@@ -266,7 +266,7 @@ prepare_postgres() {
     mkdir -p "$PGRX_HOME"
     printf '[configs]\npg%s = "%s"\n' "$(major_of "$1")" "$PGRX_PG_CONFIG_PATH" > "$PGRX_HOME/config.toml"
   fi
-  # last, for the case of an interruption, and not while another stage reads it
+  # last, in case of an interruption; only if new, as other stages read it
   echo "$version" | cmp -s - "$tree/version" || echo "$version" > "$tree/version"
 }
 

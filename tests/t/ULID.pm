@@ -59,7 +59,7 @@ sub _initialized_server
     my $conf = delete $params{conf} // [];
     my $path = delete $params{path};
     my $node = PostgreSQL::Test::Cluster->new($name, $path ? (install_path => $path) : ());
-    # the template has these; `extra` prevents it
+    # without `extra`, init copies the template
     $params{extra} = [ '--encoding=UTF8', '--no-locale', @{ $params{extra} // [] } ]
       if $path || $params{extra} || !$ENV{INITDB_TEMPLATE};
     $node->init(%params);

@@ -142,7 +142,7 @@ sub fault
     $plain_end = "$plain->{state} $plain->{message}";
     return if $plain->{state} =~ /^(crash|hangs|57014)$/;
     if ($ours->{state} eq '57014')
-    {    # by chance, perhaps
+    {    # it may have been slow by chance
         return ('runs for half a minute', "plain: $plain_end\n") if $has_time;
         ask("SET statement_timeout = '30s'");
         my @fault = fault($tree, 1);
