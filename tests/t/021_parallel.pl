@@ -60,11 +60,11 @@ for (qw(gen_ordered_ulid ulid_ordered_horizon))
     );
     like(
         ($node->psql('postgres',
-                "\\set VERBOSITY verbose\n
+                "\\set VERBOSITY verbose
                 SET max_parallel_workers = 1;
                 SELECT mislabelled() FROM number"))[2],
         qr/ERROR:  25000: cannot use ordered ids in a parallel worker\n\Q$helps\E\n/,
-        "a worker calls no $_");
+        "worker 0 calls no $_");
 }
 
 # Ordered ids are in the order of the rows wherever the query sorts, and whatever stores them.
