@@ -380,10 +380,215 @@ COMMENT ON FUNCTION ulid_advance_ordered_time(ulid, boolean)
     IS 'let ordered ids continue after this id, which may be of either kind';
 REVOKE ALL ON FUNCTION ulid_advance_ordered_time(ulid, boolean) FROM PUBLIC;
 
-CREATE FUNCTION ulid_reset_ordered_time() RETURNS void
+CREATE FUNCTION ulid_reset_id_clock() RETURNS void
     LANGUAGE c VOLATILE STRICT PARALLEL RESTRICTED
     AS 'MODULE_PATHNAME', 'ulid_reset_ordered_time';
-COMMENT ON FUNCTION ulid_reset_ordered_time() IS 'let ordered ids continue from the clock';
+COMMENT ON FUNCTION ulid_reset_id_clock()
+    IS 'let ordered ids continue from the clock, without the published horizon';
+REVOKE ALL ON FUNCTION ulid_reset_id_clock() FROM PUBLIC;
+
+--
+-- The published horizon: a horizon in a row, which every server has that has the rows. If it was
+-- computed before it was committed, each snapshot that sees it also sees every transaction that had
+-- ended by then. So it holds at every isolation level, on standbys, and on subscribers that apply
+-- transactions in the order of their commits.
+--
+
+-- No id that is generated later is less. A process moves the id clock to it before its first ordered
+-- id. pg_dump leaves it out, since whoever restores a dump need not be allowed to set it.
+CREATE SEQUENCE ulid_clock MINVALUE 0 MAXVALUE 281474976710655 START 0;
+COMMENT ON SEQUENCE ulid_clock
+    IS 'milliseconds since 1970-01-01 UTC that the published horizon has reached';
+
+-- The first publication inserts the row, not this script, since a dump has the row. Its primary key
+-- lets it be replicated. Its versions stay in one page, as no index has the columns that change.
+-- Autovacuum must not truncate the table, which cancels queries on standbys, nor analyze it.
+CREATE TABLE ulid_horizon (
+    one boolean DEFAULT true PRIMARY KEY CHECK (one),
+    horizon ulid NOT NULL,
+    published_at timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp()
+) WITH (
+    vacuum_truncate = off,
+    autovacuum_vacuum_threshold = 500, autovacuum_vacuum_scale_factor = 0,
+    autovacuum_analyze_threshold = 2000000000
+);
+COMMENT ON TABLE ulid_horizon IS 'the published horizon of ordered ids, one row';
+SELECT pg_catalog.pg_extension_config_dump('ulid_horizon', '');
+REVOKE ALL ON ulid_clock, ulid_horizon FROM PUBLIC;
+GRANT SELECT ON ulid_clock, ulid_horizon TO PUBLIC;
+
+-- A dump that the owner of the database restores must not fail at the row. But a horizon that is too
+-- high stops consumers, and the id clock belongs to the server. So only a superuser restores it.
+GRANT INSERT ON ulid_horizon TO pg_database_owner;
+CREATE FUNCTION ulid_horizon_restore() RETURNS trigger
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+DECLARE
+    clock CONSTANT regclass := format('%I.ulid_clock', TG_TABLE_SCHEMA);
+    id CONSTANT uuid := NEW.horizon;
+BEGIN
+    IF NOT (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) THEN
+        RETURN NULL;
+    END IF;
+    PERFORM setval(clock, greatest(pg_sequence_last_value(clock),
+        ('x' || encode(substring(uuid_send(id) FOR 6), 'hex'))::bit(48)::bigint));
+    RETURN NEW;
+END $$;
+COMMENT ON FUNCTION ulid_horizon_restore()
+    IS 'trigger that sets the id clock to a horizon that is restored';
+REVOKE ALL ON FUNCTION ulid_horizon_restore() FROM PUBLIC;
+CREATE TRIGGER ulid_horizon_restore BEFORE INSERT ON ulid_horizon
+    FOR EACH ROW EXECUTE FUNCTION ulid_horizon_restore();
+COMMENT ON TRIGGER ulid_horizon_restore ON ulid_horizon
+    IS 'sets the id clock to a horizon that is restored';
+
+CREATE FUNCTION ulid_horizon_to_publish(published ulid) RETURNS ulid
+    LANGUAGE c VOLATILE PARALLEL RESTRICTED
+    AS 'MODULE_PATHNAME', 'ulid_horizon_to_publish';
+COMMENT ON FUNCTION ulid_horizon_to_publish(ulid)
+    IS 'horizon to publish in place of this one; null if no ordered id follows it';
+REVOKE ALL ON FUNCTION ulid_horizon_to_publish(ulid) FROM PUBLIC;
+
+-- It is given its objects, as the owner of the schema could rename that, and create another one of
+-- the old name. What it calls is found in pg_catalog alone.
+CREATE FUNCTION ulid_publish(published regclass, clock regclass, next_horizon regproc)
+    RETURNS boolean
+    LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+DECLARE
+    horizon uuid;
+    last uuid;
+BEGIN
+    -- The primary publishes, or the server that this one subscribes to.
+    IF pg_is_in_recovery()
+        OR EXISTS (SELECT FROM pg_subscription_rel WHERE srrelid = published::oid) THEN
+        RETURN false;
+    ELSIF current_setting('transaction_isolation') NOT IN ('read committed', 'read uncommitted') THEN
+        RAISE EXCEPTION 'the horizon must be published in isolation level READ COMMITTED'
+            USING ERRCODE = 'active_sql_transaction';
+    END IF;
+    EXECUTE format('SELECT %s((SELECT horizon FROM %s))', next_horizon, published) INTO horizon;
+    IF horizon IS NULL THEN
+        RETURN false;
+    END IF;
+
+    -- One at a time, so that none sets the sequence back. If another one is publishing, the horizon
+    -- that it has found will do.
+    LOOP
+        EXECUTE format('SELECT horizon FROM %s FOR UPDATE SKIP LOCKED', published) INTO last;
+        EXIT WHEN last IS NOT NULL;
+        EXECUTE format('SELECT horizon FROM %s', published) INTO last;
+        IF last IS NOT NULL THEN
+            RETURN false;
+        END IF;
+        EXECUTE format('INSERT INTO %s (horizon) VALUES ($1::uuid) ON CONFLICT DO NOTHING',
+            published) USING '00000000-0000-0000-0000-000000000000';
+    END LOOP;
+    IF horizon <= last THEN
+        RETURN false;
+    END IF;
+
+    -- A crash must not lose what a consumer has read.
+    IF current_setting('synchronous_commit') = 'off' THEN
+        PERFORM set_config('synchronous_commit', 'local', true);
+    END IF;
+    -- First the sequence: a server that has the row has the sequence.
+    PERFORM setval(clock, greatest(pg_sequence_last_value(clock),
+        ('x' || encode(substring(uuid_send(horizon) FOR 6), 'hex'))::bit(48)::bigint));
+    EXECUTE format('UPDATE %s SET horizon = $1, published_at = clock_timestamp()', published)
+        USING horizon;
+    RETURN true;
+END $$;
+COMMENT ON FUNCTION ulid_publish(regclass, regclass, regproc)
+    IS 'publish the horizon in this table, after this sequence';
+REVOKE ALL ON FUNCTION ulid_publish(regclass, regclass, regproc) FROM PUBLIC;
+
+-- The names in a body of this form are resolved when the function is created.
+CREATE FUNCTION ulid_publish() RETURNS boolean
+    LANGUAGE sql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
+    SET search_path = pg_catalog, pg_temp
+    RETURN ulid_publish('ulid_horizon'::regclass, 'ulid_clock'::regclass,
+        'ulid_horizon_to_publish'::regproc);
+COMMENT ON FUNCTION ulid_publish()
+    IS 'publish the horizon of ordered ids in this transaction; false if there is no need';
+REVOKE ALL ON FUNCTION ulid_publish() FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION ulid_publish() TO pg_database_owner WITH GRANT OPTION;
+
+-- The publication holds the lock on the row until its transaction ends. So the procedure ends it,
+-- and is an error in a transaction block. A procedure that commits looks up the names in its body
+-- with the caller's search_path. So its body has none, and the default of its argument, which is
+-- resolved when it is created, publishes.
+CREATE PROCEDURE ulid_publish_horizon(is_published boolean DEFAULT ulid_publish())
+    LANGUAGE plpgsql
+    AS 'BEGIN COMMIT; END';
+COMMENT ON PROCEDURE ulid_publish_horizon(boolean)
+    IS 'publish the horizon of ordered ids, and commit; call it without arguments';
+
+CREATE FUNCTION ulid_published_horizon_error(last ulid, horizon ulid) RETURNS ulid
+    LANGUAGE plpgsql STABLE PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+BEGIN
+    IF horizon IS NULL THEN
+        RAISE EXCEPTION 'no horizon of ordered ids has been published'
+            USING ERRCODE = 'object_not_in_prerequisite_state',
+            HINT = 'CALL ulid_publish_horizon(), on the primary or the publisher of this server.';
+    ELSIF last IS NULL THEN
+        RAISE EXCEPTION 'position of a consumer must not be null'
+            USING ERRCODE = 'null_value_not_allowed',
+            HINT = 'The position before all rows is ''00000000000000000000000000''.';
+    END IF;
+    RAISE EXCEPTION 'position "%" is ahead of the published horizon "%"', last, horizon
+        USING ERRCODE = 'object_not_in_prerequisite_state',
+        HINT = 'The position is of another server, or of before a restore.';
+END $$;
+COMMENT ON FUNCTION ulid_published_horizon_error(ulid, ulid)
+    IS 'error of a horizon that is not published, or is less than the position';
+
+-- A query reads the row with its own snapshot. So each worker reads the same.
+CREATE FUNCTION ulid_published_horizon() RETURNS ulid
+    LANGUAGE sql STABLE PARALLEL SAFE
+    RETURN coalesce((SELECT horizon FROM ulid_horizon), ulid_published_horizon_error(NULL, NULL));
+COMMENT ON FUNCTION ulid_published_horizon()
+    IS 'ulid below which the present query sees each ordered id that will ever be seen, '
+        'as published';
+
+-- During recovery, the consumer may have read from a server that has replayed more.
+CREATE FUNCTION ulid_published_horizon(last ulid) RETURNS ulid
+    LANGUAGE sql STABLE PARALLEL SAFE
+    RETURN (SELECT CASE WHEN last <= horizon OR last IS NOT NULL AND pg_catalog.pg_is_in_recovery()
+            THEN horizon ELSE ulid_published_horizon_error(last, horizon) END
+        FROM (SELECT ulid_published_horizon()) AS published (horizon));
+COMMENT ON FUNCTION ulid_published_horizon(ulid)
+    IS 'the same for a consumer at this position; an error if new ids could be less than it';
+
+-- As ulid_ordered_since(), for those who may read all statistics.
+CREATE VIEW ulid_horizon_holders AS
+    SELECT pid, backend_xid AS transaction, NULL::text AS prepared,
+        ulid_ordered_since(pid) AS since, usename, application_name, state, query
+    FROM pg_catalog.pg_stat_activity
+    WHERE datname = pg_catalog.current_database() AND ulid_ordered_since(pid) IS NOT NULL
+    UNION ALL
+    SELECT NULL, transaction, gid, ulid_ordered_since(transaction), owner, NULL, NULL, NULL
+    FROM pg_catalog.pg_prepared_xacts
+    WHERE database = pg_catalog.current_database() AND ulid_ordered_since(transaction) IS NOT NULL;
+COMMENT ON VIEW ulid_horizon_holders
+    IS 'transactions that hold back the horizon of this database, and since when';
+REVOKE ALL ON ulid_horizon_holders FROM PUBLIC;
+GRANT SELECT ON ulid_horizon_holders TO pg_read_all_stats;
+
+-- Consumers of the published horizon would wait for the clock to reach it.
+CREATE FUNCTION ulid_reset_ordered_time() RETURNS void
+    LANGUAGE sql VOLATILE PARALLEL UNSAFE
+BEGIN ATOMIC
+    DELETE FROM ulid_horizon;
+    SELECT pg_catalog.setval('ulid_clock'::regclass, 0);
+    SELECT ulid_reset_id_clock();
+END;
+COMMENT ON FUNCTION ulid_reset_ordered_time()
+    IS 'let ordered ids continue from the clock, and forget the published horizon';
 REVOKE ALL ON FUNCTION ulid_reset_ordered_time() FROM PUBLIC;
 
 --

@@ -242,6 +242,23 @@ impl<A: Argument> Argument for Option<A> {
     }
 }
 
+/// The present call itself, for a function that needs to know how it is called. It is no argument of
+/// the SQL function, so it comes after those that are.
+#[derive(Clone, Copy)]
+pub(crate) struct Call(pub(crate) FunctionCallInfo);
+
+impl Argument for Call {
+    const SQL: &'static str = "";
+
+    unsafe fn from_datum(datum: Datum) -> Self {
+        Self(datum.cast_mut_ptr())
+    }
+
+    unsafe fn from_fcinfo(fcinfo: FunctionCallInfo, _: usize) -> Self {
+        Self(fcinfo)
+    }
+}
+
 /// A type that a function can return. It is `Copy`, because an ERROR may skip the frame that holds
 /// it.
 pub(crate) trait Returned: Copy {

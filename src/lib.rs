@@ -26,6 +26,7 @@ use datum::{
     Bytea, ByteaArg, Cstring, Internal, ShortText, TextArg, TextString, Timestamp, TimestampTz,
     Uuid,
 };
+use fmgr::Call;
 use ordered::{guard, horizon};
 use pg_ulid::Ulid;
 use pgrx::pg_sys::{Oid, TransactionId};
@@ -57,8 +58,8 @@ fmgr::export! {
     gen_ulid() -> Ulid = generate::random;
     gen_ulid_at(timestamp: TimestampTz) -> Ulid = generate::random_at;
     gen_monotonic_ulid() -> Ulid = generate::monotonic;
-    gen_ordered_ulid() -> Ulid = ordered::gen_ulid;
-    gen_ordered_uuid_v7() -> Uuid = ordered::gen_uuid_v7;
+    gen_ordered_ulid(call: Call) -> Ulid = ordered::gen_ulid;
+    gen_ordered_uuid_v7(call: Call) -> Uuid = ordered::gen_uuid_v7;
     ulid_ordered_time() -> Option<TimestampTz> = ordered::time;
     ulid_advance_ordered_time(id: Ulid, force: bool) -> TimestampTz = ordered::advance_time;
     gen_uuid_v7() -> Uuid = generate::uuid_v7;
@@ -95,9 +96,11 @@ fmgr::export! {
     ulid_to_key(ulid: Ulid) -> i64 = functions::to_key;
     ulid_from_bytes(created_at: TimestampTz, bytes: ByteaArg) -> Ulid = functions::from_bytes;
     ulid_reset_ordered_time() -> () = horizon::reset;
-    ulid_ordered_guard(call: guard::Call) -> guard::Row = guard::guard;
+    ulid_ordered_guard(call: Call) -> guard::Row = guard::guard;
     ulid_ordered_horizon() -> Ulid = horizon::horizon;
     ulid_ordered_horizon_after(last: Option<Ulid>) -> Ulid = horizon::horizon_after;
+    ulid_horizon_to_publish(published: Option<Ulid>, call: Call) -> Option<Ulid>
+        = horizon::horizon_to_publish;
     ulid_ordered_since(pid: i32) -> Option<TimestampTz> = horizon::since_of_process;
     ulid_ordered_since_prepared(xid: TransactionId) -> Option<TimestampTz>
         = horizon::since_of_prepared;

@@ -3,8 +3,10 @@
 //!
 //! The rules are in the library's module of this name. Here they get the server's shared memory
 //! ([`shmem`]), its transactions and snapshots ([`horizon`]), and SQL's types and errors.
-//! [`guard`] is the trigger that refuses other ids.
+//! [`floor`] keeps ids above the published horizon after a restart. [`guard`] is the trigger that
+//! refuses other ids.
 
+mod floor;
 pub(super) mod guard;
 pub(super) mod horizon;
 pub(super) mod shmem;
@@ -15,6 +17,7 @@ use pg_ulid::{Ulid, ordered, since_epoch};
 
 use crate::datum::{POSTGRES_EPOCH_MS, TimestampTz, Uuid};
 use crate::error::{self, Error};
+use crate::fmgr::Call;
 use crate::generate::with_generator;
 
 /// The clock, in 65536ths of a millisecond since the Unix epoch.
@@ -25,10 +28,10 @@ fn clock() -> Result<u64, Error> {
         .map_err(|_| error::clock())
 }
 
-pub(super) fn gen_ulid() -> Result<Ulid, Error> {
+pub(super) fn gen_ulid(call: Call) -> Result<Ulid, Error> {
     let last_time = match horizon::last_time_in_transaction() {
         Some(last_time) => last_time,
-        None => horizon::open()?,
+        None => horizon::open(call)?,
     };
     let clock = clock()?;
     let id = with_generator(|generator| generator.ordered(clock, last_time))?;
@@ -37,10 +40,10 @@ pub(super) fn gen_ulid() -> Result<Ulid, Error> {
     Ok(id)
 }
 
-pub(super) fn gen_uuid_v7() -> Result<Uuid, Error> {
+pub(super) fn gen_uuid_v7(call: Call) -> Result<Uuid, Error> {
     let last_time = match horizon::last_time_in_transaction() {
         Some(last_time) => last_time,
-        None => horizon::open()?,
+        None => horizon::open(call)?,
     };
     let clock = clock()?;
     let id = with_generator(|generator| generator.ordered_uuid_v7(clock, last_time))?;

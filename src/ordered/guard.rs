@@ -16,29 +16,12 @@ use std::ptr::without_provenance_mut;
 
 use pg_ulid::{Ulid, ordered};
 use pgrx::pg_sys::{
-    self, Datum, FmgrInfo, FunctionCallInfo, HeapTuple, NodeTag, Oid, SysCacheIdentifier,
-    TriggerData,
+    self, Datum, FmgrInfo, HeapTuple, NodeTag, Oid, SysCacheIdentifier, TriggerData,
 };
 
 use super::{horizon, timestamp};
 use crate::error::{self, Error};
-use crate::fmgr::{Argument, Returned};
-
-/// The present call. Its `context` is the TriggerData.
-#[derive(Clone, Copy)]
-pub(crate) struct Call(FunctionCallInfo);
-
-impl Argument for Call {
-    const SQL: &'static str = "";
-
-    unsafe fn from_datum(datum: Datum) -> Self {
-        Self(datum.cast_mut_ptr())
-    }
-
-    unsafe fn from_fcinfo(fcinfo: FunctionCallInfo, _: usize) -> Self {
-        Self(fcinfo)
-    }
-}
+use crate::fmgr::{Argument, Call, Returned};
 
 /// The row that a trigger returns.
 #[derive(Clone, Copy)]

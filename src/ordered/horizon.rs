@@ -23,9 +23,10 @@ use pgrx::pg_sys::{
     TransactionId, XactEvent,
 };
 
-use super::{clock, shmem, timestamp};
+use super::{clock, floor, shmem, timestamp};
 use crate::datum::TimestampTz;
 use crate::error::{self, Error};
+use crate::fmgr::Call;
 
 /// The last time; null as long as the current transaction has opened no entry.
 static LAST_TIME: AtomicPtr<AtomicU64> = AtomicPtr::new(null_mut());
@@ -51,7 +52,7 @@ pub(super) fn since_of_transaction() -> Option<u64> {
 
 /// Opens the entry of the current transaction, and returns the last time.
 #[cold]
-pub(crate) fn open() -> Result<&'static AtomicU64, Error> {
+pub(crate) fn open(call: Call) -> Result<&'static AtomicU64, Error> {
     static REGISTERED: AtomicBool = AtomicBool::new(false);
     // SAFETY: they are set in every process that runs SQL.
     let (worker, pid, database) = unsafe { (ParallelWorkerNumber, MyProcPid, MyDatabaseId) };
@@ -71,6 +72,7 @@ pub(crate) fn open() -> Result<&'static AtomicU64, Error> {
         unsafe { pg_sys::RegisterXactCallback(Some(xact_callback), null_mut()) };
         REGISTERED.store(true, Ordering::Relaxed);
     }
+    floor::apply(call);
     let clock = clock()?;
     let running = shared.and_then(|shared| {
         let (pid, database) = (pid as u64, database.to_u32().into());
@@ -275,6 +277,26 @@ pub(crate) fn horizon_after(position: Option<Ulid>) -> Result<Ulid, Error> {
     } else {
         Err(error::ahead_of_order(position, timestamp(time)))
     }
+}
+
+/// The horizon that can be published in place of this one. Null if no id has been generated since
+/// then, or if the horizon has not advanced.
+///
+/// The id clock advances to the next whole millisecond. So the horizon is above each row that the
+/// snapshot sees, and the id clock shows whether ids have been generated since.
+pub(crate) fn horizon_to_publish(
+    published: Option<Ulid>,
+    call: Call,
+) -> Result<Option<Ulid>, Error> {
+    // After a restart, rows may be above the published horizon, and the clock may be behind it.
+    floor::apply(call);
+    let last_time = shmem::last_time();
+    let time = u128::from(last_time.load(Ordering::Relaxed));
+    if published == Some(Ulid::from(time << 64)) {
+        return Ok(None);
+    }
+    ordered::advance_to(last_time, ordered::lower_bound(clock()?));
+    Ok(Some(horizon()?).filter(|&horizon| horizon > published.unwrap_or(Ulid::NIL)))
 }
 
 /// The time from which the running transaction of a process holds the horizon of its database; null

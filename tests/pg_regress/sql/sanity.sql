@@ -16,11 +16,11 @@ CREATE TEMP VIEW class AS SELECT object, c.* FROM member JOIN pg_opclass AS c
     ON classid = 'pg_opclass'::regclass AND objid = c.oid;
 CREATE TEMP VIEW family AS SELECT object, f.* FROM member JOIN pg_opfamily AS f
     ON classid = 'pg_opfamily'::regclass AND objid = f.oid;
-SELECT DISTINCT classid::regclass AS catalog FROM member ORDER BY 1;
+SELECT DISTINCT classid::regclass::text AS catalog FROM member ORDER BY 1;
 
 -- every object has a comment
 SELECT object FROM member WHERE coalesce(obj_description(objid, classid::regclass::name), '') = ''
-AND object NOT LIKE 'type %[]'; -- made by PostgreSQL, and from 17 on members
+AND object !~ '^type (.*\[]|ulid_horizon.*)$'; -- made by PostgreSQL; arrays are members from 17 on
 
 --
 -- Type
@@ -42,14 +42,16 @@ WHERE t.oid <> 'ulid'::regtype OR provolatile <> 'i' OR NOT proisstrict;
 --
 
 -- every function is labelled: strict, parallel safe or restricted, volatile if and only if it
--- generates or handles the state of a generator; only the function whose body the planner takes is
--- not strict and is in SQL
+-- generates or handles the state of a generator; what publishes is unsafe, what takes or reads a
+-- horizon is not strict, nor is the function whose body the planner takes
 SELECT object, provolatile, proisstrict, proparallel FROM function
 WHERE prokind <> 'a'
     AND (NOT proisstrict OR proparallel = 'u'
-    OR (provolatile = 'v') <> (proname ~ '^gen_|_ordered_(time|since|guard)$'));
+    OR (provolatile = 'v') <> (
+        proname ~ '^gen_|_ordered_(time|since|guard)$|_publish(_horizon)?$|_(reset|restore)'))
+ORDER BY object COLLATE "C";
 SELECT object FROM function WHERE prosecdef OR proconfig IS NOT NULL OR proretset
-    OR provariadic <> 0 OR prokind NOT IN ('f', 'a');
+    OR provariadic <> 0 OR prokind NOT IN ('f', 'a') ORDER BY object COLLATE "C";
 -- composite values have a version, which a C library would have to keep: only a record is returned,
 -- and none is taken
 SELECT object, t.oid::regtype FROM function JOIN pg_type AS t
@@ -85,7 +87,8 @@ ON a.oid < b.oid AND a.prosrc = b.prosrc
 SELECT object, probin FROM function
 WHERE prolang = (SELECT oid FROM pg_language WHERE lanname = 'c') AND probin <> '$libdir/ulid';
 SELECT object FROM function
-WHERE prolang NOT IN (SELECT oid FROM pg_language WHERE lanname IN ('c', 'internal'));
+WHERE prolang NOT IN (SELECT oid FROM pg_language WHERE lanname IN ('c', 'internal'))
+ORDER BY object COLLATE "C";
 
 --
 -- Operators

@@ -1,0 +1,173 @@
+-- The published horizon: who may publish and read it, what is refused, and when a row is written.
+-- That no row is lost is shown by the tests with servers.
+
+\set VERBOSITY default
+\set SHOW_CONTEXT never
+SELECT current_database() AS shared, quote_ident(current_user) AS owner \gset
+CREATE DATABASE ulid_publish;
+\c ulid_publish
+\set SHOW_CONTEXT never
+CREATE EXTENSION ulid;
+CREATE TABLE outbox (id ulid PRIMARY KEY DEFAULT gen_ordered_ulid(), n integer);
+
+--
+-- Before the first publication there is nothing to read
+--
+
+SELECT ulid_published_horizon();
+SELECT ulid_published_horizon('00000000000000000000000000');
+SELECT count(*) FROM ulid_horizon;
+CALL ulid_publish_horizon();
+SELECT count(*), max(horizon) = ulid_published_horizon() AS is_read FROM ulid_horizon;
+
+--
+-- A committed row is below the next horizon, and a row is written only if there is need
+--
+
+INSERT INTO outbox (n) VALUES (1);
+SELECT count(*) FROM outbox WHERE id < ulid_published_horizon();
+SELECT ulid_publish();
+SELECT ulid_publish();
+SELECT count(*) FROM outbox WHERE id < ulid_published_horizon();
+SELECT last_value = ulid_extract_unix_ms(horizon) AS is_reached FROM ulid_clock, ulid_horizon;
+-- the transaction holds back the horizon with the first id, and until it ends
+BEGIN;
+INSERT INTO outbox (n) VALUES (2);
+SAVEPOINT a;
+INSERT INTO outbox (n) VALUES (3);
+ROLLBACK TO a;
+SELECT ulid_publish() IS NULL;
+SELECT n, id < ulid_published_horizon() AS is_below FROM outbox ORDER BY id;
+SELECT pid = pg_backend_pid() AS is_own, transaction = backend_xid AS is_xid,
+    since >= now() AS is_since, prepared, usename = current_user AS is_user
+FROM ulid_horizon_holders
+JOIN pg_stat_activity USING (pid, usename, state, query, application_name);
+COMMIT;
+SELECT count(*) FROM ulid_horizon_holders;
+SELECT ulid_publish();
+SELECT n, id < ulid_published_horizon() AS is_below FROM outbox ORDER BY id;
+
+--
+-- The position of a consumer
+--
+
+SELECT ulid_published_horizon(horizon) = horizon AS is_same FROM ulid_horizon;
+SELECT ulid_published_horizon(max(id)) > max(id) AS is_above FROM outbox;
+SELECT ulid_published_horizon(NULL);
+\set VERBOSITY sqlstate
+SELECT ulid_published_horizon('01ZZZZZZZZZZZZZZZZZZZZZZZZ');
+\set VERBOSITY default
+
+--
+-- What is refused
+--
+
+BEGIN;
+CALL ulid_publish_horizon();
+ROLLBACK;
+BEGIN ISOLATION LEVEL REPEATABLE READ;
+SELECT ulid_publish();
+ROLLBACK;
+BEGIN ISOLATION LEVEL SERIALIZABLE;
+SELECT ulid_publish();
+ROLLBACK;
+INSERT INTO outbox DEFAULT VALUES;
+BEGIN READ ONLY;
+SELECT ulid_publish();
+ROLLBACK;
+
+--
+-- Rights: every role reads; the owner of the database publishes, and decides who may; nobody but a
+-- superuser sets the horizon or the id clock
+--
+
+CREATE ROLE publish_owner;
+CREATE ROLE publish_app;
+ALTER DATABASE ulid_publish OWNER TO publish_owner;
+SET ROLE publish_app;
+SELECT ulid_published_horizon() > '00000000000000000000000000' AS is_read;
+SELECT last_value > 0 AS is_read FROM ulid_clock;
+CALL ulid_publish_horizon();
+SELECT ulid_publish('ulid_horizon', 'ulid_clock', 'ulid_horizon_to_publish');
+SELECT ulid_horizon_to_publish(NULL);
+SELECT count(*) FROM ulid_horizon_holders;
+SET ROLE publish_owner;
+CALL ulid_publish_horizon();
+GRANT EXECUTE ON FUNCTION ulid_publish() TO publish_app;
+UPDATE ulid_horizon SET horizon = '7ZZZZZZZZZZZZZZZZZZZZZZZZZ';
+DELETE FROM ulid_horizon;
+SELECT setval('ulid_clock', 281474976710655);
+SELECT ulid_reset_ordered_time();
+SET ROLE publish_app;
+CALL ulid_publish_horizon();
+-- the search_path of the caller is not used
+CREATE TEMP TABLE ulid_horizon (horizon ulid);
+CREATE FUNCTION pg_temp.ulid_publish() RETURNS boolean
+LANGUAGE plpgsql AS $$ BEGIN RAISE 'found'; END $$;
+CREATE FUNCTION pg_temp.ulid_published_horizon() RETURNS ulid
+LANGUAGE plpgsql AS $$ BEGIN RAISE 'found'; END $$;
+SET search_path = pg_temp, public;
+CALL public.ulid_publish_horizon();
+SELECT public.ulid_published_horizon('00000000000000000000000000') > '00000000000000000000000000'
+    AS is_read;
+RESET search_path;
+RESET ROLE;
+DROP TABLE pg_temp.ulid_horizon;
+
+--
+-- A restored row: a superuser's raises the sequence, another one's is ignored
+--
+
+SELECT horizon FROM ulid_horizon \gset
+BEGIN;
+DELETE FROM ulid_horizon;
+SET LOCAL ROLE publish_owner;
+INSERT INTO ulid_horizon (horizon) VALUES ('7ZZZZZZZZZZZZZZZZZZZZZZZZZ');
+RESET ROLE;
+SELECT count(*) FROM ulid_horizon;
+SELECT last_value = ulid_extract_unix_ms(:'horizon') AS is_unchanged FROM ulid_clock;
+INSERT INTO ulid_horizon (horizon)
+SELECT ulid_lower_bound(ulid_extract_timestamp(:'horizon') + interval '1 hour');
+SELECT horizon > :'horizon' AS is_restored, last_value = ulid_extract_unix_ms(horizon) AS is_reached
+FROM ulid_horizon, ulid_clock;
+COMMIT;
+-- this session has read the sequence before; a new one continues after it
+INSERT INTO outbox (n) VALUES (4) RETURNING id < ulid_published_horizon() AS is_below;
+\c
+SET client_min_messages = error;
+INSERT INTO outbox (n) VALUES (5) RETURNING id > ulid_published_horizon() AS is_above;
+-- who may not read the sequence continues after it, too
+REVOKE ALL ON ulid_clock FROM PUBLIC;
+SET ROLE publish_app;
+SELECT gen_ordered_ulid() > ulid_published_horizon() AS is_above;
+RESET ROLE;
+GRANT SELECT ON ulid_clock TO PUBLIC;
+
+--
+-- A reset forgets the published horizon
+--
+
+SELECT ulid_reset_ordered_time();
+SELECT count(*), min(last_value) FROM ulid_clock LEFT JOIN ulid_horizon ON true
+WHERE horizon IS NULL;
+SELECT ulid_published_horizon();
+CALL ulid_publish_horizon();
+SELECT abs(extract(epoch FROM ulid_extract_timestamp(ulid_published_horizon()) - now())) < 600
+    AS is_of_the_clock;
+
+--
+-- Another extension of the same name has another sequence, which a session that has generated ids
+-- reads again
+--
+
+DROP TABLE outbox;
+DROP EXTENSION ulid;
+CREATE EXTENSION ulid;
+SELECT setval('ulid_clock', (extract(epoch FROM now()) * 1000)::bigint + 7200000) > 0 AS is_set;
+SELECT ulid_extract_timestamp(gen_ordered_ulid()) > now() + interval '1 hour' AS is_after;
+SELECT ulid_reset_ordered_time();
+
+ALTER DATABASE ulid_publish OWNER TO :owner;
+\c :shared
+DROP DATABASE ulid_publish;
+DROP ROLE publish_app, publish_owner;
