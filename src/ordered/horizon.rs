@@ -76,7 +76,7 @@ pub(crate) fn open(call: Call) -> Result<&'static AtomicU64, Error> {
     let clock = clock()?;
     let running = shared.and_then(|shared| {
         let (pid, database) = (pid as u64, database.to_u32().into());
-        shared.open(process, pid, database, clock, is_in_progress)
+        shared.open_entry(process, pid, database, clock, is_in_progress)
     });
     if running.is_none() {
         shmem::stop_tracking();

@@ -106,7 +106,7 @@ impl<const N: usize> Slot<N> {
     /// Writes the entry of the transaction that begins to generate ids. `clock` need not be later
     /// than `last_time`. The order of the stores is that in which [`Self::horizon`] relies on them.
     /// The caller then stores `last_ended`, and issues a full barrier before the first id.
-    fn open(&self, database: u64, last_time: &AtomicU64, clock: u64) -> &Entry {
+    fn begin_entry(&self, database: u64, last_time: &AtomicU64, clock: u64) -> &Entry {
         let count = self.count.load(Ordering::Relaxed);
         let last = count.wrapping_sub(1);
         // An entry without an xid hides nothing from any snapshot, so it is used again.
@@ -296,7 +296,7 @@ impl Running<'_> {
     /// dummy PGPROC is in the ProcArray, and nobody can end it yet.
     pub fn prepare(&self, transaction: u64) {
         let index = self.reserved.swap(0, Ordering::Relaxed).wrapping_sub(1) as usize;
-        // `open` has reserved one, since transactions can be prepared.
+        // `open_entry` has reserved one, since transactions can be prepared.
         if let (Some(prepared), Some(place)) = (self.prepared.get(index), self.places.get(index)) {
             place.fill(prepared, transaction, self.entry);
         }
@@ -327,7 +327,7 @@ impl<'memory, const N: usize> Shared<'memory, N> {
     /// too early, because the callback of another extension may still generate the first id.
     /// `XACT_EVENT_PREPARE` would be too late, because no ERROR is allowed there. `is_in_progress`
     /// tells whether the transaction of a place is running.
-    pub fn open(
+    pub fn open_entry(
         self,
         process: usize,
         pid: u64,
@@ -343,7 +343,7 @@ impl<'memory, const N: usize> Shared<'memory, N> {
         }
         slot.pid.store(pid, Ordering::Relaxed);
         let before = last_ended.load(Ordering::Relaxed);
-        let entry = slot.open(database, self.last_time, clock);
+        let entry = slot.begin_entry(database, self.last_time, clock);
         last_ended.store(OPEN, Ordering::Release);
         // A full barrier. It pairs with that of `horizon`: a reader whose time is later than an id
         // of ours sees the entry. It also pairs with the first one of `start_again`: either that
@@ -576,7 +576,7 @@ mod tests {
         ) -> Running<'_> {
             let is_in_progress = |transaction| prepared.contains(&transaction);
             self.order()
-                .open(
+                .open_entry(
                     process,
                     process as u64 + 10,
                     database,
@@ -619,7 +619,12 @@ mod tests {
         assert_eq!(ordered::advance(&memory.last_time, CLOCK), Ok(CLOCK + 24));
         memory.last_time.store(u64::MAX, Ordering::Relaxed);
         assert!(memory.order().horizon(1, CLOCK, |_| false).is_err());
-        assert!(memory.order().open(2, 12, 1, CLOCK, |_| false).is_none());
+        assert!(
+            memory
+                .order()
+                .open_entry(2, 12, 1, CLOCK, |_| false)
+                .is_none()
+        );
     }
 
     #[test]
@@ -723,7 +728,7 @@ mod tests {
             places: &[],
             ..memory.order()
         };
-        let running = order.open(0, 10, 1, CLOCK, |_| false).unwrap();
+        let running = order.open_entry(0, 10, 1, CLOCK, |_| false).unwrap();
         running.prepare(100);
         assert_eq!(order.horizon(1, CLOCK, |_| true), Ok(CLOCK + 1));
     }

@@ -113,7 +113,9 @@ impl<const N: usize, const P: usize> Server<N, P> {
         if process != 0 {
             (order.prepared, order.places) = (&[], &[]);
         }
-        let running = order.open(process, 1, database, 0, is_in_progress).unwrap();
+        let running = order
+            .open_entry(process, 1, database, 0, is_in_progress)
+            .unwrap();
         let count = slot.count.load(Ordering::Relaxed);
         match self.fault {
             ForgottenLate => remember(&slot.forgotten, last),
