@@ -344,7 +344,7 @@ CREATE FUNCTION ulid_ordered_guard() RETURNS trigger
     LANGUAGE c VOLATILE STRICT PARALLEL RESTRICTED
     AS 'MODULE_PATHNAME', 'ulid_ordered_guard';
 COMMENT ON FUNCTION ulid_ordered_guard()
-    IS 'trigger that refuses ids below those that the transaction generates';
+    IS 'trigger that refuses ids below those that the transaction generates, and ids far ahead';
 
 -- What holds the horizon: a session, and a prepared transaction. As in pg_stat_activity, the times
 -- of other roles' transactions are for those who may read all statistics. They are of all

@@ -223,6 +223,8 @@ fn capitalized(what: impl Display) -> String {
 const BACK_TO_THE_CLOCK: &CStr = c"If the clock is right, ulid_reset_ordered_time() lets them \
     continue from it, below the ones that exist.";
 
+const GENERATE_BY_DEFAULT: &CStr = c"Let the default of the column generate the id.";
+
 /// 22P02, or 22003 if the text has more than 128 bits: not a text of a ulid. The messages are
 /// PostgreSQL's, which translates them.
 #[track_caller]
@@ -443,16 +445,12 @@ pub(crate) fn ahead_of_order(position: Ulid, reached: TimestampTz) -> Error {
         "If the position is right, SELECT ulid_advance_ordered_time('{position}') lets ordered ids \
             continue after it."
     );
-    // SAFETY: any time will do; its text stays until the next call. The copy ends with a zero.
-    let (reached, hint) = unsafe {
-        let reached = pg_sys::timestamptz_to_str(reached.0);
-        let hint = pg_sys::pnstrdup(hint.as_ptr().cast(), hint.len());
-        (CStr::from_ptr(reached), hint)
-    };
+    // SAFETY: `len` bytes are readable. pnstrdup() appends a zero.
+    let hint = unsafe { pg_sys::pnstrdup(hint.as_ptr().cast(), hint.len()) };
     let message = Error::new(
         ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
         c"position \"%s\" is ahead of ordered ids, which have reached %s",
-        [&position.to_text(), reached.to_bytes()],
+        [&position.to_text(), time_text(reached)],
     );
     Error::of(Report { hint, ..*message.0 })
 }
@@ -516,37 +514,60 @@ pub(crate) fn generated_column(column: &[u8], relation: &[u8]) -> Error {
     )
 }
 
-/// 23514: consumers may have passed the id of a new or updated row. `since` is the time from which
-/// the transaction holds the horizon, if it does.
+/// Why a guard refuses an id.
+#[derive(Clone, Copy)]
+pub(crate) enum Refused {
+    /// The transaction has generated no ordered id, so it does not hold the horizon.
+    NotHeld,
+    /// The id clock was reset since the transaction generated its first ordered id.
+    Reset,
+    /// The id is earlier than this time, from which the transaction holds the horizon.
+    Before(TimestampTz),
+    /// The id is later than this time.
+    After(TimestampTz),
+}
+
+/// 23514: consumers may have passed the id of a new or updated row, or would not come to it for a
+/// long time.
 #[track_caller]
-pub(crate) fn passed_id(
-    id: Ulid,
-    is_uuid: bool,
-    relation: &[u8],
-    since: Option<TimestampTz>,
-) -> Error {
+pub(crate) fn refused_id(id: Ulid, is_uuid: bool, relation: &[u8], why: Refused) -> Error {
     let name = if is_uuid {
         uuid_text(id.into())
     } else {
         format!("ulid \"{id}\"")
     };
-    let message = Error::new(
+    let values = [relation, name.as_bytes()];
+    if let Refused::After(latest) = why {
+        return Error::new(
+            ERRCODE_CHECK_VIOLATION,
+            c"consumers of relation \"%s\" cannot reach %s yet",
+            values,
+        )
+        .detail(
+            c"Its time is after %s, a second after the id clock and the system clock.",
+            [time_text(latest)],
+        )
+        .hint(GENERATE_BY_DEFAULT);
+    }
+    let passed = Error::new(
         ERRCODE_CHECK_VIOLATION,
         c"consumers of relation \"%s\" may have passed %s",
-        [relation, name.as_bytes()],
+        values,
     );
-    match since {
-        Some(since) => {
-            // SAFETY: any time will do; its text stays until the next call.
-            let since = unsafe { CStr::from_ptr(pg_sys::timestamptz_to_str(since.0)) };
-            message.detail(
+    match why {
+        Refused::Reset => passed
+            .detail(c"The id clock was reset during this transaction.", [])
+            .hint(c"Repeat the transaction."),
+        Refused::Before(since) => passed
+            .detail(
                 c"This transaction generated its first ordered id at %s.",
-                [since.to_bytes()],
+                [time_text(since)],
             )
-        }
-        None => message.detail(c"This transaction has generated no ordered id.", []),
+            .hint(GENERATE_BY_DEFAULT),
+        _ => passed
+            .detail(c"This transaction has generated no ordered id.", [])
+            .hint(GENERATE_BY_DEFAULT),
     }
-    .hint(c"Let the default of the column generate the id.")
 }
 
 /// 55000: libraries of several layouts use the shared memory.
@@ -628,6 +649,12 @@ pub(crate) fn convert(id: impl Into<u128>, error: pg_ulid::Error) -> Error {
             [(randomness >> 66).to_string().as_bytes(), (randomness & 0xf).to_string().as_bytes()],
         ),
     }
+}
+
+/// The text of a time, which stays until the next call.
+fn time_text<'message>(time: TimestampTz) -> &'message [u8] {
+    // SAFETY: any time will do. The text is in a static buffer and ends with a zero.
+    unsafe { CStr::from_ptr(pg_sys::timestamptz_to_str(time.0)) }.to_bytes()
 }
 
 /// The uuid as messages quote it.

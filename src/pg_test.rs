@@ -276,6 +276,34 @@ mod tests {
         }
     }
 
+    /// There is no entry whose `since` the guard could ask for, nor a consumer that could pass an
+    /// id which the transaction generates.
+    #[pg_test]
+    fn beside_another_layout_the_guard_refuses_what_is_older_than_the_transaction() {
+        Spi::run(
+            "CREATE TABLE guarded (id ulid DEFAULT gen_ordered_ulid());
+             CREATE TRIGGER guard BEFORE INSERT ON guarded
+                 FOR EACH ROW EXECUTE FUNCTION ulid_ordered_guard('id');
+             CREATE FUNCTION old() RETURNS void LANGUAGE sql
+                 AS $$ INSERT INTO guarded VALUES ('01ARYZ6S41TSV4RRFFQ69G5FAV') $$;
+             CREATE FUNCTION ahead() RETURNS void LANGUAGE sql
+                 AS $$ INSERT INTO guarded VALUES ('7ZZZZZZZZZZZZZZZZZZZZZZZZZ') $$",
+        )
+        .unwrap();
+        assert!(shmem::test_support::beside_another_layout(|| {
+            for _ in 0..2 {
+                Spi::run("INSERT INTO guarded DEFAULT VALUES").unwrap();
+            }
+            let refused = |function, message| {
+                let expected = format!("23514 consumers of relation \"guarded\" {message}");
+                assert_eq!(error_of_call(function), expected);
+            };
+            refused("old", "may have passed ulid \"01ARYZ6S41TSV4RRFFQ69G5FAV\"");
+            refused("ahead", "cannot reach ulid \"7ZZZZZZZZZZZZZZZZZZZZZZZZZ\" yet");
+        }));
+        assert_eq!(text("SELECT count(*)::text FROM guarded"), "2");
+    }
+
     /// Until 16 the last time takes space that the server has left; from 17 it needs none there.
     #[cfg(any(feature = "pg15", feature = "pg16"))]
     #[pg_test]

@@ -185,6 +185,12 @@ pub fn reaches(time: u64, id: Ulid) -> bool {
     time >= time_of(id).min(of_uuid)
 }
 
+/// Whether the millisecond of an id is later than that of a time in 65536ths of a millisecond since
+/// the Unix epoch. The id may be a ULID or a version 7 UUID.
+pub fn is_after(id: Ulid, time: u64) -> bool {
+    id.unix_ms() > time >> FRACTION_BITS
+}
+
 /// The smallest ULID of the millisecond of a time in 65536ths of a millisecond since the Unix
 /// epoch.
 pub fn lower_bound(time: u64) -> Ulid {

@@ -1,9 +1,15 @@
-//! The trigger that refuses ids which a consumer may have passed.
+//! The trigger that refuses ids which a consumer may have passed, or does not come to for long.
 //!
 //! The horizon is at most `since` of each open entry, and a consumer does not read past the
 //! horizon. So an id that is not less than `since` is ahead of every consumer until the transaction
 //! ends, whichever generator it is from. A transaction without an entry does not hold the horizon,
-//! so a consumer may have passed any id.
+//! so a consumer may have passed any id. After a reset, `since` is not known.
+//!
+//! While entries are not tracked, there is no horizon. No consumer has passed the time of the id
+//! clock at which the transaction began to generate ids, so that takes the place of `since`.
+//!
+//! A consumer reads an id when the id clock has passed it. The id clock follows the clock of the
+//! server. So an id may be ahead of the later one of both by a second, as clocks of programs are.
 //!
 //! An UPDATE that moves a row to another partition fires the triggers for INSERT there. So it is
 //! refused, like a new row with that id.
@@ -13,14 +19,15 @@
 
 use std::ffi::{CStr, c_char, c_int};
 use std::ptr::without_provenance_mut;
+use std::sync::atomic::Ordering;
 
 use pg_ulid::{Ulid, ordered};
 use pgrx::pg_sys::{
     self, Datum, FmgrInfo, HeapTuple, NodeTag, Oid, SysCacheIdentifier, TriggerData,
 };
 
-use super::{horizon, timestamp};
-use crate::error::{self, Error};
+use super::{clock, horizon, shmem, timestamp};
+use crate::error::{self, Error, Refused};
 use crate::fmgr::{Argument, Call, Returned};
 
 /// The row that a trigger returns.
@@ -71,22 +78,40 @@ pub(crate) fn guard(call: Call) -> Result<Row, Error> {
         let Some(id) = id(row, trigger, column) else {
             return Ok(Row(row));
         };
-        let is_new = old.is_none_or(|old| self::id(old, trigger, column) != Some(id));
-        let since = horizon::since_of_transaction();
-        if is_new && since.is_none_or(|since| id < ordered::lower_bound(since)) {
-            let descriptor = (*trigger.tg_relation).rd_att;
-            let typid = pg_sys::getBaseType(pg_sys::SPI_gettypeid(descriptor, column));
-            let is_uuid = typid == pg_sys::UUIDOID;
-            let relation = relation_name(trigger);
-            return Err(error::passed_id(
-                id,
-                is_uuid,
-                relation,
-                since.map(timestamp),
-            ));
+        if old.is_some_and(|old| self::id(old, trigger, column) == Some(id)) {
+            return Ok(Row(row));
         }
-        Ok(Row(row))
+        match refused(id)? {
+            None => Ok(Row(row)),
+            Some(why) => {
+                let descriptor = (*trigger.tg_relation).rd_att;
+                let typid = pg_sys::getBaseType(pg_sys::SPI_gettypeid(descriptor, column));
+                let (is_uuid, relation) = (typid == pg_sys::UUIDOID, relation_name(trigger));
+                Err(error::refused_id(id, is_uuid, relation, why))
+            }
+        }
     }
+}
+
+/// Why the current transaction may not use a new id, if it may not.
+fn refused(id: Ulid) -> Result<Option<Refused>, Error> {
+    let since = match horizon::since_of_transaction() {
+        None => return Ok(Some(Refused::NotHeld)),
+        Some(0) => return Ok(Some(Refused::Reset)),
+        Some(since) => since,
+    };
+    if id < ordered::lower_bound(since) {
+        return Ok(Some(Refused::Before(timestamp(since))));
+    }
+    // The clock is read only for an id that is ahead of the id clock.
+    let last_time = shmem::last_time().load(Ordering::Relaxed);
+    if ordered::is_after(id, last_time) {
+        let latest = last_time.max(clock()?).saturating_add(ordered::SECOND);
+        if ordered::is_after(id, latest) {
+            return Ok(Some(Refused::After(timestamp(latest))));
+        }
+    }
+    Ok(None)
 }
 
 /// The id of a row; `None` if it is null.

@@ -35,6 +35,10 @@ thread_local! {
     /// The entry of the current transaction; none if it has opened none, or the process has no
     /// slot.
     static RUNNING: Cell<Option<Running<'static>>> = const { Cell::new(None) };
+
+    /// In place of `since` of an entry, if the process has no slot: all ids of the current
+    /// transaction are greater.
+    static SINCE: Cell<u64> = const { Cell::new(0) };
 }
 
 /// The last time, if the current transaction has its entry.
@@ -43,11 +47,11 @@ pub(crate) fn last_time_in_transaction() -> Option<&'static AtomicU64> {
     unsafe { LAST_TIME.load(Ordering::Relaxed).as_ref() }
 }
 
-/// The time from which the current transaction holds the horizon; none if it has opened no entry.
-/// It is zero if the ids are not tracked, or after a reset: then there is no horizon at all.
+/// A time that all ids of the current transaction exceed, and that no consumer passes until it
+/// ends. None if it has opened no entry; zero after a reset, which makes it unknown.
 pub(super) fn since_of_transaction() -> Option<u64> {
     last_time_in_transaction()?;
-    Some(RUNNING.get().map_or(0, |running| running.since()))
+    Some(RUNNING.get().map_or(SINCE.get(), |running| running.since()))
 }
 
 /// Opens the entry of the current transaction, and returns the last time.
@@ -78,11 +82,13 @@ pub(crate) fn open(call: Call) -> Result<&'static AtomicU64, Error> {
         let (pid, database) = (pid as u64, database.to_u32().into());
         shared.open_entry(process, pid, database, clock, is_in_progress)
     });
+    let last_time = shmem::last_time();
     if running.is_none() {
         shmem::stop_tracking();
+        // After that: a horizon that was found before it is at most this time.
+        SINCE.set(ordered::advance(last_time, clock).unwrap_or(u64::MAX));
     }
     RUNNING.set(running);
-    let last_time = shmem::last_time();
     LAST_TIME.store(std::ptr::from_ref(last_time).cast_mut(), Ordering::Relaxed);
     Ok(last_time)
 }

@@ -12,31 +12,68 @@ CREATE TRIGGER guard BEFORE INSERT OR UPDATE OF id ON event
 
 -- without an ordered id in the transaction, no id is accepted, of whatever time
 INSERT INTO event VALUES (:old, 0);
-INSERT INTO event VALUES ('7ZZZZZZZZZZZZZZZZZZZZZZZZZ', 0);
 \set VERBOSITY sqlstate
+INSERT INTO event VALUES ('7ZZZZZZZZZZZZZZZZZZZZZZZZZ', 0);
 INSERT INTO event SELECT gen_ulid(), 0;
 \set VERBOSITY default
 -- those of the default are
 INSERT INTO event (n) VALUES (1), (2);
--- so is one that the transaction has generated before, or that is later
+-- so is one that the transaction has generated before, or that is later by less than a second
 BEGIN;
 SELECT gen_ordered_ulid() AS id \gset
 INSERT INTO event VALUES (:'id', 3), (ulid_lower_bound(:'id'::ulid::timestamptz), 4),
-    ('7ZZZZZZZZZZZZZZZZZZZZZZZZZ', 5);
+    (ulid_lower_bound(clock_timestamp() + interval '500 ms'), 5);
 SAVEPOINT s;
+-- an earlier one is not
 \set VERBOSITY terse
 INSERT INTO event VALUES (:old, 6);
 ROLLBACK TO s;
--- an earlier one is not
 \set VERBOSITY sqlstate
-INSERT INTO event VALUES (ulid_upper_bound(:'id'::ulid::timestamptz - interval '1 s'), 7);
+INSERT INTO event VALUES (ulid_upper_bound(:'id'::ulid::timestamptz - interval '1 ms'), 7);
 ROLLBACK TO s;
+-- nor is one of a clock that is ahead
+INSERT INTO event VALUES (ulid_lower_bound(clock_timestamp() + interval '1 hour'), 7);
+ROLLBACK TO s;
+\set VERBOSITY terse
+INSERT INTO event VALUES ('7ZZZZZZZZZZZZZZZZZZZZZZZZZ', 7);
+ROLLBACK TO s;
+-- one of the present is accepted also if nobody has generated an id for more than a second
+SELECT FROM pg_sleep(1.001);
+INSERT INTO event VALUES (ulid_lower_bound(clock_timestamp()), 5);
 DELETE FROM event WHERE n = 5;
 COMMIT;
 -- one of an earlier transaction is not
 DELETE FROM event WHERE n = 3;
+\set VERBOSITY sqlstate
 INSERT INTO event VALUES (:'id', 3);
 \set VERBOSITY default
+
+-- what is ahead is measured from the later one of both clocks
+BEGIN;
+SELECT ulid_advance_ordered_time(ulid_lower_bound('2100-01-01Z'), true);
+SELECT FROM gen_ordered_ulid();
+INSERT INTO event VALUES (DEFAULT, 6), (ulid_upper_bound('2100-01-01 00:00:01.001Z'), 6);
+DELETE FROM event WHERE n = 6;
+SAVEPOINT s;
+INSERT INTO event VALUES (ulid_lower_bound('2100-01-01 00:00:01.002Z'), 7);
+ROLLBACK TO s;
+INSERT INTO event VALUES (ulid_upper_bound('2100-01-01 00:00:00.000Z'), 7);
+ROLLBACK TO s;
+-- a transaction that was open at a reset cannot tell which ids may have been passed
+SELECT ulid_reset_ordered_time();
+SAVEPOINT s;
+INSERT INTO event VALUES (:old, 7);
+ROLLBACK TO s;
+\set VERBOSITY sqlstate
+INSERT INTO event (n) VALUES (7);
+ROLLBACK TO s;
+INSERT INTO event VALUES (ulid_lower_bound(clock_timestamp()), 7);
+ROLLBACK TO s;
+\set VERBOSITY default
+UPDATE event SET n = n;
+COMMIT;
+INSERT INTO event (n) VALUES (6);
+DELETE FROM event WHERE n = 6;
 
 -- an UPDATE that does not change the id passes
 UPDATE event SET n = n + 10;
@@ -61,6 +98,21 @@ MERGE INTO event USING (VALUES (10)) AS v (n) ON event.n = v.n
 WHEN NOT MATCHED THEN INSERT VALUES ('01ARYZ6S41TSV4RRFFQ69G5FAV', 10);
 MERGE INTO event USING (VALUES (9)) AS v (n) ON event.n = v.n
 WHEN MATCHED THEN UPDATE SET id = '01ARYZ6S41TSV4RRFFQ69G5FAV';
+BEGIN;
+SELECT gen_ordered_ulid() IS NOT NULL;
+SAVEPOINT s;
+\set VERBOSITY terse
+COPY event FROM STDIN;
+7ZZZZZZZZZZZZZZZZZZZZZZZZZ	9
+\.
+ROLLBACK TO s;
+MERGE INTO event USING (VALUES (10)) AS v (n) ON event.n = v.n
+WHEN NOT MATCHED THEN INSERT VALUES ('7ZZZZZZZZZZZZZZZZZZZZZZZZZ', 10);
+ROLLBACK TO s;
+MERGE INTO event USING (VALUES (9)) AS v (n) ON event.n = v.n
+WHEN MATCHED THEN UPDATE SET id = '7ZZZZZZZZZZZZZZZZZZZZZZZZZ';
+ROLLBACK;
+\set VERBOSITY default
 -- the trigger for INSERT comes before the conflict
 SELECT id FROM event WHERE n = 80 \gset
 \set VERBOSITY sqlstate
@@ -83,6 +135,17 @@ INSERT INTO of_uuid (id, domain, other) VALUES ('01890a5d-ac96-774b-bcce-b302099
 \set VERBOSITY terse
 INSERT INTO of_uuid (domain) VALUES (:old);
 INSERT INTO of_uuid (other) VALUES ('01890a5d-ac96-774b-bcce-b302099a8057');
+-- a UUID of version 4 has no time, and most of them are ahead
+BEGIN;
+INSERT INTO of_uuid DEFAULT VALUES;
+SAVEPOINT s;
+INSERT INTO of_uuid (id) VALUES ('f47ac10b-58cc-4372-a567-0e02b2c3d479');
+ROLLBACK TO s;
+INSERT INTO of_uuid (id) VALUES ('01890a5d-ac96-774b-bcce-b302099a8057');
+ROLLBACK TO s;
+INSERT INTO of_uuid (id, domain, other)
+    SELECT id, id, id FROM (VALUES (ulid_lower_bound(clock_timestamp())::uuid)) AS v (id);
+COMMIT;
 SELECT count(*) FROM of_uuid;
 
 -- partitions; a row that is moved to another one is inserted there
@@ -94,6 +157,13 @@ CREATE TABLE part_b PARTITION OF part FOR VALUES IN ('b');
 INSERT INTO part (kind) VALUES ('a'), ('b');
 INSERT INTO part VALUES (:old, 'b');
 INSERT INTO part_a VALUES (:old, 'a');
+BEGIN;
+INSERT INTO part (kind) VALUES ('b');
+SAVEPOINT s;
+INSERT INTO part VALUES ('7ZZZZZZZZZZZZZZZZZZZZZZZZZ', 'b');
+ROLLBACK TO s;
+INSERT INTO part VALUES (:old, 'b');
+ROLLBACK;
 UPDATE part SET kind = 'a' WHERE kind = 'a';
 SELECT id FROM part WHERE kind = 'a' \gset
 \set VERBOSITY sqlstate
