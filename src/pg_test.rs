@@ -299,7 +299,10 @@ mod tests {
                 assert_eq!(error_of_call(function), expected);
             };
             refused("old", "may have passed ulid \"01ARYZ6S41TSV4RRFFQ69G5FAV\"");
-            refused("ahead", "cannot reach ulid \"7ZZZZZZZZZZZZZZZZZZZZZZZZZ\" yet");
+            refused(
+                "ahead",
+                "cannot reach ulid \"7ZZZZZZZZZZZZZZZZZZZZZZZZZ\" yet",
+            );
         }));
         assert_eq!(text("SELECT count(*)::text FROM guarded"), "2");
     }
