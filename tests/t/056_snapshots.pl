@@ -24,6 +24,21 @@ $sql->(
     CREATE TABLE other (n int);
     CREATE DATABASE idle TEMPLATE postgres');
 
+#
+# Transactions that are older than all ordered ids
+#
+
+# Their xids, and those of their subtransactions, follow the last one that has ended. They have
+# generated no ordered ids. No other transaction ends meanwhile.
+my ($older, $prepares) = ($session->(), $node->background_psql('idle'));
+my $nested = 'BEGIN; SELECT pg_current_xact_id(); SAVEPOINT a; CREATE TABLE nested (n int)';
+$older->query($nested);
+$prepares->query("$nested; PREPARE TRANSACTION 'nested'");
+isnt($sql->($horizon), $zero, 'subtransactions from before the first ordered id hold nothing');
+$older->query('COMMIT');
+$node->safe_psql('idle', "ROLLBACK PREPARED 'nested'");
+$_->quit for $older, $prepares;
+
 # Wait until a horizon that nothing holds has passed an id. So no other one is less by chance.
 sub await_horizon
 {
