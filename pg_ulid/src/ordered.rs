@@ -171,18 +171,18 @@ pub fn advance_to(last_time: &AtomicU64, id: Ulid) -> u64 {
     last_time.fetch_max(time, Ordering::Relaxed).max(time)
 }
 
-/// Whether an order with this last time has reached an id: if so, its next id is greater.
+/// Whether an order with this last time has certainly reached an id: if so, its next id is greater.
 ///
 /// The id may be a ULID or a version 7 UUID. A ULID can look like one of the others by chance, so
-/// the earlier one of both times counts.
+/// the later one of both times counts. They are in the same millisecond.
 pub fn reaches(time: u64, id: Ulid) -> bool {
     let is_uuid_v7 = id.0 >> 76 & 0xf == 7 && id.0 >> 62 & 0b11 == 0b10;
     let of_uuid = if is_uuid_v7 {
         time_of_uuid_v7(id.0)
     } else {
-        u64::MAX
+        0
     };
-    time >= time_of(id).min(of_uuid)
+    time >= time_of(id).max(of_uuid)
 }
 
 /// Whether the millisecond of an id is later than that of a time in 65536ths of a millisecond since
@@ -247,16 +247,14 @@ mod tests {
             let ulid = |time: u64, low: u64| Ulid::from(u128::from(time) << 64 | u128::from(low));
             let uuid = |time, randomness| Ulid::from(uuid_v7(time, randomness));
             for low in [0, 1 << 63 | 0xf00d, u64::MAX] {
-                let id = ulid(time, low);
-                assert!(reaches(time, id) && ulid(time + 1, 0) > id, "{id}");
-                assert!(reaches(time, uuid(time, low)), "{fraction}");
-                assert!(!reaches(time - (1 << FRACTION_BITS), id), "{id}");
+                for id in [ulid(time, low), uuid(time, low)] {
+                    assert!(reaches(time | 0xffff, id), "{id}");
+                    assert!(!reaches(time - 1, id), "{id}");
+                }
             }
-            assert!(!reaches(time - 1, ulid(time, 0)), "{fraction}");
-            assert!(
-                !reaches(time - 1, uuid(time, 0)) || fraction > 0x7000,
-                "{fraction}"
-            );
+            // It is none of the other kind.
+            assert!(reaches(time, ulid(time, 0)), "{fraction}");
+            assert!(reaches(time.max(MS << 16 | 0x7fff), uuid(time, 0)));
         }
     }
 

@@ -274,9 +274,16 @@ pub(crate) fn horizon_after(position: Option<Ulid>) -> Result<Ulid, Error> {
     let horizon = horizon()?;
     let last_time = shmem::last_time();
     let mut time = last_time.load(Ordering::Relaxed);
-    // If the horizon of the snapshot was cached, the order has not advanced to the clock.
+    // If the horizon of the snapshot was cached, the order has not advanced to the clock. Within the
+    // millisecond of the clock, it is not known of which kind the position is, and what the order
+    // has to reach. Then it continues after that millisecond.
     if !ordered::reaches(time, position) {
-        time = ordered::advance(last_time, clock()?).map_err(|_| error::ordered_time())?;
+        let clock = clock()?;
+        time = if ordered::is_after(position, clock) {
+            ordered::advance(last_time, clock).map_err(|_| error::ordered_time())?
+        } else {
+            ordered::advance_to(last_time, position)
+        };
     }
     if ordered::reaches(time, position) {
         Ok(horizon)

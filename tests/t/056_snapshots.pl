@@ -285,6 +285,22 @@ is($old->query("SELECT ulid_ordered_horizon('$next') < '$next'"),
     't', 'a position of after the snapshot is no error');
 $old->query('COMMIT');
 
+# The last UUID of a millisecond that has not ended looks like a ULID of its middle.
+$sql->(
+    q{DO $$
+    DECLARE
+        position uuid;
+    BEGIN
+        FOR n IN 1 .. 1000 LOOP
+            position := (left(ulid_lower_bound(clock_timestamp())::uuid::text, 14)
+                || '7fff-bfff-ffffffffffff')::uuid;
+            PERFORM ulid_ordered_horizon(position);
+            ASSERT gen_ordered_uuid_v7() > position;
+        END LOOP;
+    END $$}
+);
+pass('ids continue after a position in the present millisecond, of either kind');
+
 my $position = $sql->("SELECT ulid_upper_bound(now() + interval '1 minute')");
 my $error    = qr/ERROR:  55000: position "$position" is ahead of ordered ids, which have reached /;
 for my $explain ('', 'EXPLAIN ')
