@@ -177,11 +177,7 @@ pub fn advance_to(last_time: &AtomicU64, id: Ulid) -> u64 {
 /// the later one of both times counts. They are in the same millisecond.
 pub fn reaches(time: u64, id: Ulid) -> bool {
     let is_uuid_v7 = id.0 >> 76 & 0xf == 7 && id.0 >> 62 & 0b11 == 0b10;
-    let of_uuid = if is_uuid_v7 {
-        time_of_uuid_v7(id.0)
-    } else {
-        0
-    };
+    let of_uuid = if is_uuid_v7 { time_of_uuid_v7(id.0) } else { 0 };
     time >= time_of(id).max(of_uuid)
 }
 

@@ -245,7 +245,11 @@ for my $database (qw(b c))
 # its own has generated an ordered id.
 my $oldest = $session->($node);
 $oldest->query('BEGIN; SELECT pg_current_xact_id()');
-$sql->('CREATE DATABASE idle TEMPLATE b');
+# Modulo 16, its OID is not that of this database.
+$sql->(
+    "SELECT 'CREATE DATABASE idle TEMPLATE b OID = ' || 100001 + oid::bigint % 16
+    FROM pg_database WHERE datname = 'postgres' \\gexec"
+);
 my $idle = $node->background_psql('idle');
 $clients{pooled} = [ '-h', start_pooler($node), '-c', 4, @files ] if has_program('pgbouncer');
 
@@ -445,6 +449,9 @@ my $late = $old->query('SELECT ulid_ordered_horizon()');
 isnt($late, $zero, 'a query that asks late has a horizon');
 cmp_ok($late, 'lt', $first, 'that of its snapshot');
 $old->query('COMMIT; BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1');
+$idle->query("INSERT INTO event (kind) VALUES ('newer')") for 1 .. 140;
+isnt($old->query('SELECT ulid_ordered_horizon()'),
+    $zero, 'however much a session of another database writes');
 $newer->(140);
 is($old->query('SELECT ulid_ordered_horizon()'),
     $zero, 'nothing is proven for a snapshot that is too old');

@@ -54,6 +54,28 @@ const OPEN: u64 = u64::MAX;
 /// transaction that had the place before.
 const RESERVED: u64 = 1 << 63;
 
+/// The number of words in which a slot or a place remembers what was overwritten in it, by the
+/// database modulo this number.
+const FORGOTTEN: usize = 16;
+
+/// For each database, the xid of its last transaction that was overwritten. Databases that share a
+/// word have the one of the last of them.
+#[derive(Debug, Default)]
+#[repr(C)]
+struct Forgotten([AtomicU64; FORGOTTEN]);
+
+impl Forgotten {
+    fn of(&self, database: u64) -> &AtomicU64 {
+        &self.0[database as usize % FORGOTTEN]
+    }
+
+    fn remember(&self, database: u64, transaction: u64) {
+        if transaction != 0 {
+            self.of(database).store(transaction, Ordering::Release);
+        }
+    }
+}
+
 /// A transaction that has generated ordered ids. All zeros are an empty entry.
 #[derive(Debug, Default)]
 #[repr(C)]
@@ -75,8 +97,8 @@ pub struct Entry {
 #[derive(Debug)]
 #[repr(C)]
 pub struct Slot<const N: usize> {
-    /// The xid of the last entry that was overwritten.
-    forgotten: AtomicU64,
+    /// The entries that were overwritten.
+    forgotten: Forgotten,
     pid: AtomicU64,
     /// The number of entries until now; the last is at this number - 1, modulo N.
     count: AtomicU64,
@@ -87,9 +109,9 @@ pub struct Slot<const N: usize> {
 
 impl<const N: usize> Default for Slot<N> {
     fn default() -> Self {
-        let [forgotten, pid, count, reserved] = Default::default();
+        let [pid, count, reserved] = Default::default();
         Self {
-            forgotten,
+            forgotten: Forgotten::default(),
             pid,
             count,
             reserved,
@@ -114,7 +136,9 @@ impl<const N: usize> Slot<N> {
         let number = if is_free { last } else { count };
         let entry = self.entry(number);
         // First `forgotten`: a reader that finds another field overwritten finds the old xid there.
-        remember(&self.forgotten, entry.transaction.load(Ordering::Relaxed));
+        let [last_database, last] =
+            [&entry.database, &entry.transaction].map(|word| word.load(Ordering::Relaxed));
+        self.forgotten.remember(last_database, last);
         entry.transaction.store(0, Ordering::Release);
         entry.database.store(database, Ordering::Release);
         // The order advances to the clock, so that `since` is not as old as the last id. On
@@ -130,8 +154,7 @@ impl<const N: usize> Slot<N> {
     fn horizon(&self, database: u64, is_running: &impl Fn(u64) -> bool) -> u64 {
         let least = self.least(database, is_running);
         // `forgotten` is read last: an entry that was overwritten meanwhile has left its xid there.
-        // Its database is not known any more.
-        if is_running(self.forgotten.load(Ordering::Acquire)) {
+        if is_running(self.forgotten.of(database).load(Ordering::Acquire)) {
             0
         } else {
             least
@@ -167,8 +190,8 @@ impl<const N: usize> Slot<N> {
 #[derive(Debug, Default)]
 #[repr(C)]
 pub struct Place {
-    /// The xid of the transaction that had the place before.
-    forgotten: AtomicU64,
+    /// The transactions that had the place before.
+    forgotten: Forgotten,
     since: AtomicU64,
     database: AtomicU64,
 }
@@ -178,7 +201,8 @@ impl Place {
     fn fill(&self, prepared: &AtomicU64, transaction: u64, entry: &Entry) {
         // `forgotten` first, and the xid last, as in an entry.
         let last = prepared.load(Ordering::Relaxed) & !RESERVED;
-        remember(&self.forgotten, last);
+        let last_database = self.database.load(Ordering::Relaxed);
+        self.forgotten.remember(last_database, last);
         self.database
             .store(entry.database.load(Ordering::Relaxed), Ordering::Release);
         self.since
@@ -196,7 +220,7 @@ impl Place {
     fn horizon(&self, database: u64, is_running: &impl Fn(u64) -> bool) -> u64 {
         let least = self.least(database);
         // Read it last, as in a slot.
-        if is_running(self.forgotten.load(Ordering::Acquire)) {
+        if is_running(self.forgotten.of(database).load(Ordering::Acquire)) {
             0
         } else {
             least
@@ -209,12 +233,6 @@ impl Place {
         } else {
             u64::MAX
         }
-    }
-}
-
-fn remember(forgotten: &AtomicU64, transaction: u64) {
-    if transaction != 0 {
-        forgotten.store(transaction, Ordering::Release);
     }
 }
 
@@ -663,6 +681,49 @@ mod tests {
             [0, CLOCK + 22]
         );
         assert_eq!(memory.horizon(&[]), CLOCK + 27);
+    }
+
+    #[test]
+    fn a_slot_remembers_for_each_database_what_was_overwritten() {
+        let memory = Memory::default();
+        let run = |database, transaction| {
+            let running = memory.open_in(database, 0, CLOCK, &[]);
+            running.end(transaction);
+        };
+        let is_known = |database, running: &[u64]| memory.horizon_in(database, running) != 0;
+        [5, 6, 7]
+            .into_iter()
+            .for_each(|transaction| run(1, transaction));
+        let running = [5, 6, 7];
+        assert!(!is_known(1, &running));
+        assert!(is_known(2, &running));
+        // Databases that share a word count as one.
+        assert!(!is_known(1 + FORGOTTEN as u64, &running));
+        // A process of another database takes the slot. It overwrites the last of the first one.
+        [8, 9]
+            .into_iter()
+            .for_each(|transaction| run(2, transaction));
+        assert!(!is_known(1, &[7, 8, 9]));
+        assert!(is_known(2, &[7, 8, 9]));
+        [10, 11]
+            .into_iter()
+            .for_each(|transaction| run(2, transaction));
+        assert!(is_known(1, &[8, 9, 10, 11]));
+        assert!(!is_known(2, &[9, 10, 11]));
+    }
+
+    #[test]
+    fn a_place_remembers_for_each_database_what_was_overwritten() {
+        let memory = Memory::default();
+        for transaction in 100..106 {
+            let database = 1 + transaction % 2;
+            memory.open_in(database, 0, CLOCK, &[]).prepare(transaction);
+        }
+        // The last three have the places of the first three.
+        let running = |since: u64| (since..106).collect::<Vec<_>>();
+        assert_eq!(memory.horizon_in(1, &running(102)), 0);
+        assert_ne!(memory.horizon_in(2, &running(102)), 0);
+        assert_ne!(memory.horizon_in(1, &running(103)), 0);
     }
 
     #[test]

@@ -17,6 +17,7 @@ enum Fault {
     LastEndedLate,
     DatabaseLate,
     ForgottenLate,
+    ForgottenOfOther,
     // It ends.
     ClosedBeforeEnded,
     NoneEndedAfterAbort,
@@ -104,6 +105,7 @@ impl<const N: usize, const P: usize> Server<N, P> {
         let next = slot.entry(slot.count.load(Ordering::Relaxed));
         let last = next.transaction.load(Ordering::Relaxed);
         let last_database = next.database.load(Ordering::Relaxed);
+        let before = slot.forgotten.of(last_database).load(Ordering::Relaxed);
         if self.fault == ForgottenLate {
             next.transaction.store(0, Ordering::Relaxed);
         }
@@ -118,7 +120,13 @@ impl<const N: usize, const P: usize> Server<N, P> {
             .unwrap();
         let count = slot.count.load(Ordering::Relaxed);
         match self.fault {
-            ForgottenLate => remember(&slot.forgotten, last),
+            ForgottenLate => slot.forgotten.remember(last_database, last),
+            ForgottenOfOther => {
+                slot.forgotten
+                    .of(last_database)
+                    .store(before, Ordering::Relaxed);
+                slot.forgotten.remember(database, last);
+            }
             CountLate => slot.count.store(count - 1, Ordering::Relaxed),
             LastEndedLate => running.last_ended.store(running.before, Ordering::Relaxed),
             DatabaseLate => running
@@ -181,10 +189,10 @@ impl<const N: usize, const P: usize> Server<N, P> {
         match self.fault {
             OneForgotten => {
                 let prepared = self.reserved(&running);
-                remember(
-                    &self.one_forgotten,
-                    prepared.load(Ordering::Relaxed) & !RESERVED,
-                );
+                let last = prepared.load(Ordering::Relaxed) & !RESERVED;
+                if last != 0 {
+                    self.one_forgotten.store(last, Ordering::Release);
+                }
                 prepared.store(RESERVED, Ordering::Release);
                 running.prepare(transaction);
             }
@@ -223,7 +231,11 @@ impl<const N: usize, const P: usize> Server<N, P> {
             let slots = self.last_ended.iter().zip(&self.processes);
             let of = |(last_ended, slot): (&AtomicU64, &Slot<N>)| match self.fault {
                 _ if !is_running(last_ended.load(Ordering::Acquire)) => u64::MAX,
-                ForgottenReadEarly if is_running(slot.forgotten.load(Ordering::Acquire)) => 0,
+                ForgottenReadEarly
+                    if is_running(slot.forgotten.of(DATABASE).load(Ordering::Acquire)) =>
+                {
+                    0
+                }
                 ForgottenReadEarly => slot.least(DATABASE, &is_running),
                 OldestFirst | StopsWithoutRows => self.least(slot, &is_running),
                 _ => slot.horizon(DATABASE, &is_running),
@@ -440,12 +452,13 @@ fn no_row_is_lost() {
 
 #[test]
 fn each_fault_loses_rows() {
-    let faults: [(Fault, fn(Fault)); 17] = [
+    let faults: [(Fault, fn(Fault)); 18] = [
         (IdBeforeEntry, two_transactions),
         (CountLate, two_transactions),
         (LastEndedLate, two_transactions),
         (DatabaseLate, databases),
         (ForgottenLate, two_transactions),
+        (ForgottenOfOther, databases),
         (ClosedBeforeEnded, two_transactions),
         (NoneEndedAfterAbort, several_entries),
         (ReservationHides, prepared),
