@@ -266,14 +266,29 @@ mod tests {
             "SELECT ulid_reset_ordered_time()::text",
             "SELECT gen_ordered_ulid()::text",
         ] {
-            assert!(shmem::test_support::beside_another_layout(|| {
-                text(statement);
-                assert_eq!(
-                    error_of_call("ulid_ordered_horizon"),
-                    "55000 cannot determine the horizon of ordered ids"
-                );
-            }));
+            assert!(shmem::test_support::beside_another_layout(
+                c"ulid_test_layout",
+                || has_no_horizon_after(statement)
+            ));
         }
+    }
+
+    /// The settings from which the size follows cannot change while the server runs. The length is
+    /// compared all the same, as what is behind the end would be overwritten.
+    #[pg_test]
+    fn a_segment_that_is_too_short_is_not_used() {
+        assert!(shmem::test_support::beside_a_short_segment(
+            c"ulid_test_segment",
+            || has_no_horizon_after("SELECT gen_ordered_ulid()::text")
+        ));
+    }
+
+    fn has_no_horizon_after(statement: &str) {
+        text(statement);
+        assert_eq!(
+            error_of_call("ulid_ordered_horizon"),
+            "55000 cannot determine the horizon of ordered ids"
+        );
     }
 
     /// There is no entry whose `since` the guard could ask for, nor a consumer that could pass an
@@ -290,20 +305,23 @@ mod tests {
                  AS $$ INSERT INTO guarded VALUES ('7ZZZZZZZZZZZZZZZZZZZZZZZZZ') $$",
         )
         .unwrap();
-        assert!(shmem::test_support::beside_another_layout(|| {
-            for _ in 0..2 {
-                Spi::run("INSERT INTO guarded DEFAULT VALUES").unwrap();
+        assert!(shmem::test_support::beside_another_layout(
+            c"ulid_test_guard",
+            || {
+                for _ in 0..2 {
+                    Spi::run("INSERT INTO guarded DEFAULT VALUES").unwrap();
+                }
+                let refused = |function, message| {
+                    let expected = format!("23514 consumers of relation \"guarded\" {message}");
+                    assert_eq!(error_of_call(function), expected);
+                };
+                refused("old", "may have passed ulid \"01ARYZ6S41TSV4RRFFQ69G5FAV\"");
+                refused(
+                    "ahead",
+                    "cannot reach ulid \"7ZZZZZZZZZZZZZZZZZZZZZZZZZ\" yet",
+                );
             }
-            let refused = |function, message| {
-                let expected = format!("23514 consumers of relation \"guarded\" {message}");
-                assert_eq!(error_of_call(function), expected);
-            };
-            refused("old", "may have passed ulid \"01ARYZ6S41TSV4RRFFQ69G5FAV\"");
-            refused(
-                "ahead",
-                "cannot reach ulid \"7ZZZZZZZZZZZZZZZZZZZZZZZZZ\" yet",
-            );
-        }));
+        ));
         assert_eq!(text("SELECT count(*)::text FROM guarded"), "2");
     }
 
@@ -312,7 +330,13 @@ mod tests {
     #[pg_test]
     fn a_server_without_room_gives_its_own_error() {
         // Those of the other tests exist already.
-        for name in [c"ulid_ordered_time", c"ulid_test_once", c"ulid_test_layout"] {
+        for name in [
+            c"ulid_ordered_time",
+            c"ulid_test_once",
+            c"ulid_test_layout",
+            c"ulid_test_segment",
+            c"ulid_test_guard",
+        ] {
             shmem::test_support::attached(name);
         }
         shmem::test_support::exhaust();

@@ -27,9 +27,50 @@ use crate::datum::POSTGRES_EPOCH_MS;
 /// The name of the header in the server. Never change it: another name would begin another order.
 const NAME: &CStr = c"ulid_ordered_time";
 
-/// The layout of the segment. Change the number with each change of [`State`], [`Slot`] or
-/// [`Place`].
-const LAYOUT: u64 = 1;
+/// The meaning of the words in the segment. Change the number with each change of it.
+const MEANING: usize = 1;
+
+/// The layout of the segment, which follows from [`MEANING`], the types and the order of the arrays.
+const LAYOUT: u64 = {
+    let Parts {
+        last_ended,
+        prepared,
+        processes,
+        places,
+        size,
+    } = Parts::of(3, 5);
+    let types = horizon::layout::<TRANSACTIONS>() as usize;
+    horizon::mix(&[
+        MEANING, types, last_ended, prepared, processes, places, size,
+    ])
+};
+const _: () = assert!(LAYOUT != 0 && LAYOUT != UNTRACKED);
+
+/// Where the arrays behind [`State`] begin, in bytes, and the size of it all.
+struct Parts {
+    last_ended: usize,
+    prepared: usize,
+    processes: usize,
+    places: usize,
+    size: usize,
+}
+
+impl Parts {
+    const fn of(backends: usize, places: usize) -> Self {
+        let last_ended = size_of::<State>();
+        let prepared = last_ended + backends * size_of::<AtomicU64>();
+        let processes = prepared + places * size_of::<AtomicU64>();
+        let first_place = processes + backends * size_of::<Slot<TRANSACTIONS>>();
+        let size = first_place + places * size_of::<Place>();
+        Self {
+            last_ended,
+            prepared,
+            processes,
+            places: first_place,
+            size,
+        }
+    }
+}
 
 /// In place of that number: some process generates ids without entries, or with entries of another
 /// layout. It stays until the server starts again, and there is no horizon until then.
@@ -95,18 +136,17 @@ pub(crate) fn shared() -> Option<Shared> {
         return None;
     }
     let (backends, places) = counts();
-    // SAFETY: what is attached lasts as long as the process, and has these arrays behind it.
+    let parts = Parts::of(backends, places);
+    // SAFETY: what is attached lasts as long as the process, and has these parts.
     let shared = unsafe {
-        let last_ended = segment.add(1).cast::<AtomicU64>();
-        let prepared = last_ended.add(backends);
-        let processes = prepared.add(places).cast::<Slot<TRANSACTIONS>>();
+        let part = |start| segment.byte_add(start);
         Shared {
             last_time: &header.last_time,
             state: &*segment,
-            last_ended: from_raw_parts(last_ended, backends),
-            processes: from_raw_parts(processes, backends),
-            prepared: from_raw_parts(prepared, places),
-            places: from_raw_parts(processes.add(backends).cast::<Place>(), places),
+            last_ended: from_raw_parts(part(parts.last_ended).cast(), backends),
+            processes: from_raw_parts(part(parts.processes).cast(), backends),
+            prepared: from_raw_parts(part(parts.prepared).cast(), places),
+            places: from_raw_parts(part(parts.places).cast(), places),
         }
     };
     if shared.first().is_none() {
@@ -198,7 +238,8 @@ fn counts() -> (usize, usize) {
     (backends, places)
 }
 
-/// The segment, attached at its first use in this process; null if it cannot be attached any more.
+/// The segment, attached at its first use in this process; null if it cannot be attached any more,
+/// or is too short.
 /// The first process that asks for it creates it. If two do, one of them destroys its own.
 fn attached_segment(handle: &AtomicU64) -> *mut State {
     let attached = SEGMENT.load(Ordering::Relaxed);
@@ -206,11 +247,10 @@ fn attached_segment(handle: &AtomicU64) -> *mut State {
         return attached;
     }
     let (backends, places) = counts();
-    let size = size_of::<State>()
-        + backends * (size_of::<AtomicU64>() + size_of::<Slot<TRANSACTIONS>>())
-        + places * (size_of::<AtomicU64>() + size_of::<Place>());
-    // SAFETY: the segment has this size. No other process has it before the handle is published. It
-    // is pinned, so it stays until the server stops, and mapped until this process ends.
+    let Parts { size, .. } = Parts::of(backends, places);
+    // SAFETY: the segment has at least this size. No other process has it before the handle is
+    // published. It is pinned, so it stays until the server stops, and mapped until this process
+    // ends.
     unsafe {
         let mut mapped = null_mut();
         if handle.load(Ordering::Relaxed) == 0 {
@@ -234,6 +274,11 @@ fn attached_segment(handle: &AtomicU64) -> *mut State {
             mapped = pg_sys::dsm_attach(handle.load(Ordering::Acquire) as u32);
         }
         if mapped.is_null() {
+            return null_mut();
+        }
+        // One of min_dynamic_shared_memory consists of whole pages.
+        if pg_sys::dsm_segment_map_length(mapped) < size {
+            pg_sys::dsm_detach(mapped);
             return null_mut();
         }
         pg_sys::dsm_pin_mapping(mapped);
@@ -307,7 +352,10 @@ fn attach(name: &CStr) -> *mut Header {
 /// For the tests inside a backend, which use headers under other names.
 #[cfg(feature = "pg_test")]
 pub(crate) mod test_support {
-    use super::{AtomicU64, CStr, HEADER, Header, LAYOUT, Ordering, UNTRACKED};
+    use super::{
+        AtomicU64, CStr, HEADER, Header, LAYOUT, Ordering, SEGMENT, State, UNTRACKED, null_mut,
+        pg_sys,
+    };
 
     /// The last time of this name.
     pub(crate) fn attached(name: &CStr) -> &'static AtomicU64 {
@@ -322,12 +370,33 @@ pub(crate) mod test_support {
 
     /// Lets a test be as if this process had begun after one of another layout, and then undoes it.
     /// Returns whether tracking has stopped for both.
-    pub(crate) fn beside_another_layout(test: impl FnOnce()) -> bool {
-        let other = header(c"ulid_test_layout");
-        other.layout.store(LAYOUT + 1, Ordering::Relaxed);
-        let own = HEADER.swap(std::ptr::from_ref(other).cast_mut(), Ordering::Relaxed);
+    /// No other test may use this header.
+    pub(crate) fn beside_another_layout(name: &CStr, test: impl FnOnce()) -> bool {
+        beside(name, LAYOUT + 1, 0, test)
+    }
+
+    /// The same after one whose segment is shorter.
+    pub(crate) fn beside_a_short_segment(name: &CStr, test: impl FnOnce()) -> bool {
+        // SAFETY: a backend may create a segment, which is pinned.
+        let segment = unsafe {
+            let mapped = pg_sys::dsm_create(size_of::<State>(), 0);
+            pg_sys::dsm_pin_segment(mapped);
+            let segment = pg_sys::dsm_segment_handle(mapped);
+            pg_sys::dsm_detach(mapped);
+            segment
+        };
+        beside(name, LAYOUT, segment.into(), test)
+    }
+
+    fn beside(name: &CStr, layout: u64, segment: u64, test: impl FnOnce()) -> bool {
+        let other = header(name);
+        other.layout.store(layout, Ordering::Relaxed);
+        other.segment.store(segment, Ordering::Relaxed);
+        let own_header = HEADER.swap(std::ptr::from_ref(other).cast_mut(), Ordering::Relaxed);
+        let own_segment = SEGMENT.swap(null_mut(), Ordering::Relaxed);
         test();
-        HEADER.store(own, Ordering::Relaxed);
+        HEADER.store(own_header, Ordering::Relaxed);
+        SEGMENT.store(own_segment, Ordering::Relaxed);
         other.layout.load(Ordering::Relaxed) == UNTRACKED
     }
 

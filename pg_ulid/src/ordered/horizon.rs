@@ -43,6 +43,8 @@
 //!
 //! This module is public for the extension alone, and exempt from semantic versioning.
 
+use std::mem::offset_of;
+
 use crate::Error;
 use crate::ordered::{self, FRACTION_BITS};
 use crate::sync::{AtomicU64, Ordering, fence};
@@ -249,6 +251,46 @@ pub struct State {
     next_place: AtomicU64,
     /// The next xid when the order began on this server; zero before that, and during recovery.
     first: AtomicU64,
+}
+
+/// A number that another one stands for where these types differ: in their sizes, or in the places
+/// of their fields. It does not tell what the fields mean.
+pub const fn layout<const N: usize>() -> u64 {
+    let numbers = [
+        size_of::<Entry>(),
+        offset_of!(Entry, since),
+        offset_of!(Entry, database),
+        offset_of!(Entry, transaction),
+        size_of::<Slot<N>>(),
+        offset_of!(Slot<N>, forgotten),
+        offset_of!(Slot<N>, pid),
+        offset_of!(Slot<N>, count),
+        offset_of!(Slot<N>, reserved),
+        offset_of!(Slot<N>, entries),
+        size_of::<Place>(),
+        offset_of!(Place, forgotten),
+        offset_of!(Place, since),
+        offset_of!(Place, database),
+        size_of::<State>(),
+        offset_of!(State, resetting),
+        offset_of!(State, stepped),
+        offset_of!(State, next_place),
+        offset_of!(State, first),
+        FORGOTTEN,
+        N,
+    ];
+    mix(&numbers)
+}
+
+/// A hash of numbers in their order (FNV-1a, of words in place of bytes).
+pub const fn mix(numbers: &[usize]) -> u64 {
+    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+    let mut n = 0;
+    while n < numbers.len() {
+        hash = (hash ^ numbers[n] as u64).wrapping_mul(0x0100_0000_01b3);
+        n += 1;
+    }
+    hash
 }
 
 /// All that the processes share of one order.
@@ -681,6 +723,13 @@ mod tests {
             [0, CLOCK + 22]
         );
         assert_eq!(memory.horizon(&[]), CLOCK + 27);
+    }
+
+    #[test]
+    fn another_layout_has_another_number() {
+        assert_ne!(layout::<2>(), layout::<3>());
+        assert_ne!(mix(&[1, 2]), mix(&[2, 1]));
+        assert_ne!(mix(&[1]), mix(&[1, 0]));
     }
 
     #[test]
