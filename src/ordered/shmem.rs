@@ -4,13 +4,14 @@
 //! shared memory segment, whose size follows from the settings of the server and from the library.
 //!
 //! pgrx's `pg_shmem_init!` is not used, since it needs `shared_preload_libraries`. A process
-//! attaches the memory at its first use. From PostgreSQL 17 on, the header is in the registry of
-//! named segments (`dsm_registry.c`). Before, it takes a few bytes of the main segment's slop, as
-//! contrib's pg_prewarm does.
+//! attaches the memory at its first use. The header takes a few bytes of the main segment's slop, as
+//! in contrib's pg_prewarm before PostgreSQL 17. From PostgreSQL 19 on, it is in the registry of
+//! named segments (`dsm_registry.c`). Minor releases of 17 and 18 have a registry that does not try
+//! again after a failed allocation, until the server starts again.
 #![allow(unsafe_code)]
 
 use std::ffi::CStr;
-#[cfg(not(any(feature = "pg15", feature = "pg16")))]
+#[cfg(feature = "pg19")]
 use std::ffi::c_void;
 use std::ptr::null_mut;
 use std::slice::from_raw_parts;
@@ -290,7 +291,7 @@ fn attached_segment(handle: &AtomicU64) -> *mut State {
 
 /// The header of this name. The first process that asks for it creates it, as zeros, before any
 /// other process sees it.
-#[cfg(any(feature = "pg15", feature = "pg16"))]
+#[cfg(not(feature = "pg19"))]
 #[cold]
 fn attach(name: &CStr) -> *mut Header {
     use pgrx::pg_sys::{LWLockMode, MainLWLockArray};
@@ -314,25 +315,15 @@ fn attach(name: &CStr) -> *mut Header {
 }
 
 /// The header of this name, in the registry of named segments.
-#[cfg(not(any(feature = "pg15", feature = "pg16")))]
+#[cfg(feature = "pg19")]
 #[cold]
 fn attach(name: &CStr) -> *mut Header {
     /// # Safety
     /// The pointer is to memory of this size that nobody else has yet.
-    #[cfg(any(feature = "pg17", feature = "pg18"))]
-    #[pgrx::pg_guard]
-    unsafe extern "C-unwind" fn initialize(memory: *mut c_void) {
-        // SAFETY: the registry calls this once, under its lock, with the memory that it has
-        // created.
-        unsafe { memory.cast::<Header>().write_bytes(0, 1) };
-    }
-
-    /// # Safety
-    /// As above.
-    #[cfg(not(any(feature = "pg17", feature = "pg18")))]
     #[pgrx::pg_guard]
     unsafe extern "C-unwind" fn initialize(memory: *mut c_void, _argument: *mut c_void) {
-        // SAFETY: as above.
+        // SAFETY: the registry calls this once, under its lock, with the memory that it has
+        // created.
         unsafe { memory.cast::<Header>().write_bytes(0, 1) };
     }
 
@@ -340,12 +331,7 @@ fn attach(name: &CStr) -> *mut Header {
     // SAFETY: the name is short enough. The function initializes the memory before any other
     // process can attach it.
     unsafe {
-        #[cfg(any(feature = "pg17", feature = "pg18"))]
-        let memory = pg_sys::GetNamedDSMSegment(name, size, Some(initialize), &mut found);
-        #[cfg(not(any(feature = "pg17", feature = "pg18")))]
-        let memory =
-            pg_sys::GetNamedDSMSegment(name, size, Some(initialize), &mut found, null_mut());
-        memory.cast()
+        pg_sys::GetNamedDSMSegment(name, size, Some(initialize), &mut found, null_mut()).cast()
     }
 }
 
@@ -401,7 +387,7 @@ pub(crate) mod test_support {
     }
 
     /// Takes all the space that the server has left.
-    #[cfg(any(feature = "pg15", feature = "pg16"))]
+    #[cfg(not(feature = "pg19"))]
     pub(crate) fn exhaust() {
         use pgrx::pg_sys::ShmemAllocNoError;
 
