@@ -191,6 +191,8 @@ fn begin(shared: Shared) {
 ///
 /// These are not covered:
 ///
+/// - a promotion if no commit has been replayed since the standby started: the checkpoint that
+///   follows has the time of its own clock
 /// - an order that was ahead of its clock
 /// - a crash, since its checkpoint has the time of the recovery
 /// - a clock that is set back while the server is stopped, if a checkpoint follows the start before
