@@ -113,6 +113,56 @@ is(value('SELECT gen_ordered_ulid()::timestamptz <= clock_timestamp()'),
     't', 'after a reset the order is that of the clock');
 race($operated, 'after a reset');
 
+# The guard measures what is ahead from the id clock, and accepts a second. In a transaction that was
+# open at a reset, it refuses every id.
+my $hint = 'HINT:  Let the default of the column generate the id.';
+my (undef, undef, $refused) = $operated->psql(
+    'postgres', q{
+    SET timezone = 'UTC';
+    SET client_min_messages = error;
+    CREATE TABLE guarded (id ulid DEFAULT gen_ordered_ulid(), n int);
+    CREATE TRIGGER guard BEFORE INSERT OR UPDATE ON guarded
+        FOR EACH ROW EXECUTE FUNCTION ulid_ordered_guard('id');
+    BEGIN;
+    SELECT ulid_advance_ordered_time(ulid_lower_bound('2100-01-01Z'), true);
+    INSERT INTO guarded VALUES (DEFAULT, 1), (ulid_upper_bound('2100-01-01 00:00:01.001Z'), 1);
+    SAVEPOINT s;
+    INSERT INTO guarded VALUES (ulid_lower_bound('2100-01-01 00:00:01.002Z'), 2);
+    ROLLBACK TO s;
+    INSERT INTO guarded VALUES (ulid_upper_bound('2100-01-01 00:00:00.000Z'), 2);
+    ROLLBACK TO s;
+    SELECT ulid_reset_ordered_time();
+    SAVEPOINT s;
+    INSERT INTO guarded VALUES ('01ARYZ6S41TSV4RRFFQ69G5FAV', 3);
+    ROLLBACK TO s;
+    INSERT INTO guarded (n) VALUES (3);
+    ROLLBACK TO s;
+    UPDATE guarded SET n = n;
+    COMMIT;
+    INSERT INTO guarded (n) VALUES (4)},
+    on_error_stop => 0);
+$refused =~ s/^psql:<stdin>:\d+: //mg;
+my $passed = 'ERROR:  consumers of relation "guarded" may have passed ulid';
+my @reset  = (
+    'DETAIL:  The id clock was reset during this transaction.',
+    'HINT:  Repeat the transaction.');
+my @lines = split /\n/, $refused;
+is( join("\n", @lines[ 0 .. 8 ]),
+    join("\n",
+        'ERROR:  consumers of relation "guarded" cannot reach ulid "03QCPC7PZA0000000000000000" yet',
+        'DETAIL:  Its time is after 2100-01-01 00:00:01.001+00, '
+          . 'a second after the id clock and the system clock.',
+        $hint,
+        qq{$passed "03QCPC7P00ZZZZZZZZZZZZZZZZ"},
+        'DETAIL:  This transaction generated its first ordered id at 2100-01-01 00:00:00.001+00.',
+        $hint,
+        qq{$passed "01ARYZ6S41TSV4RRFFQ69G5FAV"},
+        @reset),
+    'the guard measures from the id clock');
+like("@lines[9 .. $#lines]", qr/^$passed "\w+" \Q@reset\E$/, 'and refuses all after a reset');
+is( value('SELECT string_agg(n::text, \' \' ORDER BY n) FROM guarded'),
+    '1 1 4', 'other ids pass, and the next transaction');
+
 # What the order continues after: the millisecond of an id of either kind, whatever its fraction is.
 my $ids =
   q{SELECT n, time, CASE n WHEN 1 THEN ulid_lower_bound(time) WHEN 2 THEN ulid_upper_bound(time)

@@ -48,33 +48,6 @@ DELETE FROM event WHERE n = 3;
 INSERT INTO event VALUES (:'id', 3);
 \set VERBOSITY default
 
--- what is ahead is measured from the later one of both clocks
-BEGIN;
-SELECT ulid_advance_ordered_time(ulid_lower_bound('2100-01-01Z'), true);
-SELECT FROM gen_ordered_ulid();
-INSERT INTO event VALUES (DEFAULT, 6), (ulid_upper_bound('2100-01-01 00:00:01.001Z'), 6);
-DELETE FROM event WHERE n = 6;
-SAVEPOINT s;
-INSERT INTO event VALUES (ulid_lower_bound('2100-01-01 00:00:01.002Z'), 7);
-ROLLBACK TO s;
-INSERT INTO event VALUES (ulid_upper_bound('2100-01-01 00:00:00.000Z'), 7);
-ROLLBACK TO s;
--- a transaction that was open at a reset cannot tell which ids may have been passed
-SELECT ulid_reset_ordered_time();
-SAVEPOINT s;
-INSERT INTO event VALUES (:old, 7);
-ROLLBACK TO s;
-\set VERBOSITY sqlstate
-INSERT INTO event (n) VALUES (7);
-ROLLBACK TO s;
-INSERT INTO event VALUES (ulid_lower_bound(clock_timestamp()), 7);
-ROLLBACK TO s;
-\set VERBOSITY default
-UPDATE event SET n = n;
-COMMIT;
-INSERT INTO event (n) VALUES (6);
-DELETE FROM event WHERE n = 6;
-
 -- an UPDATE that does not change the id passes
 UPDATE event SET n = n + 10;
 UPDATE event SET id = id, n = n - 10;
