@@ -220,8 +220,9 @@ fn capitalized(what: impl Display) -> String {
     text
 }
 
-const BACK_TO_THE_CLOCK: &CStr = c"If the clock is right, ulid_reset_ordered_time() lets them \
-    continue from it, below the ones that exist.";
+const BACK_TO_THE_CLOCK: &CStr =
+    c"If the system clock is right, ulid_reset_ordered_time() sets the \
+    id clock back to it. New ordered ids are then less than those that exist.";
 
 const GENERATE_BY_DEFAULT: &CStr = c"Let the default of the column generate the id.";
 
@@ -365,36 +366,33 @@ pub(crate) fn clock() -> Error {
     time(c"system clock out of range for type ulid")
 }
 
-/// 22008: there is no time after the one that the ordered ids of the server have reached.
+/// 22008: the id clock is at the last time.
 #[track_caller]
-pub(crate) fn ordered_time() -> Error {
-    time(c"time of ordered ids out of range for type ulid").hint(BACK_TO_THE_CLOCK)
+pub(crate) fn id_clock() -> Error {
+    time(c"id clock out of range for type ulid").hint(BACK_TO_THE_CLOCK)
 }
 
 /// 22023: the id that ulid_advance_ordered_time() was called with is more than a day ahead of the
-/// clock.
+/// system clock.
 #[track_caller]
 pub(crate) fn ahead_of_clock(id: Ulid) -> Error {
     Error::new(
         ERRCODE_INVALID_PARAMETER_VALUE,
-        c"ulid \"%s\" is more than a day ahead of the clock",
+        c"ulid \"%s\" is more than a day ahead of the system clock",
         [&id.to_text()],
     )
-    .hint(c"To continue after it anyway, pass true as the second argument.")
+    .hint(c"To set the id clock to it anyway, pass true as the second argument.")
 }
 
-/// A warning: ordered ids are ahead of the clock.
+/// A warning: ordered ids are ahead of the system clock.
 #[track_caller]
 pub(crate) fn warning_of_clock() -> Error {
     Error::new(
         ERRCODE_WARNING,
-        c"ordered ids are more than a minute ahead of the clock",
+        c"the id clock is more than a minute ahead of the system clock",
         [],
     )
-    .detail(
-        c"ulid_ordered_time() is the time that they have reached.",
-        [],
-    )
+    .detail(c"ulid_ordered_time() returns the id clock.", [])
     .hint(BACK_TO_THE_CLOCK)
 }
 
@@ -437,19 +435,19 @@ pub(crate) fn recovery() -> Error {
     )
 }
 
-/// 55000: the position of a consumer is later than all ordered ids of this server. New ids may be
-/// less than it, so the consumer would miss their rows.
+/// 55000: the position of a consumer is ahead of the id clock. New ids may be less than it, so the
+/// consumer would miss their rows.
 #[track_caller]
-pub(crate) fn ahead_of_order(position: Ulid, reached: TimestampTz) -> Error {
+pub(crate) fn ahead_of_id_clock(position: Ulid, reached: TimestampTz) -> Error {
     let hint = format!(
-        "If the position is right, SELECT ulid_advance_ordered_time('{position}') lets ordered ids \
-            continue after it."
+        "If the position is right, SELECT ulid_advance_ordered_time('{position}') sets the id \
+            clock to it."
     );
     // SAFETY: `len` bytes are readable. pnstrdup() appends a zero.
     let hint = unsafe { pg_sys::pnstrdup(hint.as_ptr().cast(), hint.len()) };
     let message = Error::new(
         ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-        c"position \"%s\" is ahead of ordered ids, which have reached %s",
+        c"position \"%s\" is ahead of the id clock, which is at %s",
         [&position.to_text(), time_text(reached)],
     );
     Error::of(Report { hint, ..*message.0 })

@@ -35,7 +35,7 @@ pub(super) fn gen_ulid(call: Call) -> Result<Ulid, Error> {
     };
     let clock = clock()?;
     let id = with_generator(|generator| generator.ordered(clock, last_time))?;
-    let id = id.map_err(|_| error::ordered_time())?;
+    let id = id.map_err(|_| error::id_clock())?;
     check_time(ordered::time_of(id), clock);
     Ok(id)
 }
@@ -47,7 +47,7 @@ pub(super) fn gen_uuid_v7(call: Call) -> Result<Uuid, Error> {
     };
     let clock = clock()?;
     let id = with_generator(|generator| generator.ordered_uuid_v7(clock, last_time))?;
-    let id = id.map_err(|_| error::ordered_time())?;
+    let id = id.map_err(|_| error::id_clock())?;
     check_time(ordered::time_of_uuid_v7(id), clock);
     Ok(Uuid(id))
 }

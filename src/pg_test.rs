@@ -240,7 +240,7 @@ mod tests {
         last_time.store(u64::MAX - 1, Ordering::Relaxed);
         assert_eq!(next(), u64::MAX);
         for _ in 0..2 {
-            let error = "22008 time of ordered ids out of range for type ulid";
+            let error = "22008 id clock out of range for type ulid";
             assert_eq!(error_of_call("gen_ordered_ulid"), error);
         }
         assert_eq!(last_time.load(Ordering::Relaxed), u64::MAX);

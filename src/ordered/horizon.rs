@@ -183,7 +183,7 @@ unsafe fn horizon_of(snapshot: pg_sys::Snapshot) -> Result<u64, Error> {
     let database = database.to_u32();
     let is_running = |xid| snapshot.is_running(xid);
     let horizon = shared.horizon(database.into(), clock()?, is_running);
-    let horizon = horizon.map_err(|_| error::ordered_time())?;
+    let horizon = horizon.map_err(|_| error::id_clock())?;
     // After the slots have been read.
     if !shmem::is_tracked() {
         return Err(error::other_layout());
@@ -274,13 +274,13 @@ pub(crate) fn horizon_after(position: Option<Ulid>) -> Result<Ulid, Error> {
     let horizon = horizon()?;
     let last_time = shmem::last_time();
     let mut time = last_time.load(Ordering::Relaxed);
-    // If the horizon of the snapshot was cached, the order has not advanced to the clock. Within the
-    // millisecond of the clock, it is not known of which kind the position is, and what the order
-    // has to reach. Then it continues after that millisecond.
+    // If the horizon of the snapshot was cached, the id clock has not advanced to the system clock.
+    // Within its millisecond, it is not known of which kind the position is, and what has to be
+    // reached. Then ids continue after that millisecond.
     if !ordered::reaches(time, position) {
         let clock = clock()?;
         time = if ordered::is_after(position, clock) {
-            ordered::advance(last_time, clock).map_err(|_| error::ordered_time())?
+            ordered::advance(last_time, clock).map_err(|_| error::id_clock())?
         } else {
             ordered::advance_to(last_time, position)
         };
@@ -288,7 +288,7 @@ pub(crate) fn horizon_after(position: Option<Ulid>) -> Result<Ulid, Error> {
     if ordered::reaches(time, position) {
         Ok(horizon)
     } else {
-        Err(error::ahead_of_order(position, timestamp(time)))
+        Err(error::ahead_of_id_clock(position, timestamp(time)))
     }
 }
 

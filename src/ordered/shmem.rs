@@ -4,8 +4,8 @@
 //! shared memory segment, whose size follows from the settings of the server and from the library.
 //!
 //! pgrx's `pg_shmem_init!` is not used, since it needs `shared_preload_libraries`. A process
-//! attaches the memory at its first use. The header takes a few bytes of the main segment's slop, as
-//! in contrib's pg_prewarm before PostgreSQL 17. From PostgreSQL 19 on, it is in the registry of
+//! attaches the memory at its first use. The header takes a few bytes of the main segment's slop,
+//! as contrib's pg_prewarm did before PostgreSQL 17. From PostgreSQL 19 on, it is in the registry of
 //! named segments (`dsm_registry.c`). Minor releases of 17 and 18 have a registry that does not try
 //! again after a failed allocation, until the server starts again.
 #![allow(unsafe_code)]
@@ -31,7 +31,7 @@ const NAME: &CStr = c"ulid_ordered_time";
 /// The meaning of the words in the segment. Change the number with each change of it.
 const MEANING: usize = 1;
 
-/// The layout of the segment, which follows from [`MEANING`], the types and the order of the arrays.
+/// The layout of the segment. It follows from [`MEANING`], the types and the order of the arrays.
 const LAYOUT: u64 = {
     let Parts {
         last_ended,

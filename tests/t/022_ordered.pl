@@ -106,15 +106,16 @@ cmp_ok(
     'the order continues after the table');
 my (undef, undef, $warnings) = $operated->psql('postgres',
     'SELECT gen_ordered_ulid() FROM generate_series(1, 3); SELECT gen_ordered_ulid();');
-is(() = $warnings =~ /WARNING:  ordered ids are more than a minute ahead of the clock/g,
+my $ahead = 'the id clock is more than a minute ahead of the system clock';
+is(() = $warnings =~ /WARNING:  $ahead/g,
     1, 'each session is warned once');
 value('SELECT ulid_reset_ordered_time()');
 is(value('SELECT gen_ordered_ulid()::timestamptz <= clock_timestamp()'),
     't', 'after a reset the order is that of the clock');
 race($operated, 'after a reset');
 
-# The guard measures what is ahead from the id clock, and accepts a second. In a transaction that was
-# open at a reset, it refuses every id.
+# The guard measures what is ahead from the id clock, and accepts a second. In a transaction that
+# was open at a reset, it refuses every id.
 my $hint = 'HINT:  Let the default of the column generate the id.';
 my (undef, undef, $refused) = $operated->psql(
     'postgres', q{
@@ -149,7 +150,8 @@ my @reset  = (
 my @lines = split /\n/, $refused;
 is( join("\n", @lines[ 0 .. 8 ]),
     join("\n",
-        'ERROR:  consumers of relation "guarded" cannot reach ulid "03QCPC7PZA0000000000000000" yet',
+        'ERROR:  consumers of relation "guarded" cannot reach '
+          . 'ulid "03QCPC7PZA0000000000000000" yet',
         'DETAIL:  Its time is after 2100-01-01 00:00:01.001+00, '
           . 'a second after the id clock and the system clock.',
         $hint,
@@ -191,21 +193,21 @@ sub report
     return ($operated->psql('postgres', "\\set VERBOSITY verbose\n$sql"))[2];
 }
 my $end = '7ZZZZZZZZZZZZZZZZZZZZZZZZZ';
-my $anyway = 'HINT:  To continue after it anyway, pass true as the second argument.';
+my $anyway = 'HINT:  To set the id clock to it anyway, pass true as the second argument.';
 like(
     report("SELECT ulid_advance_ordered_time('$end')"),
-    qr/ERROR:  22023: ulid "$end" is more than a day ahead of the clock\n\Q$anyway\E\n/,
+    qr/ERROR:  22023: ulid "$end" is more than a day ahead of the system clock\n\Q$anyway\E\n/,
     'an id that is more than a day ahead is refused');
 is( value("SELECT ulid_advance_ordered_time('$end', true) AT TIME ZONE 'UTC'"),
     '10889-08-02 05:31:50.655999',
     'unless it is meant');
-my $helps = 'HINT:  If the clock is right, ulid_reset_ordered_time() lets them continue from it, '
-  . 'below the ones that exist.';
+my $helps = 'HINT:  If the system clock is right, ulid_reset_ordered_time() sets the id clock back '
+  . 'to it. New ordered ids are then less than those that exist.';
 my $times = 'DETAIL:  A ULID holds times from 1970-01-01 00:00:00+00 '
   . 'to 10889-08-02 05:31:50.655+00.';
 like(
     report("SELECT $_()"),
-    qr/ERROR:  22008: time of ordered ids out of range for type ulid\n\Q$times\E\n\Q$helps\E\n/,
+    qr/ERROR:  22008: id clock out of range for type ulid\n\Q$times\E\n\Q$helps\E\n/,
     "$_ has no time after the last one, and says what helps"
 ) for qw(gen_ordered_ulid gen_ordered_uuid_v7);
 is( value('SELECT ulid_ordered_time() AT TIME ZONE \'UTC\''),
@@ -214,10 +216,10 @@ is( value('SELECT ulid_ordered_time() AT TIME ZONE \'UTC\''),
 value('SELECT ulid_reset_ordered_time()');
 is(value('SELECT ulid_ordered_time() IS NULL'), 't', 'after a reset no time has been reached');
 value(q{SELECT ulid_advance_ordered_time(ulid_upper_bound(now() + interval '1 hour'))});
-my $reached = "DETAIL:  ulid_ordered_time() is the time that they have reached.\n$helps";
+my $reached = "DETAIL:  ulid_ordered_time() returns the id clock.\n$helps";
 like(
     report('SELECT gen_ordered_ulid()'),
-    qr/WARNING:  01000: ordered ids are more than a minute ahead of the clock\n\Q$reached\E\n/,
+    qr/WARNING:  01000: $ahead\n\Q$reached\E\n/,
     'the warning says what has happened, and what helps');
 value('SELECT ulid_reset_ordered_time()');
 

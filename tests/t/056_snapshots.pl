@@ -302,7 +302,7 @@ $sql->(
 pass('ids continue after a position in the present millisecond, of either kind');
 
 my $position = $sql->("SELECT ulid_upper_bound(now() + interval '1 minute')");
-my $error    = qr/ERROR:  55000: position "$position" is ahead of ordered ids, which have reached /;
+my $error    = qr/ERROR:  55000: position "$position" is ahead of the id clock, which is at /;
 for my $explain ('', 'EXPLAIN ')
 {
     my (undef, undef, $stderr) = $node->psql(
@@ -310,7 +310,7 @@ for my $explain ('', 'EXPLAIN ')
         ${explain}SELECT FROM event WHERE id < ulid_ordered_horizon('$position')");
     like($stderr, $error, "${explain}a position that the order has not reached is an error");
     my ($hint) =
-      $stderr =~ /HINT:  If the position is right, (SELECT .*) lets ordered ids continue/;
+      $stderr =~ /HINT:  If the position is right, (SELECT .*) sets the id clock to it/;
     $sql->($hint) if $explain;
 }
 is($sql->("SELECT ulid_ordered_horizon('$position') IS NOT NULL"), 't', 'the hint says what helps');
