@@ -439,3 +439,549 @@ CREATE FUNCTION typeid_prefix(typeid text) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN CASE WHEN ulid_from_typeid(typeid) IS NOT NULL THEN left(typeid, -27) END;
 COMMENT ON FUNCTION typeid_prefix(text) IS 'prefix of a TypeID; empty if it has none';
+
+--
+-- Ordered ids and the horizon
+--
+-- A transaction that has generated an ordered id holds a lock on the sequence ulid_clock until it
+-- ends, because pg_sequence_last_value(), like nextval(), takes ROW EXCLUSIVE before it reads. The
+-- lock belongs to the top-level transaction: ROLLBACK TO SAVEPOINT and the end of a cursor keep
+-- it, PREPARE TRANSACTION hands it over, and a restart restores those of prepared transactions.
+-- pg_locks shows it. The horizon is computed from these locks and published in a row of the table
+-- ulid_horizon, which consumers read like any other row.
+--
+-- No row is lost, because:
+--
+-- I1. A transaction has an xid before it locks ulid_clock, and locks it before it reads it. Its
+--     ids are not less than what it has read. It keeps xid and lock until it has ended.
+-- I2. ulid_clock never decreases: whoever sets it has locked the row of ulid_horizon, and sets a
+--     greater value.
+-- I3. The publisher sets ulid_clock to a number m before it looks at pg_locks. So a transaction
+--     that it does not see there has ended, or reads at least m.
+-- I4. m becomes the horizon only when each transaction that the publisher saw after I3 has ended.
+--     Then all ids below m, whether they exist or will be generated, are of transactions that have
+--     ended, by I1 to I3.
+-- I5. The row of ulid_horizon is committed after that. So every snapshot that sees the row sees
+--     those transactions, too: on this server, on a standby, which replays commits in their order,
+--     and on a logical subscriber, which applies them in their order.
+-- I6. A query reads the horizon and the rows with one snapshot. So no row that appears later has an
+--     id below the horizon, and a position that was below the horizon is never passed by such a
+--     row.
+-- I7. The WAL has the new value of ulid_clock before the row, and the commit of the row is flushed.
+--     So what a consumer has read also holds after a crash, a restart and a promotion, whatever
+--     the clock of the server says.
+--
+-- What a role can do: PUBLIC may generate ids and read the horizon. Whoever may call ulid_publish()
+-- moves the horizon, but not beyond the clock. An open transaction that has generated an id holds
+-- the horizon back, as does one that has read the view pg_sequences with an xid; see the view
+-- ulid_horizon_holders. The owner can set the sequence back, which breaks I2, or ahead, which the
+-- ids and the horizon follow.
+--
+-- What is SECURITY DEFINER looks up no name of this schema at run time, because the owner of a
+-- schema can rename it and create another of that name. Functions with a body after RETURN or BEGIN
+-- ATOMIC hold their objects by OID, and pass them to functions in PL/pgSQL that know pg_catalog
+-- alone.
+
+-- Milliseconds since the Unix epoch. The greatest one is of the year 6429: with 16 bits of its
+-- fraction it is a positive bigint.
+CREATE SEQUENCE ulid_clock MINVALUE 0 MAXVALUE 140737488355327 START 0;
+COMMENT ON SEQUENCE ulid_clock IS 'milliseconds; no ordered id generated later is less';
+GRANT SELECT ON SEQUENCE ulid_clock TO PUBLIC;
+
+-- One row, which the first publication inserts: a row of this script would be there twice after the
+-- restore of an extension. Each publication updates it. Pages are pruned at half, and vacuum neither
+-- waits for many dead rows nor truncates, which would lock consumers out. No column is toasted.
+CREATE TABLE ulid_horizon (
+    one boolean PRIMARY KEY DEFAULT true CHECK (one),
+    horizon uuid NOT NULL DEFAULT '00000000-0000-0000-0000-000000000000',
+    published_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    -- next_ms is the horizon when all holders with an xid of at most next_xid have ended.
+    next_ms bigint,
+    next_xid bigint,
+    -- No id has been generated above the horizon as long as this is the xmax of snapshots.
+    idle_xmax bigint,
+    -- Xids are of one run of one server, and locks of one database.
+    server_started_at timestamptz,
+    database oid
+) WITH (fillfactor = 50, vacuum_truncate = off, autovacuum_vacuum_threshold = 500,
+    autovacuum_vacuum_scale_factor = 0, autovacuum_analyze_threshold = 2000000000);
+COMMENT ON TABLE ulid_horizon IS 'published horizon, in the only row';
+COMMENT ON COLUMN ulid_horizon.one IS 'key, because replication needs one';
+COMMENT ON COLUMN ulid_horizon.horizon
+    IS 'whoever sees this row sees each ordered id below the horizon that will ever be seen';
+COMMENT ON COLUMN ulid_horizon.published_at IS 'time of the publication';
+COMMENT ON COLUMN ulid_horizon.next_ms
+    IS 'next horizon in milliseconds, when the transactions have ended that hold it back';
+COMMENT ON COLUMN ulid_horizon.next_xid IS 'the greatest xid of those transactions';
+COMMENT ON COLUMN ulid_horizon.idle_xmax
+    IS 'xmax of snapshots until the next transaction; null if others were running';
+COMMENT ON COLUMN ulid_horizon.server_started_at IS 'when the server was started that published';
+COMMENT ON COLUMN ulid_horizon.database IS 'OID of the database of the publication';
+GRANT SELECT ON ulid_horizon TO PUBLIC;
+
+-- The value 0 has been used, as pg_sequence_last_value() says nothing of one that has not been.
+-- Dumps have the sequence and the row, of an extension too.
+DO $$
+BEGIN
+    PERFORM setval('ulid_clock', 0);
+    PERFORM pg_extension_config_dump(objid, '') FROM pg_depend
+    WHERE classid = 'pg_class'::regclass AND deptype = 'e'
+        AND objid IN ('ulid_clock'::regclass, 'ulid_horizon'::regclass);
+END $$;
+
+-- The setting ulid_sql.ordered is the state of the transaction: sequence and xid, the clock at its
+-- first id, and the time of its last. It serves the order within the transaction, and the
+-- guard. If it is lost or forged, the horizon is as right as before. Variables are assigned, since
+-- PL/pgSQL evaluates an assignment without the executor.
+CREATE FUNCTION ulid_sql_ordered(clock regclass, is_uuid_v7 boolean) RETURNS uuid
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+DECLARE
+    -- I1, in this order
+    transaction CONSTANT text := clock::oid || '/' || pg_current_xact_id()::text;
+    ms CONSTANT bigint := pg_sequence_last_value(clock);
+    state text := current_setting('ulid_sql.ordered', true);
+    us CONSTANT bigint := date_part('epoch', clock_timestamp()) * 1000000;
+    -- milliseconds and their fraction in 65536ths, rounded up, so that the microsecond is read back
+    time bigint := greatest(us / 1000 << 16 | ((us % 1000 << 16) + 999) / 1000, ms << 16);
+    random CONSTANT bytea := uuid_send(gen_random_uuid());
+BEGIN
+    IF split_part(state, ' ', 1) = transaction THEN
+        time := greatest(time, split_part(state, ' ', 3)::bigint + 1);
+        state := set_config('ulid_sql.ordered',
+            transaction || ' ' || split_part(state, ' ', 2) || ' ' || time, true);
+    ELSE
+        state := set_config('ulid_sql.ordered', transaction || ' ' || ms || ' ' || time, true);
+    END IF;
+    IF ms IS NULL THEN
+        -- 42501 before PostgreSQL 17; from then on, null
+        IF NOT has_sequence_privilege(clock, 'SELECT, USAGE') THEN
+            RAISE EXCEPTION USING ERRCODE = 'insufficient_privilege',
+                MESSAGE = format('permission denied for sequence %s',
+                    (SELECT relname FROM pg_class WHERE oid = clock));
+        END IF;
+        RAISE EXCEPTION USING ERRCODE = 'object_not_in_prerequisite_state',
+            MESSAGE = 'the id clock has no value',
+            HINT = 'Set it with setval(''ulid_clock'', …) to milliseconds'
+                ' that are not before the horizon.';
+    END IF;
+    IF is_uuid_v7 THEN
+        -- the version before 12 bits of the fraction, the variant before the other 4
+        RETURN encode(int8send(time >> 16 << 16 | 28672 | (time >> 4 & 4095))
+            || substring(set_byte(random, 8, 128 | (time & 15)::integer << 2
+                | (get_byte(random, 8) & 3)) FROM 9), 'hex')::uuid;
+    END IF;
+    -- without the bytes 6 to 13, in which version and variant are
+    RETURN encode(int8send(time) || overlay(random PLACING '' FROM 6 FOR 8), 'hex')::uuid;
+END $$;
+COMMENT ON FUNCTION ulid_sql_ordered(regclass, boolean)
+    IS 'generate an ordered id by this clock';
+
+CREATE FUNCTION gen_ordered_ulid() RETURNS uuid
+    LANGUAGE sql VOLATILE PARALLEL UNSAFE
+    RETURN ulid_sql_ordered('ulid_clock'::regclass, false);
+COMMENT ON FUNCTION gen_ordered_ulid()
+    IS 'generate a ulid greater than all that the transaction generated with it before';
+
+CREATE FUNCTION gen_ordered_uuid_v7() RETURNS uuid
+    LANGUAGE sql VOLATILE PARALLEL UNSAFE
+    RETURN ulid_sql_ordered('ulid_clock'::regclass, true);
+COMMENT ON FUNCTION gen_ordered_uuid_v7()
+    IS 'generate a version 7 uuid greater than all that the transaction generated with it before';
+
+-- Whether a publication would tell anything new. It writes nothing: neither WAL nor an xid.
+--
+-- If no other transaction with an xid was running at the last publication, and none has ended since
+-- by the xmax of snapshots, then none that has committed since has generated an id. If transactions
+-- hold the next horizon back, they must have ended. Otherwise the row is written once a minute, so
+-- that an older published_at tells of a publisher that has stopped.
+CREATE FUNCTION ulid_sql_is_due(horizon regclass, clock regclass, published ulid_horizon)
+    RETURNS boolean
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+DECLARE
+    now CONSTANT timestamptz := clock_timestamp();
+    xmax CONSTANT bigint := pg_snapshot_xmax(pg_current_snapshot())::text;
+    here oid;
+    oldest bigint;
+BEGIN
+    -- the primary server publishes, or the source of the subscription
+    IF pg_is_in_recovery()
+        OR EXISTS (SELECT FROM pg_subscription_rel WHERE srrelid = horizon) THEN
+        RETURN false;
+    ELSIF current_setting('transaction_isolation') NOT IN ('read committed', 'read uncommitted') THEN
+        RAISE EXCEPTION USING ERRCODE = 'active_sql_transaction',
+            MESSAGE = 'the horizon must be published in isolation level READ COMMITTED';
+    END IF;
+    SELECT oid INTO here FROM pg_database WHERE datname = current_database();
+    IF published.published_at BETWEEN now - interval '1 minute' AND now
+        AND published.server_started_at = pg_postmaster_start_time()
+        AND published.database = here THEN
+        IF published.idle_xmax = xmax THEN
+            RETURN false;
+        ELSIF published.next_xid IS NOT NULL THEN
+            SELECT min(xid) INTO oldest FROM (
+                SELECT min(xmax + ((transactionid::text::bigint - xmax + 2147483648) & 4294967295)
+                    - 2147483648) AS xid
+                FROM pg_locks
+                WHERE granted AND (locktype = 'transactionid' AND mode = 'ExclusiveLock'
+                    OR locktype = 'relation' AND mode = 'RowExclusiveLock'
+                    AND relation = clock AND database = here)
+                GROUP BY virtualtransaction HAVING bool_or(locktype = 'relation')) AS holder;
+            RETURN (oldest <= published.next_xid) IS NOT TRUE;
+        END IF;
+    END IF;
+    RETURN true;
+END $$;
+COMMENT ON FUNCTION ulid_sql_is_due(regclass, regclass, ulid_horizon)
+    IS 'whether a publication would tell anything new';
+
+-- The row as it is to be published, of one that is locked. It sets the clock. The caller is a
+-- transaction of its own, without an xid before the row was locked, or counts itself.
+CREATE FUNCTION ulid_sql_step(clock regclass, published ulid_horizon, is_own boolean)
+    RETURNS ulid_horizon
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+DECLARE
+    me CONSTANT bigint := pg_current_xact_id()::text;
+    -- before the time is read, so that ids of those that have ended are below it
+    is_alone CONSTANT boolean := pg_snapshot_xmin(pg_current_snapshot()) = pg_current_xact_id();
+    before CONSTANT bigint := pg_sequence_last_value(clock);
+    now bigint := trunc(date_part('epoch', clock_timestamp()) * 1000);
+    here CONSTANT oid := (SELECT oid FROM pg_database WHERE datname = current_database());
+    is_shown boolean;           -- whether pg_locks has the lock of this transaction
+    oldest bigint;              -- the xids of holders
+    newest bigint;
+    ms bigint;
+    ready bigint;               -- the new horizon
+BEGIN
+    IF before IS NULL THEN
+        RAISE EXCEPTION USING ERRCODE = 'object_not_in_prerequisite_state',
+            MESSAGE = 'the id clock has no value',
+            HINT = 'Let its owner set it with setval() to milliseconds that are not before the'
+                ' horizon.';
+    END IF;
+    IF current_setting('synchronous_commit') = 'off' THEN       -- I7
+        PERFORM set_config('synchronous_commit', 'local', true);
+    END IF;
+    -- The next millisecond, so that the ids of this one are below it. It is a later one than that
+    -- of the last publication, and the clock advances by at most a millisecond in a millisecond,
+    -- however often it is called. If the time of the server was set back, it goes on slowly.
+    IF now < before THEN
+        PERFORM pg_sleep(0.001);
+        now := trunc(date_part('epoch', clock_timestamp()) * 1000);
+    END IF;
+    -- The row may be later than the clock where it was replicated, and the clock was not.
+    ms := greatest(now, before, ('x' || encode(substring(uuid_send(published.horizon) FOR 6),
+        'hex'))::bit(48)::bigint) + 1;
+    PERFORM setval(clock, ms);                                  -- I2, I3
+    IF published.server_started_at IS DISTINCT FROM pg_postmaster_start_time()
+        OR published.database IS DISTINCT FROM here THEN
+        published.next_xid := NULL;
+    END IF;
+    FOR n IN 1 .. 3 LOOP
+        -- I3. A holder without an xid has generated nothing yet. Locks of an unnamed owner, as of
+        -- prepared transactions, may be of several ones: each xid counts. The xids are those of 64
+        -- bits that are nearest to the one of this transaction.
+        SELECT bool_or(is_mine), min(first) FILTER (WHERE NOT (is_mine AND is_own)),
+            max(last) FILTER (WHERE NOT (is_mine AND is_own))
+        INTO is_shown, oldest, newest FROM (
+            SELECT coalesce(bool_or(pid = pg_backend_pid()), false) AS is_mine,
+                min(xid) AS first, max(xid) AS last
+            FROM (SELECT *, me + ((transactionid::text::bigint - me + 2147483648) & 4294967295)
+                - 2147483648 AS xid FROM pg_locks) AS lock
+            WHERE granted AND (locktype = 'transactionid' AND mode = 'ExclusiveLock'
+                OR locktype = 'relation' AND mode = 'RowExclusiveLock'
+                AND relation = clock AND database = here)
+            GROUP BY virtualtransaction HAVING bool_or(locktype = 'relation')) AS holder;
+        IF is_shown IS NOT TRUE THEN
+            RAISE EXCEPTION USING ERRCODE = 'feature_not_supported',
+                MESSAGE = 'cannot determine the horizon of ordered ids on this server',
+                DETAIL = 'Its view pg_locks does not show the locks of sequences.';
+        END IF;
+        IF oldest IS NULL THEN                                  -- I4
+            ready := ms;
+            published.next_xid := NULL;
+            EXIT;
+        ELSIF oldest > published.next_xid THEN                  -- I4
+            ready := published.next_ms;
+            published.next_xid := NULL;
+        END IF;
+        EXIT WHEN ready = ms;
+        IF published.next_xid IS NULL THEN
+            published.next_ms := ms;
+            published.next_xid := newest;
+        END IF;
+        -- Most transactions are short: they are waited for, but not those that were there at the
+        -- last publication.
+        EXIT WHEN n = 3 OR published.next_ms < ms;
+        PERFORM pg_sleep(0.001);
+    END LOOP;
+    published.horizon := greatest(published.horizon,
+        encode(substring(int8send(ready) FROM 3) || E'\\x00000000000000000000', 'hex')::uuid);
+    published.published_at := clock_timestamp();
+    published.idle_xmax := CASE WHEN is_alone AND ready = ms AND before <= now
+        THEN me + 1 END;
+    published.server_started_at := pg_postmaster_start_time();
+    published.database := here;
+    RETURN published;
+END $$;
+COMMENT ON FUNCTION ulid_sql_step(regclass, ulid_horizon, boolean)
+    IS 'set the clock, and compute the row of ulid_horizon';
+
+CREATE FUNCTION ulid_sql_write(ulid_horizon) RETURNS boolean
+    LANGUAGE sql VOLATILE PARALLEL UNSAFE
+BEGIN ATOMIC
+    UPDATE ulid_horizon SET horizon = ($1).horizon, published_at = ($1).published_at,
+        next_ms = ($1).next_ms, next_xid = ($1).next_xid, idle_xmax = ($1).idle_xmax,
+        server_started_at = ($1).server_started_at, database = ($1).database
+    RETURNING true;
+END;
+COMMENT ON FUNCTION ulid_sql_write(ulid_horizon) IS 'write the row of ulid_horizon';
+
+-- Each function here is a statement with a snapshot of its own, so that the row that is computed
+-- and written is the one that is locked. Who finds it locked leaves the work to the other.
+CREATE FUNCTION ulid_sql_publish(is_own boolean) RETURNS boolean
+    LANGUAGE sql VOLATILE PARALLEL UNSAFE
+BEGIN ATOMIC
+    INSERT INTO ulid_horizon (one)
+    SELECT true WHERE NOT EXISTS (SELECT FROM ulid_horizon) ON CONFLICT DO NOTHING;
+    SELECT coalesce((
+        SELECT ulid_sql_write(ulid_sql_step('ulid_clock'::regclass, published, is_own))
+        FROM (SELECT h AS published FROM ulid_horizon AS h FOR UPDATE SKIP LOCKED) AS locked),
+        false);
+END;
+COMMENT ON FUNCTION ulid_sql_publish(boolean) IS 'publish the horizon';
+
+CREATE FUNCTION ulid_publish() RETURNS boolean
+    LANGUAGE sql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
+    SET search_path = pg_catalog, pg_temp
+    RETURN (
+        SELECT CASE WHEN ulid_sql_is_due('ulid_horizon'::regclass, 'ulid_clock'::regclass, h)
+            THEN ulid_sql_publish(pg_current_xact_id_if_assigned() IS NULL)
+            ELSE false END
+        FROM (VALUES (1)) AS v (n) LEFT JOIN ulid_horizon AS h ON true);
+COMMENT ON FUNCTION ulid_publish()
+    IS 'publish the horizon; false if there is nothing new, or another session publishes it';
+
+-- The default of the argument is bound, and does the work before the body runs, which only commits
+-- and looks up no name: a procedure that commits can have no search_path of its own. In a
+-- transaction block the COMMIT is an error, so that nobody keeps the row locked.
+CREATE PROCEDURE ulid_publish_horizon(is_published boolean DEFAULT ulid_publish())
+    LANGUAGE plpgsql
+    AS 'BEGIN COMMIT; END';
+COMMENT ON PROCEDURE ulid_publish_horizon(boolean)
+    IS 'publish the horizon and commit; takes the privilege EXECUTE on ulid_publish()';
+
+--
+-- The published horizon. A query reads the row with its own snapshot, as does each of its workers.
+--
+
+CREATE FUNCTION ulid_sql_horizon_error(last uuid, horizon uuid) RETURNS uuid
+    LANGUAGE plpgsql STABLE PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+BEGIN
+    IF horizon IS NULL THEN
+        RAISE EXCEPTION 'no horizon of ordered ids has been published'
+            USING ERRCODE = 'object_not_in_prerequisite_state',
+            HINT = 'CALL ulid_publish_horizon(), on the primary or the publisher of this server.';
+    ELSIF last IS NULL THEN
+        RAISE EXCEPTION 'position of a consumer must not be null'
+            USING ERRCODE = 'null_value_not_allowed',
+            HINT = 'The position before all rows is ''00000000-0000-0000-0000-000000000000''.';
+    END IF;
+    RAISE EXCEPTION 'position "%" is ahead of the published horizon "%"', last, horizon
+        USING ERRCODE = 'object_not_in_prerequisite_state',
+        HINT = 'The position is of another server, or of before a restore.';
+END $$;
+COMMENT ON FUNCTION ulid_sql_horizon_error(uuid, uuid)
+    IS 'error of a horizon that is not published, or is less than the position';
+
+CREATE FUNCTION ulid_published_horizon() RETURNS uuid
+    LANGUAGE sql STABLE PARALLEL SAFE
+    RETURN coalesce((SELECT horizon FROM ulid_horizon), ulid_sql_horizon_error(NULL, NULL));
+COMMENT ON FUNCTION ulid_published_horizon()
+    IS 'ulid below which the present query sees each ordered id that will ever be seen, '
+        'as published';
+
+-- The first publications may find a horizon of zero. During recovery, the consumer may have read
+-- from a server that has replayed more.
+CREATE FUNCTION ulid_published_horizon(last uuid) RETURNS uuid
+    LANGUAGE sql STABLE PARALLEL SAFE
+    RETURN (SELECT CASE WHEN last <= horizon OR last IS NOT NULL
+            AND (horizon = '00000000-0000-0000-0000-000000000000' OR pg_is_in_recovery())
+            THEN horizon ELSE ulid_sql_horizon_error(last, horizon) END
+        FROM (SELECT ulid_published_horizon()) AS published (horizon));
+COMMENT ON FUNCTION ulid_published_horizon(uuid)
+    IS 'the same for a consumer at this position; an error if new ids could be less than it';
+
+-- The native functions of these names ask the server. Here, there is only what is published.
+CREATE FUNCTION ulid_ordered_horizon() RETURNS uuid
+    LANGUAGE sql STABLE PARALLEL SAFE
+    RETURN ulid_published_horizon();
+COMMENT ON FUNCTION ulid_ordered_horizon()
+    IS 'ulid below which the present query sees each ordered id that will ever be seen';
+
+CREATE FUNCTION ulid_ordered_horizon(last uuid) RETURNS uuid
+    LANGUAGE sql STABLE PARALLEL SAFE
+    RETURN ulid_published_horizon(last);
+COMMENT ON FUNCTION ulid_ordered_horizon(uuid)
+    IS 'the same for a consumer at this position; an error if new ids could be less than it';
+
+-- Sessions and prepared transactions. The locks of prepared transactions have no pid, and may have
+-- a number that others have, too: then those are also listed.
+CREATE VIEW ulid_horizon_holders AS
+    SELECT h.pid, t.xid AS transaction, p.gid AS prepared,
+        coalesce(a.xact_start, p.prepared) AS since, coalesce(a.usename, p.owner) AS usename,
+        a.application_name, a.state, a.query
+    FROM (SELECT DISTINCT virtualtransaction, pid FROM pg_locks
+        WHERE granted AND locktype = 'relation' AND mode = 'RowExclusiveLock'
+            AND relation = 'ulid_clock'::regclass
+            AND database = (SELECT oid FROM pg_database WHERE datname = current_database())) AS h
+    JOIN (SELECT virtualtransaction, pid, transactionid AS xid FROM pg_locks
+        WHERE granted AND locktype = 'transactionid' AND mode = 'ExclusiveLock') AS t
+        ON t.virtualtransaction = h.virtualtransaction AND t.pid IS NOT DISTINCT FROM h.pid
+    LEFT JOIN pg_prepared_xacts AS p ON h.pid IS NULL AND p.transaction = t.xid
+    LEFT JOIN pg_stat_activity AS a ON a.pid = h.pid
+    WHERE coalesce(a.backend_xid, p.transaction) = t.xid;
+COMMENT ON VIEW ulid_horizon_holders
+    IS 'transactions that hold back the horizon of this database, and since when';
+GRANT SELECT ON ulid_horizon_holders TO pg_read_all_stats;
+
+--
+-- The guard
+--
+
+-- It serves against mistakes only, as it trusts the state of the transaction. A text of another type
+-- than uuid has another length. The catalog is asked about the column only then, or without a value.
+CREATE FUNCTION ulid_ordered_guard() RETURNS trigger
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+DECLARE
+    state CONSTANT text := current_setting('ulid_sql.ordered', true);
+    -- sequence and xid
+    transaction CONSTANT text[] := string_to_array(split_part(state, ' ', 1), '/');
+    first bigint;               -- in milliseconds, as what follows
+    latest bigint;
+    ms bigint;
+    value text;
+    id uuid;
+    fault text := CASE WHEN TG_WHEN <> 'BEFORE' OR TG_LEVEL <> 'ROW' THEN 'be fired BEFORE ROW'
+        WHEN TG_OP NOT IN ('INSERT', 'UPDATE') THEN 'be fired for INSERT or UPDATE'
+        WHEN TG_NARGS <> 1 THEN 'have one argument, the name of a column' END;
+    type oid;
+    is_generated boolean;
+BEGIN
+    IF fault IS NOT NULL THEN
+        RAISE EXCEPTION USING ERRCODE = 'trigger_protocol_violated',
+            MESSAGE = format('function "ulid_ordered_guard" must %s', fault),
+            HINT = 'It is for CREATE TRIGGER name BEFORE INSERT OR UPDATE OF column ON table'
+                ' FOR EACH ROW EXECUTE FUNCTION ulid_ordered_guard(''column'').';
+    END IF;
+    value := to_jsonb(NEW) ->> TG_ARGV[0];
+    IF length(value) = 36 IS NOT TRUE THEN
+        SELECT coalesce(nullif(typbasetype, 0), t.oid), attgenerated <> ''
+        INTO type, is_generated FROM pg_attribute JOIN pg_type AS t ON t.oid = atttypid
+        WHERE attrelid = TG_RELID AND attname = TG_ARGV[0] AND attnum > 0;
+        fault := format('column "%s" of relation "%s" ', TG_ARGV[0], TG_TABLE_NAME);
+        IF type IS NULL THEN
+            RAISE EXCEPTION USING ERRCODE = 'undefined_column', MESSAGE = fault || 'does not exist';
+        ELSIF is_generated THEN
+            RAISE EXCEPTION USING ERRCODE = 'invalid_column_reference',
+                MESSAGE = fault || 'is a generated column',
+                DETAIL = 'Its value is computed after the trigger, which could not check it.';
+        ELSIF type <> 'uuid'::regtype THEN
+            RAISE EXCEPTION USING ERRCODE = 'datatype_mismatch',
+                MESSAGE = format('%sis of type %s, not uuid', fault, type::regtype);
+        END IF;
+        -- A consumer never reads a null. A NOT NULL constraint can refuse it.
+        RETURN NEW;
+    END IF;
+    id := value;
+    IF TG_OP = 'UPDATE' THEN
+        IF id = (to_jsonb(OLD) ->> TG_ARGV[0])::uuid THEN
+            RETURN NEW;
+        END IF;
+    END IF;
+    -- A transaction that has generated no id does not hold the horizon.
+    IF transaction[2] = pg_current_xact_id_if_assigned()::text THEN
+        ms := ('x' || encode(substring(uuid_send(id) FOR 6), 'hex'))::bit(48)::bigint;
+        first := split_part(state, ' ', 2);
+        latest := greatest(date_part('epoch', clock_timestamp()) * 1000,
+            pg_sequence_last_value(transaction[1]::oid), split_part(state, ' ', 3)::bigint >> 16)
+            + 1000;
+        IF ms BETWEEN first AND latest THEN
+            RETURN NEW;
+        ELSIF ms > latest THEN
+            RAISE EXCEPTION USING ERRCODE = 'check_violation',
+                MESSAGE = format('consumers of relation "%s" cannot reach uuid "%s" yet',
+                    TG_TABLE_NAME, id),
+                DETAIL = format('Its time is after %s, a second after the id clock and the system'
+                    ' clock.', to_timestamp(latest / 1000::float)),
+                HINT = 'Let the default of the column generate the id.';
+        END IF;
+    END IF;
+    RAISE EXCEPTION USING ERRCODE = 'check_violation',
+        MESSAGE = format('consumers of relation "%s" may have passed uuid "%s"', TG_TABLE_NAME, id),
+        DETAIL = CASE WHEN first IS NULL THEN 'This transaction has generated no ordered id.'
+            ELSE format('When this transaction generated its first ordered id, the id clock was at'
+                ' %s.', to_timestamp(first / 1000::float)) END,
+        HINT = 'Let the default of the column generate the id.';
+END $$;
+COMMENT ON FUNCTION ulid_ordered_guard()
+    IS 'trigger that refuses ids below those that the transaction generates, and ids far ahead';
+
+--
+-- The id clock, for the owner
+--
+
+-- After a restore to an earlier time, on a server whose clock is behind, new ids would be less than
+-- the positions of consumers. setval() alone could be undone by a publisher, without the lock.
+CREATE FUNCTION ulid_sql_advance(clock regclass, id uuid, force boolean) RETURNS timestamptz
+    LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+DECLARE
+    ms bigint := ('x' || encode(substring(uuid_send(id) FOR 6), 'hex'))::bit(48)::bigint + 1;
+BEGIN
+    IF NOT force AND to_timestamp(ms / 1000::float) > clock_timestamp() + interval '1 day' THEN
+        RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
+            MESSAGE = format('uuid "%s" is more than a day ahead of the clock', id),
+            HINT = 'To continue after it anyway, pass true as the second argument.';
+    END IF;
+    ms := setval(clock, greatest(pg_sequence_last_value(clock), ms));
+    RETURN to_timestamp(ms / 1000::float)::timestamptz(3);
+END $$;
+COMMENT ON FUNCTION ulid_sql_advance(regclass, uuid, boolean)
+    IS 'let the clock continue after this id';
+
+CREATE FUNCTION ulid_advance_ordered_time(id uuid, force boolean DEFAULT false) RETURNS timestamptz
+    LANGUAGE sql VOLATILE PARALLEL UNSAFE
+BEGIN ATOMIC
+    INSERT INTO ulid_horizon (one)
+    SELECT true WHERE NOT EXISTS (SELECT FROM ulid_horizon) ON CONFLICT DO NOTHING;
+    SELECT ulid_sql_advance('ulid_clock'::regclass, id, force)
+    FROM (SELECT FROM ulid_horizon FOR UPDATE) AS locked;
+END;
+COMMENT ON FUNCTION ulid_advance_ordered_time(uuid, boolean)
+    IS 'let ordered ids continue after this id, which may be of either kind';
+
+-- For a clock that has jumped ahead: positions above the new ids must be set back, too.
+CREATE FUNCTION ulid_reset_ordered_time() RETURNS void
+    LANGUAGE sql VOLATILE PARALLEL UNSAFE
+BEGIN ATOMIC
+    DELETE FROM ulid_horizon;
+    SELECT setval('ulid_clock'::regclass, 0);
+END;
+COMMENT ON FUNCTION ulid_reset_ordered_time()
+    IS 'let ordered ids continue from the clock, and forget the published horizon';
+
+REVOKE ALL ON FUNCTION ulid_sql_is_due(regclass, regclass, ulid_horizon),
+    ulid_sql_step(regclass, ulid_horizon, boolean), ulid_sql_write(ulid_horizon),
+    ulid_sql_publish(boolean), ulid_publish(), ulid_sql_advance(regclass, uuid, boolean),
+    ulid_advance_ordered_time(uuid, boolean), ulid_reset_ordered_time() FROM PUBLIC;
