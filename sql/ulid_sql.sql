@@ -488,9 +488,10 @@ CREATE SEQUENCE ulid_clock MINVALUE 0 MAXVALUE 140737488355327 START 0;
 COMMENT ON SEQUENCE ulid_clock IS 'milliseconds; no ordered id generated later is less';
 GRANT SELECT ON SEQUENCE ulid_clock TO PUBLIC;
 
--- One row, which the first publication inserts: a row of this script would be there twice after the
--- restore of an extension. Each publication updates it. Pages are pruned at half, and vacuum neither
--- waits for many dead rows nor truncates, which would lock consumers out. No column is toasted.
+-- One row, which the first publication inserts: a row of this script would be there twice after
+-- the restore of an extension. Each publication updates it. A page is pruned when it is half full.
+-- Vacuum neither waits for many dead rows nor truncates, which would lock consumers out. No column
+-- is toasted.
 CREATE TABLE ulid_horizon (
     one boolean PRIMARY KEY DEFAULT true CHECK (one),
     horizon uuid NOT NULL DEFAULT '00000000-0000-0000-0000-000000000000',
@@ -524,9 +525,12 @@ GRANT SELECT ON ulid_horizon TO PUBLIC;
 DO $$
 BEGIN
     PERFORM setval('ulid_clock', 0);
-    PERFORM pg_extension_config_dump(objid, '') FROM pg_depend
-    WHERE classid = 'pg_class'::regclass AND deptype = 'e'
-        AND objid IN ('ulid_clock'::regclass, 'ulid_horizon'::regclass);
+    IF EXISTS (SELECT FROM pg_depend
+        WHERE classid = 'pg_class'::regclass AND objid = 'ulid_clock'::regclass
+            AND deptype = 'e') THEN
+        PERFORM pg_extension_config_dump('ulid_clock', '');
+        PERFORM pg_extension_config_dump('ulid_horizon', '');
+    END IF;
 END $$;
 
 -- The setting ulid_sql.ordered is the state of the transaction: sequence and xid, the clock at its
@@ -611,7 +615,8 @@ BEGIN
     IF pg_is_in_recovery()
         OR EXISTS (SELECT FROM pg_subscription_rel WHERE srrelid = horizon) THEN
         RETURN false;
-    ELSIF current_setting('transaction_isolation') NOT IN ('read committed', 'read uncommitted') THEN
+    ELSIF current_setting('transaction_isolation')
+        NOT IN ('read committed', 'read uncommitted') THEN
         RAISE EXCEPTION USING ERRCODE = 'active_sql_transaction',
             MESSAGE = 'the horizon must be published in isolation level READ COMMITTED';
     END IF;
@@ -856,8 +861,9 @@ GRANT SELECT ON ulid_horizon_holders TO pg_read_all_stats;
 -- The guard
 --
 
--- It serves against mistakes only, as it trusts the state of the transaction. A text of another type
--- than uuid has another length. The catalog is asked about the column only then, or without a value.
+-- It serves against mistakes only, as it trusts the state of the transaction. A text of another
+-- type than uuid has another length. Only then, or without a value, the catalog is asked about the
+-- column.
 CREATE FUNCTION ulid_ordered_guard() RETURNS trigger
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
