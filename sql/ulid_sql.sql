@@ -573,7 +573,7 @@ BEGIN
     IF is_uuid_v7 THEN
         -- the version before 12 bits of the fraction, the variant before the other 4
         RETURN encode(int8send(time >> 16 << 16 | 28672 | (time >> 4 & 4095))
-            || substring(set_byte(random, 8, 128 | (time & 15)::integer << 2
+            || substring(set_byte(random, 8, 128 | ((time & 15) << 2)::integer
                 | (get_byte(random, 8) & 3)) FROM 9), 'hex')::uuid;
     END IF;
     -- without the bytes 6 to 13, in which version and variant are
