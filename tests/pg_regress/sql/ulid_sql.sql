@@ -1,0 +1,235 @@
+-- Ordered ids and the published horizon of ulid_sql: errors and rights, and what is published.
+
+\pset format unaligned
+\pset tuples_only on
+\set SHOW_CONTEXT never
+SET timezone = 'UTC';
+CREATE SCHEMA by_sql;
+CREATE EXTENSION ulid_sql SCHEMA by_sql;
+SET search_path = by_sql, public;
+\set none '''00000000-0000-0000-0000-000000000000'''
+CREATE TABLE event (id uuid PRIMARY KEY DEFAULT gen_ordered_ulid(), n int);
+
+-- nothing has been published
+SELECT ulid_published_horizon();
+\set VERBOSITY terse
+SELECT ulid_published_horizon(:none);
+SELECT ulid_ordered_horizon();
+SELECT ulid_ordered_horizon(:none);
+\set VERBOSITY default
+SELECT count(*) FROM ulid_horizon;
+
+-- a row that was inserted before is below the horizon, one that is inserted later is not
+INSERT INTO event (n) VALUES (1);
+CALL ulid_publish_horizon();
+SELECT horizon = ulid_published_horizon(), horizon = ulid_ordered_horizon(:none),
+    published_at <= clock_timestamp() FROM ulid_horizon;
+SELECT n FROM event WHERE id < (SELECT ulid_published_horizon(:none)) ORDER BY id;
+INSERT INTO event (n) VALUES (2);
+SELECT n FROM event WHERE id < (SELECT ulid_published_horizon(:none)) ORDER BY id;
+SELECT ulid_publish();
+SELECT n FROM event WHERE id < (SELECT ulid_published_horizon(:none)) ORDER BY id;
+
+-- positions
+SELECT ulid_published_horizon(NULL);
+SELECT ulid_published_horizon(ulid_published_horizon()) = ulid_published_horizon();
+SELECT max(id::text) FROM event \gset
+SELECT ulid_ordered_horizon(:'max') > :'max';
+\set VERBOSITY sqlstate
+SELECT ulid_published_horizon('ffffffff-ffff-ffff-ffff-ffffffffffff');
+\set VERBOSITY default
+
+-- ids of a transaction increase, whatever the clock says, and have the time of the clock
+BEGIN;
+SELECT gen_ordered_ulid() AS first \gset
+SELECT gen_ordered_ulid() > :'first';
+SELECT bool_and(id > before) FROM (
+    SELECT id, lag(id, 1, :'first') OVER (ORDER BY n) AS before
+    FROM (SELECT n, gen_ordered_ulid() AS id FROM generate_series(1, 1000) AS n) AS s) AS s;
+SELECT bool_and(id > before) FROM (
+    SELECT id, lag(id) OVER (ORDER BY n) AS before
+    FROM (SELECT n, gen_ordered_uuid_v7() AS id FROM generate_series(1, 1000) AS n) AS s) AS s;
+SELECT ulid_extract_timestamp(gen_ordered_ulid())
+    BETWEEN now() - interval '10 s' AND clock_timestamp() + interval '1 s';
+COMMIT;
+-- version 7, and random bits, each set in some and unset in others
+SELECT count(DISTINCT (k, get_bit(uuid_send(gen_ordered_ulid()), k)))
+FROM generate_series(64, 127) AS k, generate_series(1, 100);
+SELECT count(DISTINCT (k, get_bit(uuid_send(gen_ordered_uuid_v7()), k)))
+FROM unnest('{64, 65}' || ARRAY(SELECT generate_series(72, 127))) AS k, generate_series(1, 100);
+SELECT DISTINCT id = ulid_to_uuid_v7(id) FROM (
+    SELECT gen_ordered_uuid_v7() AS id FROM generate_series(1, 1000) OFFSET 0) AS s;
+
+-- who holds the horizon, also after a rollback to a savepoint
+BEGIN;
+INSERT INTO event (n) VALUES (3);
+SELECT count(*) FROM ulid_horizon_holders;
+ROLLBACK;
+BEGIN;
+SAVEPOINT a;
+INSERT INTO event (n) VALUES (3);
+ROLLBACK TO a;
+SELECT pid = pg_backend_pid(), transaction = pg_current_xact_id()::xid, prepared, since = now(),
+    usename = session_user, state FROM ulid_horizon_holders;
+-- a publication of its own transaction does not pass it
+INSERT INTO event (n) VALUES (3);
+SELECT ulid_publish() IS NOT NULL;
+SELECT n FROM event WHERE id < (SELECT ulid_published_horizon(:none)) AND n = 3;
+COMMIT;
+CALL ulid_publish_horizon();
+SELECT n FROM event WHERE id < (SELECT ulid_published_horizon(:none)) AND n = 3;
+
+-- where it cannot be published
+BEGIN;
+CALL ulid_publish_horizon();
+ROLLBACK;
+BEGIN ISOLATION LEVEL REPEATABLE READ;
+SELECT ulid_publish();
+ROLLBACK;
+BEGIN ISOLATION LEVEL SERIALIZABLE;
+SELECT ulid_publish();
+ROLLBACK;
+INSERT INTO event (n) VALUES (4);
+BEGIN READ ONLY;
+SELECT ulid_publish();
+ROLLBACK;
+
+-- a commit that is not waited for could be lost
+SET synchronous_commit = off;
+BEGIN;
+SELECT ulid_publish();
+SHOW synchronous_commit;
+COMMIT;
+SHOW synchronous_commit;
+RESET synchronous_commit;
+
+-- roles
+CREATE ROLE regress_ulid_sql_reader;
+GRANT USAGE ON SCHEMA by_sql TO regress_ulid_sql_reader;
+GRANT SELECT, INSERT ON event TO regress_ulid_sql_reader;
+SET ROLE regress_ulid_sql_reader;
+INSERT INTO event (n) VALUES (5);
+SELECT ulid_published_horizon() > :none, (SELECT count(*) FROM ulid_horizon);
+\set VERBOSITY terse
+CALL ulid_publish_horizon();
+SELECT ulid_publish();
+SELECT ulid_sql_publish(true);
+SELECT ulid_sql_write(h) FROM ulid_horizon AS h;
+SELECT ulid_sql_step('ulid_clock', h, true) FROM ulid_horizon AS h;
+SELECT ulid_advance_ordered_time(:none);
+SELECT ulid_reset_ordered_time();
+SELECT * FROM ulid_horizon_holders;
+UPDATE ulid_horizon SET horizon = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+DELETE FROM ulid_horizon;
+SELECT FROM ulid_horizon FOR UPDATE;
+SELECT setval('ulid_clock', 1);
+SELECT nextval('ulid_clock');
+BEGIN;
+LOCK TABLE ulid_horizon IN SHARE MODE;
+ROLLBACK;
+RESET ROLE;
+-- one that may publish needs nothing else
+GRANT EXECUTE ON FUNCTION ulid_publish() TO regress_ulid_sql_reader;
+SET ROLE regress_ulid_sql_reader;
+INSERT INTO event (n) VALUES (6);
+CALL ulid_publish_horizon();
+SELECT n FROM event WHERE id < (SELECT ulid_published_horizon(:none)) AND n = 6;
+RESET ROLE;
+-- one that may not read the clock
+REVOKE SELECT ON SEQUENCE ulid_clock FROM PUBLIC;
+SET ROLE regress_ulid_sql_reader;
+INSERT INTO event (n) VALUES (7);
+RESET ROLE;
+GRANT SELECT ON SEQUENCE ulid_clock TO PUBLIC;
+-- a clock without a value
+BEGIN;
+SELECT setval('ulid_clock', 0, false);
+SAVEPOINT a;
+SELECT gen_ordered_ulid();
+ROLLBACK TO a;
+SELECT ulid_publish();
+ROLLBACK;
+SELECT setval('ulid_clock', ulid_extract_unix_ms(horizon)) > 0 FROM ulid_horizon;
+\set VERBOSITY default
+
+-- what is published, when the schema and its objects have other names
+ALTER SCHEMA by_sql RENAME TO renamed;
+CREATE SCHEMA by_sql;
+CREATE TABLE by_sql.ulid_horizon (LIKE renamed.ulid_horizon);
+CREATE SEQUENCE by_sql.ulid_clock;
+INSERT INTO renamed.event (n) VALUES (8);
+CALL renamed.ulid_publish_horizon();
+SELECT n FROM renamed.event WHERE id < (SELECT renamed.ulid_published_horizon()) AND n = 8;
+SELECT count(*) FROM by_sql.ulid_horizon;
+DROP SCHEMA by_sql CASCADE;
+ALTER SCHEMA renamed RENAME TO by_sql;
+
+-- the clock ahead, and back
+SELECT ulid_advance_ordered_time(ulid_upper_bound(now() + interval '2 days'));
+SELECT ulid_advance_ordered_time(ulid_upper_bound(now() + interval '2 days'), true)
+    > now() + interval '2 days';
+SELECT ulid_advance_ordered_time(:none) > now() + interval '2 days';
+INSERT INTO event (n) VALUES (9);
+SELECT id > ulid_upper_bound(now() + interval '47 hours') FROM event WHERE n = 9;
+CALL ulid_publish_horizon();
+SELECT n FROM event WHERE id < (SELECT ulid_published_horizon(:none)) AND n = 9;
+DELETE FROM event;
+SELECT ulid_reset_ordered_time();
+INSERT INTO event (n) VALUES (10);
+CALL ulid_publish_horizon();
+SELECT n FROM event WHERE id < (SELECT ulid_published_horizon(:none));
+SELECT ulid_published_horizon() < ulid_lower_bound(now() + interval '1 s');
+
+-- the guard
+CREATE TRIGGER guard BEFORE INSERT OR UPDATE OF id ON event
+    FOR EACH ROW EXECUTE FUNCTION ulid_ordered_guard('id');
+INSERT INTO event (n) VALUES (11);
+INSERT INTO event VALUES ('01563df3-6481-d676-4c61-efb99302bd5b', 12);
+INSERT INTO event VALUES (NULL, 12);
+UPDATE event SET n = 13, id = id WHERE n = 11;
+UPDATE event SET id = '01563df3-6481-d676-4c61-efb99302bd5b' WHERE n = 13;
+UPDATE event SET id = gen_ordered_ulid() WHERE n = 13;
+BEGIN;
+SELECT gen_ordered_ulid() AS id \gset
+INSERT INTO event VALUES (:'id', 14), (gen_ulid(), 14);
+SAVEPOINT a;
+\set VERBOSITY sqlstate
+INSERT INTO event VALUES (ulid_upper_bound(ulid_extract_timestamp((SELECT ulid_published_horizon()))
+    - interval '1 ms'), 15);
+ROLLBACK TO a;
+INSERT INTO event VALUES (ulid_lower_bound(clock_timestamp() + interval '10 s'), 15);
+ROLLBACK TO a;
+INSERT INTO event VALUES (ulid_lower_bound(clock_timestamp() + interval '900 ms'), 15);
+COMMIT;
+-- one of an earlier transaction
+INSERT INTO event VALUES (:'id', 16);
+\set VERBOSITY default
+SELECT n FROM event ORDER BY n;
+CREATE TABLE other (id text, n int,
+    computed uuid GENERATED ALWAYS AS ('01563df3-6481-d676-4c61-efb99302bd5b') STORED);
+CREATE TRIGGER guard BEFORE INSERT ON other FOR EACH ROW EXECUTE FUNCTION ulid_ordered_guard('id');
+\set VERBOSITY terse
+INSERT INTO other (id) VALUES ('1');
+DROP TRIGGER guard ON other;
+CREATE TRIGGER guard BEFORE INSERT ON other FOR EACH ROW EXECUTE FUNCTION ulid_ordered_guard('m');
+INSERT INTO other (id) VALUES ('1');
+DROP TRIGGER guard ON other;
+CREATE TRIGGER guard BEFORE INSERT ON other
+    FOR EACH ROW EXECUTE FUNCTION ulid_ordered_guard('computed');
+INSERT INTO other (id) VALUES ('1');
+DROP TRIGGER guard ON other;
+CREATE TRIGGER guard BEFORE INSERT ON other FOR EACH ROW EXECUTE FUNCTION ulid_ordered_guard();
+INSERT INTO other (id) VALUES ('1');
+DROP TRIGGER guard ON other;
+CREATE TRIGGER guard AFTER INSERT ON other FOR EACH ROW EXECUTE FUNCTION ulid_ordered_guard('n');
+INSERT INTO other (id) VALUES ('1');
+DROP TRIGGER guard ON other;
+CREATE TRIGGER guard BEFORE DELETE ON other FOR EACH ROW EXECUTE FUNCTION ulid_ordered_guard('n');
+INSERT INTO other (id) VALUES ('1');
+DELETE FROM other;
+
+RESET search_path;
+SET client_min_messages = warning;
+DROP SCHEMA by_sql CASCADE;
+DROP OWNED BY regress_ulid_sql_reader;
+DROP ROLE regress_ulid_sql_reader;
