@@ -364,27 +364,28 @@ COMMENT ON FUNCTION ulid_ordered_since(xid)
 REVOKE ALL ON FUNCTION ulid_ordered_since(xid) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION ulid_ordered_since(xid) TO pg_read_all_stats;
 
--- The state of the order belongs to the server: every role may see it, and a worker sees the same.
+-- The id clock belongs to the server: every role may see it, and a worker sees the same.
 CREATE FUNCTION ulid_ordered_time() RETURNS timestamptz
     LANGUAGE c VOLATILE STRICT PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'ulid_ordered_time';
 COMMENT ON FUNCTION ulid_ordered_time()
-    IS 'time of the last ordered id or horizon; null if there was neither since the server started';
+    IS 'the id clock: time of the last ordered id or horizon; null if there was neither since '
+        'the server started';
 
--- These two change the order for all sessions, so they are for the administrator of the server, and
--- never for a worker.
+-- These two change the id clock for all sessions, so they are for the administrator of the server,
+-- and never for a worker.
 CREATE FUNCTION ulid_advance_ordered_time(id ulid, force boolean DEFAULT false) RETURNS timestamptz
     LANGUAGE c VOLATILE STRICT PARALLEL RESTRICTED
     AS 'MODULE_PATHNAME', 'ulid_advance_ordered_time';
 COMMENT ON FUNCTION ulid_advance_ordered_time(ulid, boolean)
-    IS 'let ordered ids continue after this id, which may be of either kind';
+    IS 'advance the id clock to this id, of either kind, so that ordered ids are greater';
 REVOKE ALL ON FUNCTION ulid_advance_ordered_time(ulid, boolean) FROM PUBLIC;
 
 CREATE FUNCTION ulid_reset_id_clock() RETURNS void
     LANGUAGE c VOLATILE STRICT PARALLEL RESTRICTED
     AS 'MODULE_PATHNAME', 'ulid_reset_ordered_time';
 COMMENT ON FUNCTION ulid_reset_id_clock()
-    IS 'let ordered ids continue from the clock, without the published horizon';
+    IS 'set the id clock back to the system clock, without the published horizon';
 REVOKE ALL ON FUNCTION ulid_reset_id_clock() FROM PUBLIC;
 
 --
@@ -588,7 +589,7 @@ BEGIN ATOMIC
     SELECT ulid_reset_id_clock();
 END;
 COMMENT ON FUNCTION ulid_reset_ordered_time()
-    IS 'let ordered ids continue from the clock, and forget the published horizon';
+    IS 'set the id clock back to the system clock, and forget the published horizon';
 REVOKE ALL ON FUNCTION ulid_reset_ordered_time() FROM PUBLIC;
 
 --

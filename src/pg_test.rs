@@ -223,42 +223,42 @@ mod tests {
         assert!(gen_monotonic_ulid().unix_ms() <= unix_ms().unwrap());
     }
 
-    /// One test for everything that changes the last time, as tests run at once and share it.
+    /// One test for everything that changes the id clock, as tests run at once and share it.
     #[pg_test]
-    fn ordered_ids_go_on_from_the_last_time_of_the_server() {
-        let last_time = shmem::last_time();
+    fn ordered_ids_go_on_from_the_id_clock_of_the_server() {
+        let id_clock = shmem::id_clock();
         let next = || ordered::time_of(text("SELECT gen_ordered_ulid()::text").parse().unwrap());
         let clock = || ordered::clock(since_epoch().unwrap()).unwrap();
         let first = next();
-        assert_eq!(last_time.load(Ordering::Relaxed), first);
+        assert_eq!(id_clock.load(Ordering::Relaxed), first);
         assert!(next() > first);
         // As if the clock was set back by a minute.
         let ahead = clock() + ordered::MINUTE;
-        last_time.store(ahead, Ordering::Relaxed);
+        id_clock.store(ahead, Ordering::Relaxed);
         assert_eq!([next(), next(), next()], [ahead + 1, ahead + 2, ahead + 3]);
         // The last possible time.
-        last_time.store(u64::MAX - 1, Ordering::Relaxed);
+        id_clock.store(u64::MAX - 1, Ordering::Relaxed);
         assert_eq!(next(), u64::MAX);
         for _ in 0..2 {
             let error = "22008 id clock out of range for type ulid";
             assert_eq!(error_of_call("gen_ordered_ulid"), error);
         }
-        assert_eq!(last_time.load(Ordering::Relaxed), u64::MAX);
+        assert_eq!(id_clock.load(Ordering::Relaxed), u64::MAX);
         // As after a start of the server.
-        last_time.store(0, Ordering::Relaxed);
+        id_clock.store(0, Ordering::Relaxed);
         assert!(next() <= clock());
     }
 
-    /// The first caller creates the last time, as zero, and every later caller finds the same one.
+    /// The first caller creates the id clock, as zero, and every later caller finds the same one.
     #[pg_test]
-    fn a_last_time_is_made_once() {
+    fn an_id_clock_is_made_once() {
         let attached = || shmem::test_support::attached(c"ulid_test_once");
         assert_eq!(attached().swap(41, Ordering::Relaxed), 0);
         assert_eq!(attached().load(Ordering::Relaxed), 41);
-        assert!(!std::ptr::eq(attached(), shmem::last_time()));
+        assert!(!std::ptr::eq(attached(), shmem::id_clock()));
     }
 
-    /// A library of another release may have begun the order: ids can be generated, and their
+    /// A library of another release may have come first: ids can be generated, and their
     /// horizon is not known.
     #[pg_test]
     fn beside_another_layout_ids_are_generated_and_have_no_horizon() {

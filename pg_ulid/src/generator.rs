@@ -120,25 +120,25 @@ impl<R: CryptoRng> Generator<R> {
     }
 
     /// A ULID greater than all that this method of any generator returned before with the same
-    /// `last_time`, by the rule of [`ordered::advance`] for a clock that reads `clock`
+    /// `id_clock`, by the rule of [`ordered::advance`] for a clock that reads `clock`
     /// ([`ordered::clock`]), with 64 fresh bits of randomness.
     ///
     /// # Errors
     /// Those of [`ordered::advance`].
-    pub fn ordered(&mut self, clock: u64, last_time: &AtomicU64) -> Result<Ulid, Error> {
-        let time = ordered::advance(last_time, clock)?;
+    pub fn ordered(&mut self, clock: u64, id_clock: &AtomicU64) -> Result<Ulid, Error> {
+        let time = ordered::advance(id_clock, clock)?;
         Ok(Ulid(
             u128::from(time) << 64 | u128::from(self.rng.next_u64()),
         ))
     }
 
-    /// A version 7 UUID in the order of [`Self::ordered`] with the same `last_time`, by
+    /// A version 7 UUID in the order of [`Self::ordered`] with the same `id_clock`, by
     /// [`ordered::uuid_v7`], with 58 fresh bits of randomness.
     ///
     /// # Errors
     /// Those of [`ordered::advance`].
-    pub fn ordered_uuid_v7(&mut self, clock: u64, last_time: &AtomicU64) -> Result<u128, Error> {
-        let time = ordered::advance(last_time, clock)?;
+    pub fn ordered_uuid_v7(&mut self, clock: u64, id_clock: &AtomicU64) -> Result<u128, Error> {
+        let time = ordered::advance(id_clock, clock)?;
         Ok(ordered::uuid_v7(time, self.rng.next_u64()))
     }
 
@@ -182,12 +182,12 @@ mod tests {
     #[test]
     fn each_id_has_fresh_random_bits() {
         let mut generator = seeded();
-        let last_time = AtomicU64::new(0);
+        let id_clock = AtomicU64::new(0);
         assert_random_bits(80, || generator.random(MS).unwrap().into());
         assert_random_bits(62, || generator.uuid_v7(MOMENT).unwrap());
         assert_random_bits(62, || generator.uuid_v7_at(MOMENT).unwrap());
-        assert_random_bits(64, || generator.ordered(MS, &last_time).unwrap().into());
-        assert_random_bits(58, || generator.ordered_uuid_v7(MS, &last_time).unwrap());
+        assert_random_bits(64, || generator.ordered(MS, &id_clock).unwrap().into());
+        assert_random_bits(58, || generator.ordered_uuid_v7(MS, &id_clock).unwrap());
     }
 
     #[test]
@@ -221,7 +221,7 @@ mod tests {
     /// Whatever else is generated, and whatever fails in between.
     #[test]
     fn sequences_go_on_by_themselves() {
-        let (mut generator, last_time) = (seeded(), AtomicU64::new(MS));
+        let (mut generator, id_clock) = (seeded(), AtomicU64::new(MS));
         generator.set_last(Ulid::from_parts(MS, 41).unwrap());
         let first = generator.uuid_v7(MOMENT).unwrap();
         generator.random(MS + 1000).unwrap();
@@ -243,20 +243,20 @@ mod tests {
             Ok(Ulid::from_parts(MS, 42).unwrap())
         );
         assert_eq!(generator.uuid_v7(MOMENT).unwrap() >> 64, (first >> 64) + 1);
-        // Generators with one last time have one order, ULIDs and UUIDs alike.
-        let id = generator.ordered(MS, &last_time).unwrap();
+        // Generators with one id clock have one order, ULIDs and UUIDs alike.
+        let id = generator.ordered(MS, &id_clock).unwrap();
         assert_eq!(ordered::time_of(id), MS + 1);
-        let uuid = seeded().ordered_uuid_v7(MS, &last_time).unwrap();
+        let uuid = seeded().ordered_uuid_v7(MS, &id_clock).unwrap();
         assert_eq!(uuid, ordered::uuid_v7(MS + 2, uuid as u64));
-        last_time.store(u64::MAX, Ordering::Relaxed);
+        id_clock.store(u64::MAX, Ordering::Relaxed);
         assert_eq!(
-            generator.ordered(MS, &last_time),
+            generator.ordered(MS, &id_clock),
             Err(Error(ErrorKind::Range))
         );
         assert_eq!(
-            generator.ordered_uuid_v7(MS, &last_time),
+            generator.ordered_uuid_v7(MS, &id_clock),
             Err(Error(ErrorKind::Range))
         );
-        assert_eq!(last_time.into_inner(), u64::MAX);
+        assert_eq!(id_clock.into_inner(), u64::MAX);
     }
 }

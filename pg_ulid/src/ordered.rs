@@ -1,25 +1,25 @@
 //! The rule that computes the next ULID in an order that several generators share, without a clock
 //! or a generator.
 //!
-//! The generators share the time of the last ULID, a number of 64 bits: milliseconds since the Unix
-//! epoch (48 bits) and their fraction in 65536ths (16 bits). It is the first half of the ULID; the
-//! second half is 64 bits of randomness, fresh for each. So no two of these ULIDs have the same
-//! first half, and a neighbour cannot be guessed. The same times give version 7 UUIDs ([`uuid_v7`])
-//! with 58 bits of randomness.
+//! The generators share the *id clock*, the time of the last ULID. It is a number of 64 bits:
+//! milliseconds since the Unix epoch (48 bits) and their fraction in 65536ths (16 bits). It is the
+//! first half of the ULID. The second half is 64 bits of randomness, fresh for each. So no two of
+//! these ULIDs have the same first half, and a neighbour cannot be guessed. The same times give
+//! version 7 UUIDs ([`uuid_v7`]) with 58 bits of randomness.
 //!
 //! ```
 //! use std::sync::atomic::AtomicU64;
 //! use pg_ulid::{Generator, ordered, since_epoch};
 //!
-//! static LAST_TIME: AtomicU64 = AtomicU64::new(0);
+//! static ID_CLOCK: AtomicU64 = AtomicU64::new(0);
 //!
 //! // Two generators, as two threads would have them.
 //! let (mut a, mut b) = (Generator::from_os()?, Generator::from_os()?);
 //! let clock = || ordered::clock(since_epoch()?);
-//! let first = a.ordered(clock()?, &LAST_TIME)?;
-//! let second = b.ordered(clock()?, &LAST_TIME)?;
+//! let first = a.ordered(clock()?, &ID_CLOCK)?;
+//! let second = b.ordered(clock()?, &ID_CLOCK)?;
 //! assert!(first < second);
-//! assert!(second < a.ordered(clock()?, &LAST_TIME)?);
+//! assert!(second < a.ordered(clock()?, &ID_CLOCK)?);
 //! # Ok::<(), pg_ulid::Error>(())
 //! ```
 
@@ -114,18 +114,18 @@ pub const fn unix_us(time: u64) -> u64 {
     (time >> FRACTION_BITS) * 1000 + ((fraction * 1000) >> FRACTION_BITS)
 }
 
-/// Advances the last time that the generators of one order share by the rule of [`next`], and
-/// returns its new value: the time of the next ULID. An error leaves it unchanged.
+/// Advances the id clock by the rule of [`next`], and returns its new value: the time of the next
+/// ULID. An error leaves it unchanged.
 ///
 /// # Errors
 /// Those of [`next`].
-pub fn advance(last_time: &AtomicU64, clock: u64) -> Result<u64, Error> {
+pub fn advance(id_clock: &AtomicU64, clock: u64) -> Result<u64, Error> {
     // Relaxed: the modification order of one atomic is enough for an increasing sequence. The
     // barriers of `horizon` order the entries with it.
-    let mut last = last_time.load(Ordering::Relaxed);
+    let mut last = id_clock.load(Ordering::Relaxed);
     loop {
         let time = next(last, clock)?;
-        match last_time.compare_exchange_weak(last, time, Ordering::Relaxed, Ordering::Relaxed) {
+        match id_clock.compare_exchange_weak(last, time, Ordering::Relaxed, Ordering::Relaxed) {
             Ok(_) => return Ok(time),
             Err(changed) => last = changed,
         }
@@ -161,17 +161,17 @@ pub const fn time_of_uuid_v7(uuid: u128) -> u64 {
     high >> 16 << FRACTION_BITS | (high & 0xfff) << LATE_FRACTION_BITS | late
 }
 
-/// Advances the last time so that the next id is greater than this one, and returns its new value.
+/// Advances the id clock so that the next id is greater than this one, and returns its new value.
 /// It never goes back.
 ///
 /// A version 7 UUID has its version where a ULID has the fraction of the millisecond. So the last
 /// time advances to the end of the millisecond, for both.
-pub fn advance_to(last_time: &AtomicU64, id: Ulid) -> u64 {
+pub fn advance_to(id_clock: &AtomicU64, id: Ulid) -> u64 {
     let time = time_of(id) | ((1 << FRACTION_BITS) - 1);
-    last_time.fetch_max(time, Ordering::Relaxed).max(time)
+    id_clock.fetch_max(time, Ordering::Relaxed).max(time)
 }
 
-/// Whether an order with this last time has certainly reached an id: if so, its next id is greater.
+/// Whether an id clock at this time has certainly reached an id: if so, the next id is greater.
 ///
 /// The id may be a ULID or a version 7 UUID. A ULID can look like one of the others by chance, so
 /// the later one of both times counts. They are in the same millisecond.
@@ -227,16 +227,16 @@ mod tests {
 
     #[test]
     fn after_a_ulid_comes_a_greater_one_and_never_a_smaller() {
-        let (last_time, end) = (AtomicU64::new(0), MS << 16 | 0xffff);
+        let (id_clock, end) = (AtomicU64::new(0), MS << 16 | 0xffff);
         let id = Ulid::from(u128::from(MS << 16 | 7) << 64 | u128::from(u64::MAX));
-        assert_eq!(advance_to(&last_time, id), end);
-        assert_eq!(advance_to(&last_time, Ulid::NIL), end);
-        assert_eq!(advance(&last_time, 0), Ok(end + 1));
-        assert_eq!(advance_to(&last_time, id), end + 1);
+        assert_eq!(advance_to(&id_clock, id), end);
+        assert_eq!(advance_to(&id_clock, Ulid::NIL), end);
+        assert_eq!(advance(&id_clock, 0), Ok(end + 1));
+        assert_eq!(advance_to(&id_clock, id), end + 1);
     }
 
     #[test]
-    fn an_order_reaches_an_id_when_its_next_one_is_greater() {
+    fn an_id_clock_reaches_an_id_when_the_next_one_is_greater() {
         // The fractions are less, the same and greater as the bits of a ULID and of a UUID.
         for fraction in [0, 0x1234, 0x7123, 0x7fff, 0xffff] {
             let time = MS << FRACTION_BITS | fraction;
@@ -257,13 +257,9 @@ mod tests {
     #[test]
     fn threads_never_get_the_same_time_and_each_an_increasing_one() {
         const EACH: u64 = if cfg!(miri) { 50 } else { 10_000 };
-        let last_time = AtomicU64::new(0);
+        let id_clock = AtomicU64::new(0);
         // A clock that stands still makes them collide at every step.
-        let times = || -> Vec<u64> {
-            (0..EACH)
-                .map(|_| advance(&last_time, MS).unwrap())
-                .collect()
-        };
+        let times = || -> Vec<u64> { (0..EACH).map(|_| advance(&id_clock, MS).unwrap()).collect() };
         let mut all = std::thread::scope(|scope| {
             let threads = [(); 4].map(|()| scope.spawn(times));
             let each = threads.map(|thread| thread.join().unwrap());

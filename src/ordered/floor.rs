@@ -61,7 +61,7 @@ fn read(call: Call) {
     let changes = CHANGES.load(Ordering::Relaxed);
     if let Some(unix_ms) = last_value(sequence) {
         // The sequence has a maximum, which is that of the 48 bits.
-        ordered::advance_to(shmem::last_time(), Ulid::from((unix_ms as u128) << 80));
+        ordered::advance_to(shmem::id_clock(), Ulid::from((unix_ms as u128) << 80));
     }
     READ.store(changes, Ordering::Relaxed);
 }

@@ -104,9 +104,9 @@ fn refused(id: Ulid) -> Result<Option<Refused>, Error> {
         return Ok(Some(Refused::Before(timestamp(since))));
     }
     // The clock is read only for an id that is ahead of the id clock.
-    let last_time = shmem::last_time().load(Ordering::Relaxed);
-    if ordered::is_after(id, last_time) {
-        let latest = last_time.max(clock()?).saturating_add(ordered::SECOND);
+    let id_clock = shmem::id_clock().load(Ordering::Relaxed);
+    if ordered::is_after(id, id_clock) {
+        let latest = id_clock.max(clock()?).saturating_add(ordered::SECOND);
         if ordered::is_after(id, latest) {
             return Ok(Some(Refused::After(timestamp(latest))));
         }

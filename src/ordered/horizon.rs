@@ -28,8 +28,8 @@ use crate::datum::TimestampTz;
 use crate::error::{self, Error};
 use crate::fmgr::Call;
 
-/// The last time; null as long as the current transaction has opened no entry.
-static LAST_TIME: AtomicPtr<AtomicU64> = AtomicPtr::new(null_mut());
+/// The id clock; null as long as the current transaction has opened no entry.
+static ID_CLOCK: AtomicPtr<AtomicU64> = AtomicPtr::new(null_mut());
 
 thread_local! {
     /// The entry of the current transaction; none if it has opened none, or the process has no
@@ -41,20 +41,20 @@ thread_local! {
     static SINCE: Cell<u64> = const { Cell::new(0) };
 }
 
-/// The last time, if the current transaction has its entry.
-pub(crate) fn last_time_in_transaction() -> Option<&'static AtomicU64> {
+/// The id clock, if the current transaction has its entry.
+pub(crate) fn id_clock_in_transaction() -> Option<&'static AtomicU64> {
     // SAFETY: it is attached, which lasts as long as the process.
-    unsafe { LAST_TIME.load(Ordering::Relaxed).as_ref() }
+    unsafe { ID_CLOCK.load(Ordering::Relaxed).as_ref() }
 }
 
 /// A time that all ids of the current transaction exceed, and that no consumer passes until it
 /// ends. None if it has opened no entry; zero after a reset, which makes it unknown.
 pub(super) fn since_of_transaction() -> Option<u64> {
-    last_time_in_transaction()?;
+    id_clock_in_transaction()?;
     Some(RUNNING.get().map_or(SINCE.get(), |running| running.since()))
 }
 
-/// Opens the entry of the current transaction, and returns the last time.
+/// Opens the entry of the current transaction, and returns the id clock.
 #[cold]
 pub(crate) fn open(call: Call) -> Result<&'static AtomicU64, Error> {
     static REGISTERED: AtomicBool = AtomicBool::new(false);
@@ -82,15 +82,15 @@ pub(crate) fn open(call: Call) -> Result<&'static AtomicU64, Error> {
         let (pid, database) = (pid as u64, database.to_u32().into());
         shared.open_entry(process, pid, database, clock, is_in_progress)
     });
-    let last_time = shmem::last_time();
+    let id_clock = shmem::id_clock();
     if running.is_none() {
         shmem::stop_tracking();
         // After that: a horizon that was found before it is at most this time.
-        SINCE.set(ordered::advance(last_time, clock).unwrap_or(u64::MAX));
+        SINCE.set(ordered::advance(id_clock, clock).unwrap_or(u64::MAX));
     }
     RUNNING.set(running);
-    LAST_TIME.store(std::ptr::from_ref(last_time).cast_mut(), Ordering::Relaxed);
-    Ok(last_time)
+    ID_CLOCK.store(std::ptr::from_ref(id_clock).cast_mut(), Ordering::Relaxed);
+    Ok(id_clock)
 }
 
 /// Closes the entry of the current transaction after it has ended or has been prepared.
@@ -109,7 +109,7 @@ unsafe extern "C-unwind" fn xact_callback(event: XactEvent::Type, _argument: *mu
         XactEvent::XACT_EVENT_PREPARE => Running::prepare,
         _ => return,
     };
-    LAST_TIME.store(null_mut(), Ordering::Relaxed);
+    ID_CLOCK.store(null_mut(), Ordering::Relaxed);
     if let Some(running) = RUNNING.take() {
         // SAFETY: the callbacks run before XactTopFullTransactionId is reset.
         end(&running, unsafe {
@@ -201,7 +201,7 @@ unsafe fn horizon_of(snapshot: pg_sys::Snapshot) -> Result<u64, Error> {
 }
 
 /// Whether all ids of a transaction for this database are in an entry. The transaction began
-/// before the order on this server, and has no place. Call it after the slots have been read.
+/// before the id clock of this server, and has no place. Call it after the slots have been read.
 ///
 /// - If a process is running it, the process had opened its entry when the slots were read.
 /// - If it is prepared, it may be from before the restart or the promotion. It can have any ids,
@@ -272,17 +272,17 @@ fn list_prepared() -> Vec<(u32, u32)> {
 pub(crate) fn horizon_after(position: Option<Ulid>) -> Result<Ulid, Error> {
     let position = position.ok_or_else(|| error::null_position())?;
     let horizon = horizon()?;
-    let last_time = shmem::last_time();
-    let mut time = last_time.load(Ordering::Relaxed);
+    let id_clock = shmem::id_clock();
+    let mut time = id_clock.load(Ordering::Relaxed);
     // If the horizon of the snapshot was cached, the id clock has not advanced to the system clock.
     // Within its millisecond, it is not known of which kind the position is, and what has to be
     // reached. Then ids continue after that millisecond.
     if !ordered::reaches(time, position) {
         let clock = clock()?;
         time = if ordered::is_after(position, clock) {
-            ordered::advance(last_time, clock).map_err(|_| error::id_clock())?
+            ordered::advance(id_clock, clock).map_err(|_| error::id_clock())?
         } else {
-            ordered::advance_to(last_time, position)
+            ordered::advance_to(id_clock, position)
         };
     }
     if ordered::reaches(time, position) {
@@ -303,12 +303,12 @@ pub(crate) fn horizon_to_publish(
 ) -> Result<Option<Ulid>, Error> {
     // After a restart, rows may be above the published horizon, and the clock may be behind it.
     floor::apply(call);
-    let last_time = shmem::last_time();
-    let time = u128::from(last_time.load(Ordering::Relaxed));
+    let id_clock = shmem::id_clock();
+    let time = u128::from(id_clock.load(Ordering::Relaxed));
     if published == Some(Ulid::from(time << 64)) {
         return Ok(None);
     }
-    ordered::advance_to(last_time, ordered::lower_bound(clock()?));
+    ordered::advance_to(id_clock, ordered::lower_bound(clock()?));
     Ok(Some(horizon()?).filter(|&horizon| horizon > published.unwrap_or(Ulid::NIL)))
 }
 
@@ -320,7 +320,7 @@ pub(crate) fn since_of_process(pid: i32) -> Option<TimestampTz> {
 }
 
 /// The time from which a prepared transaction holds the horizon of its database; null if it does
-/// not. The xid is one of `pg_prepared_xacts`. A transaction that began before the order on this
+/// not. The xid is one of `pg_prepared_xacts`. A transaction that began before the id clock of this
 /// server may have generated any ids.
 pub(crate) fn since_of_prepared(xid: TransactionId) -> Option<TimestampTz> {
     let shared = shmem::shared()?;
@@ -340,14 +340,14 @@ pub(crate) fn since_of_prepared(xid: TransactionId) -> Option<TimestampTz> {
     since.or(is_earlier.then_some(0)).map(timestamp)
 }
 
-/// Lets ordered ids continue from the clock.
+/// Sets the id clock back to the system clock.
 pub(crate) fn reset() {
     if let Some(shared) = shmem::shared() {
         return shared.reset();
     }
     // `since` of entries of another layout cannot be zeroed. It could be later than the next ids.
     shmem::stop_tracking();
-    shmem::last_time().store(0, Ordering::Relaxed);
+    shmem::id_clock().store(0, Ordering::Relaxed);
 }
 
 /// Whether a transaction, prepared or not, is running. TransactionIdIsInProgress() takes an xid of

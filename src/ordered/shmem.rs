@@ -5,9 +5,9 @@
 //!
 //! pgrx's `pg_shmem_init!` is not used, since it needs `shared_preload_libraries`. A process
 //! attaches the memory at its first use. The header takes a few bytes of the main segment's slop,
-//! as contrib's pg_prewarm did before PostgreSQL 17. From PostgreSQL 19 on, it is in the registry of
-//! named segments (`dsm_registry.c`). Minor releases of 17 and 18 have a registry that does not try
-//! again after a failed allocation, until the server starts again.
+//! as contrib's pg_prewarm did before PostgreSQL 17. From PostgreSQL 19 on, it is in the registry
+//! of named segments (`dsm_registry.c`). That of some minor releases of 17 and 18 does not
+//! try again after a failed allocation, until the server starts again.
 #![allow(unsafe_code)]
 
 use std::ffi::CStr;
@@ -25,7 +25,7 @@ use pgrx::pg_sys::{self, MaxBackends, max_prepared_xacts};
 
 use crate::datum::POSTGRES_EPOCH_MS;
 
-/// The name of the header in the server. Never change it: another name would begin another order.
+/// The name of the header in the server. Never change it: another name would be another id clock.
 const NAME: &CStr = c"ulid_ordered_time";
 
 /// The meaning of the words in the segment. Change the number with each change of it.
@@ -80,7 +80,7 @@ const UNTRACKED: u64 = u64::MAX;
 /// The header. Never change its size or its fields. All zeros are the first state.
 #[repr(C, align(8))]
 struct Header {
-    last_time: AtomicU64,
+    id_clock: AtomicU64,
     /// The layout of the process that came first, or [`UNTRACKED`].
     layout: AtomicU64,
     /// The handle of the segment.
@@ -104,8 +104,8 @@ static SEGMENT: AtomicPtr<State> = AtomicPtr::new(null_mut());
 ///
 /// If there is no room for it, PostgreSQL's own error passes through.
 #[inline(always)]
-pub(crate) fn last_time() -> &'static AtomicU64 {
-    &header().last_time
+pub(crate) fn id_clock() -> &'static AtomicU64 {
+    &header().id_clock
 }
 
 #[inline(always)]
@@ -125,7 +125,7 @@ pub(crate) fn shared() -> Option<Shared> {
     let header = header();
     let layout = &header.layout;
     // A load first: most calls find the layout, and a failing compare_exchange would take the cache
-    // line, which is that of the last time.
+    // line, which is that of the id clock.
     if layout.load(Ordering::Relaxed) == 0 {
         let _ = layout.compare_exchange(0, LAYOUT, Ordering::Relaxed, Ordering::Relaxed);
     }
@@ -142,7 +142,7 @@ pub(crate) fn shared() -> Option<Shared> {
     let shared = unsafe {
         let part = |start| segment.byte_add(start);
         Shared {
-            last_time: &header.last_time,
+            id_clock: &header.id_clock,
             state: &*segment,
             last_ended: from_raw_parts(part(parts.last_ended).cast(), backends),
             processes: from_raw_parts(part(parts.processes).cast(), backends),
@@ -156,7 +156,7 @@ pub(crate) fn shared() -> Option<Shared> {
     Some(shared)
 }
 
-/// Lets the order begin at the first use outside recovery: after a promotion, or after a restart.
+/// Lets the id clock begin at the first use outside recovery: after a promotion or a restart.
 #[cold]
 fn begin(shared: Shared) {
     // SAFETY: a backend may call these.
@@ -168,7 +168,7 @@ fn begin(shared: Shared) {
     };
     // An error of the clock is raised where it is read for an id.
     if let Ok(clock) = since_epoch().and_then(ordered::clock) {
-        let earlier = time_of_earlier_order();
+        let earlier = time_of_earlier_ids();
         let is_behind = clock < earlier;
         shared.begin(
             if is_behind {
@@ -181,7 +181,7 @@ fn begin(shared: Shared) {
     }
 }
 
-/// A time that the last ids of an earlier order of this cluster exceed by less than a second, as
+/// A time that the last ids of this cluster before its start exceed by less than a second, as
 /// far as PostgreSQL knows one.
 ///
 /// - After a promotion: the time of the last commit that was replayed. An id is older than the
@@ -193,11 +193,11 @@ fn begin(shared: Shared) {
 ///
 /// - a promotion if no commit has been replayed since the standby started: the checkpoint that
 ///   follows has the time of its own clock
-/// - an order that was ahead of its clock
+/// - an id clock that was ahead of the system clock
 /// - a crash, since its checkpoint has the time of the recovery
 /// - a clock that is set back while the server is stopped, if a checkpoint follows the start before
 ///   the first use
-fn time_of_earlier_order() -> u64 {
+fn time_of_earlier_ids() -> u64 {
     // SAFETY: a backend may call these. The file is palloc'd.
     let (commit, checkpoint) = unsafe {
         let read_control_file = || {
@@ -345,9 +345,9 @@ pub(crate) mod test_support {
         pg_sys,
     };
 
-    /// The last time of this name.
+    /// The id clock of this name.
     pub(crate) fn attached(name: &CStr) -> &'static AtomicU64 {
-        &header(name).last_time
+        &header(name).id_clock
     }
 
     fn header(name: &CStr) -> &'static Header {

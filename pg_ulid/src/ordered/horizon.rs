@@ -5,8 +5,8 @@
 //! of their ids. So a transaction writes an [`Entry`] to shared memory before its first id. The
 //! entry has `since`, an exclusive lower bound of its ids. XactCallback closes the entry with the
 //! xid, after the transaction has left the ProcArray. At PREPARE TRANSACTION, it moves the entry to
-//! a [`Place`]. A reader takes a time from the order. The horizon is the minimum of this time and
-//! of `since` of each transaction that is running according to its snapshot.
+//! a [`Place`]. A reader takes a time from the id clock. The horizon is the minimum of this time
+//! and of `since` of each transaction that is running according to its snapshot.
 //!
 //! Three transactions and a reader, with times in milliseconds:
 //!
@@ -128,9 +128,9 @@ impl<const N: usize> Slot<N> {
     }
 
     /// Writes the entry of the transaction that begins to generate ids. `clock` need not be later
-    /// than `last_time`. The order of the stores is that in which [`Self::horizon`] relies on them.
+    /// than `id_clock`. The order of the stores is that in which [`Self::horizon`] relies on them.
     /// The caller then stores `last_ended`, and issues a full barrier before the first id.
-    fn begin_entry(&self, database: u64, last_time: &AtomicU64, clock: u64) -> &Entry {
+    fn begin_entry(&self, database: u64, id_clock: &AtomicU64, clock: u64) -> &Entry {
         let count = self.count.load(Ordering::Relaxed);
         let last = count.wrapping_sub(1);
         // An entry without an xid hides nothing from any snapshot, so it is used again.
@@ -143,9 +143,9 @@ impl<const N: usize> Slot<N> {
         self.forgotten.remember(last_database, last);
         entry.transaction.store(0, Ordering::Release);
         entry.database.store(database, Ordering::Release);
-        // The order advances to the clock, so that `since` is not as old as the last id. On
-        // overflow there is no next id, so nothing is to be held.
-        let since = ordered::advance(last_time, clock).unwrap_or(u64::MAX);
+        // The id clock advances to the system clock, so that `since` is not as old as the last id.
+        // On overflow there is no next id, so nothing is to be held.
+        let since = ordered::advance(id_clock, clock).unwrap_or(u64::MAX);
         entry.since.store(since, Ordering::Release);
         entry.transaction.store(OPEN, Ordering::Release);
         self.count.store(number + 1, Ordering::Release);
@@ -238,18 +238,18 @@ impl Place {
     }
 }
 
-/// What the processes share besides the last time, the slots and the places. All zeros are the
+/// What the processes share besides the id clock, the slots and the places. All zeros are the
 /// first state.
 #[derive(Debug, Default)]
 #[repr(C)]
 pub struct State {
-    /// How many are resetting the order.
+    /// How many are resetting the id clock.
     resetting: AtomicU64,
-    /// The millisecond of the clock in which a horizon last went ahead of it.
+    /// The millisecond of the system clock in which a horizon last went ahead of it.
     stepped: AtomicU64,
     /// Where the next search for a free place starts.
     next_place: AtomicU64,
-    /// The next xid when the order began on this server; zero before that, and during recovery.
+    /// The next xid when the id clock began on this server; zero before that, and during recovery.
     first: AtomicU64,
 }
 
@@ -293,12 +293,12 @@ pub const fn mix(numbers: &[usize]) -> u64 {
     hash
 }
 
-/// All that the processes share of one order.
+/// All that the processes share.
 #[derive(Debug)]
 pub struct Shared<'memory, const N: usize> {
-    /// The time of the last id.
-    pub last_time: &'memory AtomicU64,
-    /// The state of the order.
+    /// The id clock: the time of the last id.
+    pub id_clock: &'memory AtomicU64,
+    /// What belongs to no process.
     pub state: &'memory State,
     /// For each process, `OPEN`, or the full xid of its last transaction that committed with one. A
     /// dense array, as ProcGlobal->xids, because most processes are idle.
@@ -367,16 +367,16 @@ impl Running<'_> {
 }
 
 impl<'memory, const N: usize> Shared<'memory, N> {
-    /// Lets the order begin on this server after this time, and stores the next xid in `first`.
+    /// Lets the id clock begin on this server after this time, and stores the next xid in `first`.
     /// Does nothing if it has begun.
     pub fn begin(self, after: u64, next: u64) {
-        self.last_time.fetch_max(after, Ordering::Relaxed);
-        // Release: a process that sees `first` sees this last time, too.
+        self.id_clock.fetch_max(after, Ordering::Relaxed);
+        // Release: a process that sees `first` sees this time, too.
         let first = &self.state.first;
         let _ = first.compare_exchange(0, next, Ordering::Release, Ordering::Relaxed);
     }
 
-    /// The next xid when the order began on this server; none before that.
+    /// The next xid when the id clock began on this server; none before that.
     pub fn first(self) -> Option<u64> {
         Some(self.state.first.load(Ordering::Acquire)).filter(|&first| first != 0)
     }
@@ -403,13 +403,13 @@ impl<'memory, const N: usize> Shared<'memory, N> {
         }
         slot.pid.store(pid, Ordering::Relaxed);
         let before = last_ended.load(Ordering::Relaxed);
-        let entry = slot.begin_entry(database, self.last_time, clock);
+        let entry = slot.begin_entry(database, self.id_clock, clock);
         last_ended.store(OPEN, Ordering::Release);
         // A full barrier. It pairs with that of `horizon`: a reader whose time is later than an id
         // of ours sees the entry. It also pairs with the first one of `start_again`: either that
         // zeroes `since` afterwards, or the load sees the reset.
         fence(Ordering::SeqCst);
-        if self.last_time.load(Ordering::Relaxed) < entry.since.load(Ordering::Relaxed) {
+        if self.id_clock.load(Ordering::Relaxed) < entry.since.load(Ordering::Relaxed) {
             entry.since.store(0, Ordering::Release);
             // A reader whose time is later than an id of ours sees this, too.
             fence(Ordering::Release);
@@ -483,13 +483,13 @@ impl<'memory, const N: usize> Shared<'memory, N> {
         Ok(horizon)
     }
 
-    /// Advances the last time to the clock.
+    /// Advances the id clock to the system clock.
     ///
-    /// If the last time is ahead of the clock, each call would round it down to the same
-    /// millisecond, and the horizon would stand still. So the last time then advances by one
-    /// millisecond for two of the clock, which catches up.
+    /// If the id clock is ahead, each call would round it down to the same millisecond, and the
+    /// horizon would stand still. So it then advances by one millisecond for two of the system
+    /// clock, which catches up.
     fn draw(self, clock: u64) -> Result<u64, Error> {
-        let next_ms = (self.last_time.load(Ordering::Relaxed) >> FRACTION_BITS) + 1;
+        let next_ms = (self.id_clock.load(Ordering::Relaxed) >> FRACTION_BITS) + 1;
         let now_ms = clock >> FRACTION_BITS;
         let stepped = &self.state.stepped;
         let last = stepped.load(Ordering::Relaxed);
@@ -503,11 +503,11 @@ impl<'memory, const N: usize> Shared<'memory, N> {
         } else {
             clock
         };
-        ordered::advance(self.last_time, clock)
+        ordered::advance(self.id_clock, clock)
     }
 
-    /// Lets the order continue from the clock. Running transactions may then generate ids that are
-    /// less than `since`. So the horizon of their database is zero until they end. `since` of
+    /// Sets the id clock back to the system clock. Running transactions may then generate ids that
+    /// are less than `since`. So the horizon of their database is zero until they end. `since` of
     /// closed entries becomes zero, too, so the horizon of older snapshots is zero.
     pub fn reset(self) {
         self.state.resetting.fetch_add(1, Ordering::Relaxed);
@@ -516,7 +516,7 @@ impl<'memory, const N: usize> Shared<'memory, N> {
     }
 
     fn start_again(self) {
-        self.last_time.swap(0, Ordering::AcqRel);
+        self.id_clock.swap(0, Ordering::AcqRel);
         fence(Ordering::SeqCst);
         for entry in self.processes.iter().flat_map(|slot| &slot.entries) {
             entry.since.store(0, Ordering::Release);
@@ -605,7 +605,7 @@ mod tests {
 
     #[derive(Default)]
     struct Memory {
-        last_time: AtomicU64,
+        id_clock: AtomicU64,
         state: State,
         last_ended: [AtomicU64; 2],
         processes: [Slot<2>; 2],
@@ -614,9 +614,9 @@ mod tests {
     }
 
     impl Memory {
-        fn order(&self) -> Shared<'_, 2> {
+        fn shared(&self) -> Shared<'_, 2> {
             Shared {
-                last_time: &self.last_time,
+                id_clock: &self.id_clock,
                 state: &self.state,
                 last_ended: &self.last_ended,
                 processes: &self.processes,
@@ -638,7 +638,7 @@ mod tests {
             prepared: &[u64],
         ) -> Running<'_> {
             let is_in_progress = |transaction| prepared.contains(&transaction);
-            self.order()
+            self.shared()
                 .open_entry(
                     process,
                     process as u64 + 10,
@@ -655,7 +655,7 @@ mod tests {
         }
 
         fn horizon_in(&self, database: u64, running: &[u64]) -> u64 {
-            self.order()
+            self.shared()
                 .horizon(database, CLOCK + 20, |transaction| {
                     running.contains(&transaction)
                 })
@@ -668,10 +668,10 @@ mod tests {
         let memory = Memory::default();
         let (a, b) = (memory.open(0, CLOCK), memory.open(1, CLOCK + 10));
         assert_eq!(b.since(), CLOCK + 10);
-        assert_eq!(memory.order().since_of_process(11), Some(CLOCK + 10));
+        assert_eq!(memory.shared().since_of_process(11), Some(CLOCK + 10));
         assert_eq!(memory.horizon(&[]), CLOCK);
         a.end(7);
-        assert_eq!(memory.order().since_of_process(10), None);
+        assert_eq!(memory.shared().since_of_process(10), None);
         assert_eq!(
             [memory.horizon(&[7]), memory.horizon(&[])],
             [CLOCK, CLOCK + 10]
@@ -679,12 +679,12 @@ mod tests {
         b.end(0);
         // It advances with the clock, and no id comes after it that is less.
         assert_eq!(memory.horizon(&[]), CLOCK + 23);
-        assert_eq!(ordered::advance(&memory.last_time, CLOCK), Ok(CLOCK + 24));
-        memory.last_time.store(u64::MAX, Ordering::Relaxed);
-        assert!(memory.order().horizon(1, CLOCK, |_| false).is_err());
+        assert_eq!(ordered::advance(&memory.id_clock, CLOCK), Ok(CLOCK + 24));
+        memory.id_clock.store(u64::MAX, Ordering::Relaxed);
+        assert!(memory.shared().horizon(1, CLOCK, |_| false).is_err());
         assert!(
             memory
-                .order()
+                .shared()
                 .open_entry(2, 12, 1, CLOCK, |_| false)
                 .is_none()
         );
@@ -791,18 +791,18 @@ mod tests {
             ],
             [CLOCK, CLOCK + 5]
         );
-        assert_eq!(memory.order().since_of_prepared(101), Some(CLOCK + 5));
+        assert_eq!(memory.shared().since_of_prepared(101), Some(CLOCK + 5));
         // Its place is the first that is free. While it is reserved, the last one still counts.
         let running = memory.open_in(1, 0, CLOCK + 30, &[100, 102]);
         assert_eq!(memory.horizon(&[101]), CLOCK + 5);
-        assert_eq!(memory.order().since_of_prepared(101), Some(CLOCK + 5));
+        assert_eq!(memory.shared().since_of_prepared(101), Some(CLOCK + 5));
         running.end(0);
         memory.open_in(1, 0, CLOCK + 40, &[]).prepare(103);
         assert_eq!(
             [memory.horizon(&[101, 103]), memory.horizon(&[103])],
             [0, CLOCK + 40]
         );
-        assert_eq!(memory.order().since_of_prepared(101), None);
+        assert_eq!(memory.shared().since_of_prepared(101), None);
     }
 
     #[test]
@@ -839,7 +839,7 @@ mod tests {
         let order = Shared {
             prepared: &[],
             places: &[],
-            ..memory.order()
+            ..memory.shared()
         };
         let running = order.open_entry(0, 10, 1, CLOCK, |_| false).unwrap();
         running.prepare(100);
@@ -847,25 +847,25 @@ mod tests {
     }
 
     #[test]
-    fn an_order_begins_once_and_after_the_time_that_it_is_given() {
+    fn an_id_clock_begins_once_and_after_the_time_that_it_is_given() {
         let memory = Memory::default();
-        assert_eq!(memory.order().first(), None);
-        memory.order().begin(CLOCK, 7);
-        memory.order().begin(CLOCK - 1, 8);
-        assert_eq!(memory.order().first(), Some(7));
-        assert_eq!(ordered::advance(&memory.last_time, 5), Ok(CLOCK + 1));
+        assert_eq!(memory.shared().first(), None);
+        memory.shared().begin(CLOCK, 7);
+        memory.shared().begin(CLOCK - 1, 8);
+        assert_eq!(memory.shared().first(), Some(7));
+        assert_eq!(ordered::advance(&memory.id_clock, 5), Ok(CLOCK + 1));
     }
 
     #[test]
     fn after_a_reset_there_is_no_horizon_until_the_transactions_have_ended() {
         let memory = Memory {
-            last_time: AtomicU64::new(CLOCK * 2),
+            id_clock: AtomicU64::new(CLOCK * 2),
             ..Default::default()
         };
         let entries = [memory.open(0, CLOCK), memory.open(1, CLOCK)];
         entries[1].prepare(100);
-        memory.order().reset();
-        assert_eq!(ordered::advance(&memory.last_time, CLOCK), Ok(CLOCK));
+        memory.shared().reset();
+        assert_eq!(ordered::advance(&memory.id_clock, CLOCK), Ok(CLOCK));
         assert_eq!(memory.horizon(&[100]), 0);
         assert_eq!(memory.horizon_in(2, &[100]), CLOCK + 21);
         entries[0].end(0);
@@ -874,13 +874,13 @@ mod tests {
     }
 
     #[test]
-    fn while_the_order_is_ahead_of_the_clock_the_horizon_takes_every_other_millisecond() {
+    fn while_the_id_clock_is_ahead_the_horizon_takes_every_other_millisecond() {
         const MS: u64 = 1 << FRACTION_BITS;
         let memory = Memory {
-            last_time: AtomicU64::new(CLOCK + 3_600_000 * MS + 5),
+            id_clock: AtomicU64::new(CLOCK + 3_600_000 * MS + 5),
             ..Default::default()
         };
-        let horizon = |clock| memory.order().horizon(1, clock, |_| false).unwrap();
+        let horizon = |clock| memory.shared().horizon(1, clock, |_| false).unwrap();
         let at = |clock| (horizon(clock) - CLOCK) as f64 / MS as f64;
         assert_eq!(at(CLOCK), 3_600_001.0);
         assert!(at(CLOCK + MS) < 3_600_001.1);
@@ -890,7 +890,7 @@ mod tests {
         );
         // Nor does it wait for a clock that was set back, or go ahead of one that is right.
         assert_eq!(at(CLOCK - MS).floor(), 3_600_005.0);
-        memory.last_time.store(CLOCK + 5, Ordering::Relaxed);
+        memory.id_clock.store(CLOCK + 5, Ordering::Relaxed);
         assert_eq!(horizon(CLOCK + 4), CLOCK + 6);
     }
 

@@ -31,16 +31,16 @@ enum Fault {
     StopsWithoutRows,
     ForgottenReadEarly,
     PlacesFirst,
-    // The order.
+    // The id clock.
     ResetWithoutFlag,
     FirstBeforeTime,
 }
 use Fault::*;
 
-/// The last time before a reset; no transaction comes to it after one.
+/// The id clock before a reset; no transaction comes to it after one.
 const AHEAD: u64 = 100;
 
-/// The time after which an order begins.
+/// The time after which an id clock begins.
 const AFTER: u64 = 50;
 
 /// The database of the reader.
@@ -56,7 +56,7 @@ struct Ended {
 /// What the processes share, and the transactions that have ended, with their rows. A snapshot is a
 /// copy of these, under a lock that stands for ProcArrayLock.
 struct Server<const N: usize, const P: usize> {
-    last_time: AtomicU64,
+    id_clock: AtomicU64,
     state: State,
     last_ended: [AtomicU64; 2],
     processes: [Slot<N>; 2],
@@ -70,7 +70,7 @@ struct Server<const N: usize, const P: usize> {
 impl<const N: usize, const P: usize> Server<N, P> {
     fn new(fault: Fault) -> Self {
         Self {
-            last_time: AtomicU64::default(),
+            id_clock: AtomicU64::default(),
             state: State::default(),
             last_ended: Default::default(),
             processes: Default::default(),
@@ -82,9 +82,9 @@ impl<const N: usize, const P: usize> Server<N, P> {
         }
     }
 
-    fn order(&self) -> Shared<'_, N> {
+    fn shared(&self) -> Shared<'_, N> {
         Shared {
-            last_time: &self.last_time,
+            id_clock: &self.id_clock,
             state: &self.state,
             last_ended: &self.last_ended,
             processes: &self.processes,
@@ -94,7 +94,7 @@ impl<const N: usize, const P: usize> Server<N, P> {
     }
 
     fn draw(&self) -> u64 {
-        ordered::advance(&self.last_time, 0).unwrap()
+        ordered::advance(&self.id_clock, 0).unwrap()
     }
 
     /// Opens an entry, and generates an id. Only process 0 prepares transactions: the other one
@@ -111,7 +111,7 @@ impl<const N: usize, const P: usize> Server<N, P> {
         }
         let ended = self.ended.lock().unwrap().clone();
         let is_in_progress = |prepared| ended.iter().all(|ended| ended.transaction != prepared);
-        let mut order = self.order();
+        let mut order = self.shared();
         if process != 0 {
             (order.prepared, order.places) = (&[], &[]);
         }
@@ -209,7 +209,7 @@ impl<const N: usize, const P: usize> Server<N, P> {
     fn horizon(&self, is_running: &impl Fn(u64) -> bool) -> u64 {
         match self.fault {
             OneForgotten | OldestFirst | StopsWithoutRows | ForgottenReadEarly | PlacesFirst => {}
-            _ => return self.order().horizon(DATABASE, 0, is_running).unwrap(),
+            _ => return self.shared().horizon(DATABASE, 0, is_running).unwrap(),
         }
         let drawn = self.draw();
         fence(Ordering::SeqCst);
@@ -395,7 +395,7 @@ fn prepared(fault: Fault) {
 /// A reset beside a transaction that is running, one that begins, and one that is prepared.
 fn reset(fault: Fault) {
     fn ahead<const P: usize>(server: &Server<1, P>) {
-        server.last_time.store(AHEAD, Ordering::Relaxed);
+        server.id_clock.store(AHEAD, Ordering::Relaxed);
     }
     fn runs(server: &Server<1, 0>) {
         ahead(server);
@@ -410,9 +410,9 @@ fn reset(fault: Fault) {
     }
     fn resets<const P: usize>(server: &Server<1, P>) {
         if server.fault == ResetWithoutFlag {
-            server.order().start_again()
+            server.shared().start_again()
         } else {
-            server.order().reset()
+            server.shared().reset()
         }
     }
     check(fault, runs, [ends, resets], true);
@@ -420,10 +420,10 @@ fn reset(fault: Fault) {
     check::<_, 1>(fault, ahead, [prepares, resets], true);
 }
 
-/// Two processes let the order begin, and each of them generates an id.
+/// Two processes let the id clock begin, and each of them generates an id.
 fn beginning(fault: Fault) {
     fn begins(server: &Server<1, 0>) {
-        let order = server.order();
+        let order = server.shared();
         if order.first().is_none() {
             if server.fault == FirstBeforeTime {
                 order.begin(0, 7);

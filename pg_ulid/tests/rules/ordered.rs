@@ -14,17 +14,17 @@ fn plain(last: u64, clock: Duration) -> Result<u64, Error> {
     u64::try_from(u128::from(now).max(u128::from(last) + 1)).map_err(|_| ErrorKind::Range.into())
 }
 
-/// A sequence by a shared last time.
+/// A sequence by a shared id clock.
 pub fn check(input: &[u8]) -> bool {
     let mut numbers = Numbers(input);
-    let last_time = AtomicU64::new(if numbers.byte() % 4 == 0 {
+    let id_clock = AtomicU64::new(if numbers.byte() % 4 == 0 {
         numbers.u64()
     } else {
         0
     });
     let mut accepted = true;
     while !numbers.is_empty() {
-        let (clock, last) = (numbers.clock(), last_time.load(Ordering::Relaxed));
+        let (clock, last) = (numbers.clock(), id_clock.load(Ordering::Relaxed));
         let expected = plain(last, clock);
         let now = ordered::clock(clock);
         assert_eq!(
@@ -33,10 +33,10 @@ pub fn check(input: &[u8]) -> bool {
             "{last:x} {clock:?}"
         );
         assert_eq!(
-            now.and_then(|now| ordered::advance(&last_time, now)),
+            now.and_then(|now| ordered::advance(&id_clock, now)),
             expected
         );
-        assert_eq!(last_time.load(Ordering::Relaxed), expected.unwrap_or(last));
+        assert_eq!(id_clock.load(Ordering::Relaxed), expected.unwrap_or(last));
         match expected {
             Ok(time) => {
                 assert!(time > last);
