@@ -30,7 +30,44 @@
 //! - Xid 9 opened its entry at a later time than that of the reader. It makes no difference whether
 //!   the reader sees the entry.
 //!
-//! What this relies on in PostgreSQL:
+//! # Invariants
+//!
+//! Each store and load below names the one that it serves.
+//!
+//! - **I1, entry before id.** A transaction draws an id only after its entry is complete: database,
+//!   `since` below the id, `OPEN`, `count`, `last_ended`. So a reader that has drawn a time after
+//!   that id sees the entry. (The barriers of `open_entry` and `horizon` are between.)
+//! - **I2, closed after the end.** An entry or a place keeps a transaction as running until it has
+//!   left the ProcArray. Then it keeps the xid, unless the rows can never become visible. So a
+//!   transaction that a snapshot sees as running counts for that snapshot.
+//! - **I3, xids increase.** The entries of a slot, from the oldest to the newest, have increasing
+//!   xids, and `last_ended` has the greatest. So if a snapshot sees one as ended, it sees all
+//!   earlier ones as ended. A place is given away only after its transaction has ended, so the same
+//!   holds there.
+//! - **I4, nothing is overwritten that is not remembered.** Before a field of an entry or a place
+//!   changes, `forgotten` has its xid, in the word of its database. A reader loads that word last.
+//!   So whatever a reader has missed by then is there, or a later one of the same database.
+//! - **I5, prepared before it is gone.** A prepared transaction is in its place before its entry is
+//!   closed, and a reader looks at slots before places. So it is found in one of them.
+//! - **I6, no `since` of before a reset.** `resetting` is not zero while the id clock is back and a
+//!   `since` of before is left. Whoever writes one meanwhile zeroes it. Zero means no horizon.
+//! - **I7, begun before used.** A process that sees `first` sees the id clock at its beginning, and
+//!   none generates an id before that. So a transaction with an xid of at least `first` has no ids
+//!   but those in an entry.
+//!
+//! **No row is lost.** Take a row whose id is less than the horizon of a snapshot that does not see
+//! it. Its transaction is running for that snapshot, or aborts. The id is less than the drawn time,
+//! so the reader has loaded the entry (I1) as it was then or later. If it was open, or closed with
+//! its xid (I2), it counted: the scan stops only at a later transaction that has ended, and then this
+//! one has ended, too (I3). If it was overwritten, its database has a transaction in
+//! `forgotten` that is running for the snapshot (I3, I4). If it was prepared, its place counted
+//! (I5). In the first and the last case the horizon is at most `since`, which is less than the id;
+//! in the other, it is zero.
+//!
+//! `tests/model/horizon.rs` has the model in loom, with faults for each invariant.
+//!
+//! # What this relies on in PostgreSQL
+//!
 //! - `xact.c`: `CommitTransaction` and `AbortTransaction` call `ProcArrayEndTransaction` before the
 //!   XactCallbacks of `XACT_EVENT_COMMIT` and `XACT_EVENT_ABORT`. `PrepareTransaction` calls those
 //!   of `XACT_EVENT_PREPARE` when the dummy PGPROC of the prepared transaction is in the ProcArray,
@@ -93,9 +130,8 @@ pub struct Entry {
 /// The last `N` transactions of a process that have committed with an xid. All zeros are an empty
 /// slot.
 ///
-/// Their xids increase, because a process runs one transaction after the other. So a snapshot that
-/// sees one of them as ended sees all earlier ones as ended. This also holds if another process
-/// takes the slot. Prepared transactions may end in any order, so they leave the slot.
+/// Their xids increase (I3), because a process runs one transaction after the other, also if
+/// another process takes the slot. Prepared transactions may end in any order, so they leave the slot.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Slot<const N: usize> {
@@ -128,20 +164,21 @@ impl<const N: usize> Slot<N> {
     }
 
     /// Writes the entry of the transaction that begins to generate ids. `clock` need not be later
-    /// than `id_clock`. The order of the stores is that in which [`Self::horizon`] relies on them.
-    /// The caller then stores `last_ended`, and issues a full barrier before the first id.
+    /// than `id_clock`. The caller then stores `last_ended`, and issues a full barrier before the
+    /// first id.
     fn begin_entry(&self, database: u64, id_clock: &AtomicU64, clock: u64) -> &Entry {
         let count = self.count.load(Ordering::Relaxed);
         let last = count.wrapping_sub(1);
-        // An entry without an xid hides nothing from any snapshot, so it is used again.
+        // I3: an entry without an xid hides nothing from any snapshot, so it is used again.
         let is_free = count != 0 && self.entry(last).transaction.load(Ordering::Relaxed) == 0;
         let number = if is_free { last } else { count };
         let entry = self.entry(number);
-        // First `forgotten`: a reader that finds another field overwritten finds the old xid there.
+        // I4: a reader that finds one of the next stores finds this one.
         let [last_database, last] =
             [&entry.database, &entry.transaction].map(|word| word.load(Ordering::Relaxed));
         self.forgotten.remember(last_database, last);
         entry.transaction.store(0, Ordering::Release);
+        // I1: from here to the barrier of `open_entry`.
         entry.database.store(database, Ordering::Release);
         // The id clock advances to the system clock, so that `since` is not as old as the last id.
         // On overflow there is no next id, so nothing is to be held.
@@ -155,7 +192,7 @@ impl<const N: usize> Slot<N> {
     /// The minimum of `since` of the running transactions of a database; zero if it is not known.
     fn horizon(&self, database: u64, is_running: &impl Fn(u64) -> bool) -> u64 {
         let least = self.least(database, is_running);
-        // `forgotten` is read last: an entry that was overwritten meanwhile has left its xid there.
+        // I4: after the entries.
         if is_running(self.forgotten.of(database).load(Ordering::Acquire)) {
             0
         } else {
@@ -164,18 +201,21 @@ impl<const N: usize> Slot<N> {
     }
 
     fn least(&self, database: u64, is_running: &impl Fn(u64) -> bool) -> u64 {
+        // I1, of the newest entry.
         let count = self.count.load(Ordering::Acquire);
         let mut least = u64::MAX;
         for number in (count.saturating_sub(N as u64)..count).rev() {
             let entry = self.entry(number);
+            // I2
             let transaction = entry.transaction.load(Ordering::Acquire);
             if transaction == 0 {
                 continue;
             }
-            // All earlier ones have ended, too.
+            // I3
             if !is_running(transaction) {
                 break;
             }
+            // I1
             if entry.database.load(Ordering::Acquire) == database {
                 least = least.min(entry.since.load(Ordering::Acquire));
             }
@@ -186,9 +226,6 @@ impl<const N: usize> Slot<N> {
 
 /// The place of a prepared transaction, whose xid is in [`Shared::prepared`]. All zeros are an
 /// empty place.
-///
-/// A place is reserved only after the transaction that has it has ended. So a snapshot that sees
-/// the present transaction as ended sees all earlier ones of the place as ended.
 #[derive(Debug, Default)]
 #[repr(C)]
 pub struct Place {
@@ -201,16 +238,17 @@ pub struct Place {
 impl Place {
     /// Copies the entry of a transaction that has been prepared, and is still open.
     fn fill(&self, prepared: &AtomicU64, transaction: u64, entry: &Entry) {
-        // `forgotten` first, and the xid last, as in an entry.
+        // I4: before the other stores.
         let last = prepared.load(Ordering::Relaxed) & !RESERVED;
         let last_database = self.database.load(Ordering::Relaxed);
         self.forgotten.remember(last_database, last);
+        // I5: from here to the store of the xid.
         self.database
             .store(entry.database.load(Ordering::Relaxed), Ordering::Release);
         self.since
             .store(entry.since.load(Ordering::Acquire), Ordering::Release);
-        // A full barrier, which pairs with the second one of `start_again`: either that zeroes this
-        // `since` afterwards, or the load sees that it has zeroed the one of the entry.
+        // I6: a full barrier, which pairs with the second one of `start_again`. Either that zeroes
+        // this `since` afterwards, or the load sees that it has zeroed the one of the entry.
         fence(Ordering::SeqCst);
         if entry.since.load(Ordering::Acquire) == 0 {
             self.since.store(0, Ordering::Release);
@@ -221,7 +259,7 @@ impl Place {
     /// `since` if this is the database; zero if it is not known.
     fn horizon(&self, database: u64, is_running: &impl Fn(u64) -> bool) -> u64 {
         let least = self.least(database);
-        // Read it last, as in a slot.
+        // I4: after the place.
         if is_running(self.forgotten.of(database).load(Ordering::Acquire)) {
             0
         } else {
@@ -342,9 +380,10 @@ impl Running<'_> {
     /// Closes the entry of a transaction that has left the ProcArray. The xid is zero if it had
     /// none, or has aborted: its rows can never become visible.
     pub fn end(&self, transaction: u64) {
+        // I2
         self.entry.transaction.store(transaction, Ordering::Release);
         let last = if transaction == 0 {
-            // Zero would hide the transaction before this one.
+            // I3: zero would hide the transaction before this one.
             self.before
         } else {
             transaction
@@ -360,8 +399,7 @@ impl Running<'_> {
         if let (Some(prepared), Some(place)) = (self.prepared.get(index), self.places.get(index)) {
             place.fill(prepared, transaction, self.entry);
         }
-        // After the place is filled: readers look at slots first, so they find the transaction in
-        // the slot, in the place, or in both.
+        // I5: after the place is filled.
         self.end(0);
     }
 }
@@ -370,14 +408,15 @@ impl<'memory, const N: usize> Shared<'memory, N> {
     /// Lets the id clock begin on this server after this time, and stores the next xid in `first`.
     /// Does nothing if it has begun.
     pub fn begin(self, after: u64, next: u64) {
+        // I7: in this order.
         self.id_clock.fetch_max(after, Ordering::Relaxed);
-        // Release: a process that sees `first` sees this time, too.
         let first = &self.state.first;
         let _ = first.compare_exchange(0, next, Ordering::Release, Ordering::Relaxed);
     }
 
     /// The next xid when the id clock began on this server; none before that.
     pub fn first(self) -> Option<u64> {
+        // I7
         Some(self.state.first.load(Ordering::Acquire)).filter(|&first| first != 0)
     }
 
@@ -404,11 +443,11 @@ impl<'memory, const N: usize> Shared<'memory, N> {
         slot.pid.store(pid, Ordering::Relaxed);
         let before = last_ended.load(Ordering::Relaxed);
         let entry = slot.begin_entry(database, self.id_clock, clock);
+        // I1: the entry is complete. The barrier pairs with that of `horizon`.
         last_ended.store(OPEN, Ordering::Release);
-        // A full barrier. It pairs with that of `horizon`: a reader whose time is later than an id
-        // of ours sees the entry. It also pairs with the first one of `start_again`: either that
-        // zeroes `since` afterwards, or the load sees the reset.
         fence(Ordering::SeqCst);
+        // I6: the barrier pairs with the first one of `start_again`, too. Either that zeroes
+        // `since` afterwards, or the load sees the reset.
         if self.id_clock.load(Ordering::Relaxed) < entry.since.load(Ordering::Relaxed) {
             entry.since.store(0, Ordering::Release);
             // A reader whose time is later than an id of ours sees this, too.
@@ -427,14 +466,15 @@ impl<'memory, const N: usize> Shared<'memory, N> {
     /// Reserves a place whose transaction has ended.
     ///
     /// There is one, so the loop ends: there are more places than prepared transactions, by one for
-    /// each process, and a process reserves at most one. The reservation keeps the old xid, because
-    /// older snapshots may still see that transaction as running. The search goes round, so that
-    /// the place that became free last is reserved last.
+    /// each process, and a process reserves at most one. The search goes round, so that the place
+    /// that became free last is reserved last.
     fn reserve(self, is_in_progress: impl Fn(u64) -> bool) -> usize {
         loop {
             let next = self.state.next_place.fetch_add(1, Ordering::Relaxed);
             let index = next as usize % self.prepared.len();
             let prepared = &self.prepared[index];
+            // I3: it has ended. I2: the reservation keeps its xid, as older snapshots may still see
+            // it as running.
             let last = prepared.load(Ordering::Acquire);
             let is_taken = last & RESERVED != 0 || last != 0 && is_in_progress(last);
             if !is_taken
@@ -447,8 +487,8 @@ impl<'memory, const N: usize> Shared<'memory, N> {
         }
     }
 
-    /// The horizon of a snapshot, in a database, as a time like the last one. Advances the last
-    /// time to the clock. Zero if the snapshot is too old, or during a reset.
+    /// The horizon of a snapshot, in a database, as a time of the id clock. Advances the id clock
+    /// to the system clock. Zero if the snapshot is too old, or during a reset.
     ///
     /// # Errors
     /// Those of [`ordered::next`].
@@ -458,11 +498,11 @@ impl<'memory, const N: usize> Shared<'memory, N> {
         clock: u64,
         is_running: impl Fn(u64) -> bool,
     ) -> Result<u64, Error> {
-        // If an id is at most `drawn`, its process had opened the entry before. The two barriers
-        // make the loads below see that entry.
+        // I1: an id that is at most `drawn` was drawn before. The barrier pairs with that of
+        // `open_entry`.
         let drawn = self.draw(clock)?;
         fence(Ordering::SeqCst);
-        // During a reset, the ids of an open entry can be less than its `since`.
+        // I6
         if self.state.resetting.load(Ordering::Acquire) != 0 {
             return Ok(0);
         }
@@ -470,12 +510,14 @@ impl<'memory, const N: usize> Shared<'memory, N> {
             |transaction| transaction != 0 && (transaction == OPEN || is_running(transaction));
         let mut horizon = drawn;
         for (last_ended, slot) in self.last_ended.iter().zip(self.processes) {
+            // I3: of what has ended, it is the greatest xid. I1: `OPEN` is always running.
             if is_running(last_ended.load(Ordering::Acquire)) {
                 horizon = horizon.min(slot.horizon(database, &is_running));
             }
         }
-        // Places after slots: `prepare` fills the place before it closes the entry.
+        // I5: places after slots.
         for (prepared, place) in self.prepared.iter().zip(self.places) {
+            // I2 and I3
             if is_running(prepared.load(Ordering::Acquire) & !RESERVED) {
                 horizon = horizon.min(place.horizon(database, &is_running));
             }
@@ -510,12 +552,14 @@ impl<'memory, const N: usize> Shared<'memory, N> {
     /// are less than `since`. So the horizon of their database is zero until they end. `since` of
     /// closed entries becomes zero, too, so the horizon of older snapshots is zero.
     pub fn reset(self) {
+        // I6: around the change of the id clock.
         self.state.resetting.fetch_add(1, Ordering::Relaxed);
         self.start_again();
         self.state.resetting.fetch_sub(1, Ordering::Release);
     }
 
     fn start_again(self) {
+        // I6: each barrier pairs with one in `open_entry` or in `Place::fill`.
         self.id_clock.swap(0, Ordering::AcqRel);
         fence(Ordering::SeqCst);
         for entry in self.processes.iter().flat_map(|slot| &slot.entries) {

@@ -6,33 +6,35 @@ use loom::thread;
 
 use super::*;
 
-/// A rule of the protocol that is broken.
+/// An invariant of the protocol that is broken.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 enum Fault {
     #[default]
     None,
-    // A transaction begins to generate ids.
+    // I1, entry before id.
     IdBeforeEntry,
     CountLate,
     LastEndedLate,
     DatabaseLate,
-    ForgottenLate,
-    ForgottenOfOther,
-    // It ends.
+    // I2, closed after the end.
     ClosedBeforeEnded,
-    NoneEndedAfterAbort,
-    // It is prepared.
     ReservationHides,
-    OneForgotten,
-    PlaceAfterEntry,
+    // I3, xids increase.
+    NoneEndedAfterAbort,
     PreparedInSlot,
-    // A reader.
     OldestFirst,
     StopsWithoutRows,
+    // I4, nothing is overwritten that is not remembered.
+    ForgottenLate,
+    ForgottenOfOther,
+    OneForgotten,
     ForgottenReadEarly,
+    // I5, prepared before it is gone.
+    PlaceAfterEntry,
     PlacesFirst,
-    // The id clock.
+    // I6, no `since` of before a reset.
     ResetWithoutFlag,
+    // I7, begun before used.
     FirstBeforeTime,
 }
 use Fault::*;
