@@ -58,8 +58,8 @@
 //! **No row is lost.** Take a row whose id is less than the horizon of a snapshot that does not see
 //! it. Its transaction is running for that snapshot, or aborts. The id is less than the drawn time,
 //! so the reader has loaded the entry (I1) as it was then or later. If it was open, or closed with
-//! its xid (I2), it counted: the scan stops only at a later transaction that has ended, and then this
-//! one has ended, too (I3). If it was overwritten, its database has a transaction in
+//! its xid (I2), it counted: the scan stops only at a later transaction that has ended, and then
+//! this one has ended, too (I3). If it was overwritten, its database has a transaction in
 //! `forgotten` that is running for the snapshot (I3, I4). If it was prepared, its place counted
 //! (I5). In the first and the last case the horizon is at most `since`, which is less than the id;
 //! in the other, it is zero.
@@ -131,7 +131,8 @@ pub struct Entry {
 /// slot.
 ///
 /// Their xids increase (I3), because a process runs one transaction after the other, also if
-/// another process takes the slot. Prepared transactions may end in any order, so they leave the slot.
+/// another process takes the slot. Prepared transactions may end in any order, so they leave the
+/// slot.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Slot<const N: usize> {
