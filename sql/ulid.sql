@@ -332,7 +332,8 @@ CREATE FUNCTION ulid_ordered_horizon() RETURNS ulid
 COMMENT ON FUNCTION ulid_ordered_horizon()
     IS 'ulid below which the present query sees each ordered id that will ever be seen';
 
--- Not STRICT: with a position that is null, a consumer would read nothing for ever.
+-- Not STRICT: with a position that is null, a consumer would read nothing for ever. There is no
+-- second one for uuid: a plain literal or an untyped parameter could be either.
 CREATE FUNCTION ulid_ordered_horizon(last ulid) RETURNS ulid
     LANGUAGE c STABLE PARALLEL RESTRICTED
     AS 'MODULE_PATHNAME', 'ulid_ordered_horizon_after';
