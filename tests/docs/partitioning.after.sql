@@ -6,6 +6,27 @@ CALL make_partitions('archive."Job"', '2026-01-15', 2);
 CALL make_partitions('archive."Job"', '2026-01-15', 2);
 INSERT INTO archive."Job" (id) VALUES (ulid_lower_bound('2026-02-28 23:59:59.999Z'));
 
+-- The rows of the DEFAULT partition were moved, and what references them is kept, although a trigger
+-- of the table accepts neither.
+DO $$ BEGIN
+    ASSERT (SELECT count(*) FROM remark JOIN event_2036_06 ON id = event) = 1;
+END $$;
+CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
+'BEGIN RAISE EXCEPTION ''%'', TG_OP; END';
+ALTER TABLE remark DROP CONSTRAINT remark_event_fkey;
+ALTER TABLE event DETACH PARTITION event_2036_06;
+INSERT INTO event (id, what) SELECT id, what FROM event_2036_06;
+DROP TABLE event_2036_06;
+ALTER TABLE remark ADD CONSTRAINT remark_event_fkey
+    FOREIGN KEY (event) REFERENCES event ON DELETE CASCADE;
+CREATE TRIGGER refuse BEFORE INSERT OR DELETE ON event
+    FOR EACH ROW EXECUTE FUNCTION refuse();
+:block_9
+DO $$ BEGIN
+    ASSERT (SELECT count(*) FROM remark JOIN event_2036_06 ON id = event) = 1;
+    ASSERT (SELECT bool_and(tgenabled = 'O') FROM pg_trigger WHERE tgname = 'refuse');
+END $$;
+
 -- pg_partman: rows are in the partition of their month, and move there from the DEFAULT partition.
 SELECT to_regclass('public.visit') IS NOT NULL AS has_partman
 \gset

@@ -302,7 +302,8 @@ $partitions =~ s/DEFAULT gen_ulid\(\)/DEFAULT gen_ordered_ulid()/ or die 'the pa
 my $recipe = (blocks_of('partitioning.md', 'sql', 'The DEFAULT partition'))[1];
 $recipe =~ s/2036/2025/g;
 (my $unlocked = $recipe) =~ s/^LOCK TABLE .*\n//m or die 'the page locks no table';
-$partitions .= q{CREATE TABLE event_default PARTITION OF event DEFAULT;};
+$partitions .= q{CREATE TABLE event_default PARTITION OF event DEFAULT;
+    CREATE TABLE remark (event ulid CONSTRAINT remark_event_fkey REFERENCES event);};
 my $poll = "SELECT count(*) FROM event WHERE id > '$zero' AND id < ulid_ordered_horizon();";
 
 # Poll while a transaction that moves rows waits to commit, by a plain query and by a plan that a
@@ -326,7 +327,7 @@ for my $case ([ $unlocked, '1 2', 'a poll that was planned before loses rows tha
 {
     my ($moves, $counts, $what) = @$case;
     $sql->(
-        q{DROP TABLE IF EXISTS event CASCADE; DROP FUNCTION IF EXISTS partitions_of;
+        q{DROP TABLE IF EXISTS event, remark CASCADE; DROP FUNCTION IF EXISTS partitions_of;
         DROP PROCEDURE IF EXISTS make_partitions}
     );
     $sql->(
