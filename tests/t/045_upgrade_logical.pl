@@ -14,6 +14,7 @@ my ($copy_schema, $replicate, $switch, $bring) = blocks_of($page, 'bash', $title
 my ($back) = blocks_of($page, 'sql', $title);
 my $ROWS =
   q{SELECT id, n, ids, made FROM event ORDER BY id; SELECT * FROM remark ORDER BY id;
+    SELECT * FROM "Cache" ORDER BY id; SELECT * FROM cached ORDER BY id;
       SELECT tableoid::regclass, id FROM part ORDER BY id;
     SELECT * FROM days ORDER BY day; SELECT last_value FROM event_n_seq};
 
@@ -26,7 +27,11 @@ for my $from (@available)
         "old_$from->{name}",
         path      => $from->{path},
         extension => 0,
-        conf      => [ 'wal_level = logical', 'max_wal_senders = 10' ]);
+        conf      => [
+            'wal_level = logical',
+            'max_wal_senders = 10',
+            'max_prepared_transactions = 10'
+        ]);
     my $new    = new_server("new_$from->{name}", extension => 0);
     my $option = column_option($old);
     my ($on_old, $on_new) = map {
@@ -50,6 +55,11 @@ for my $from (@available)
         CREATE TABLE part_rest PARTITION OF part DEFAULT;
         CREATE MATERIALIZED VIEW days AS SELECT made::date AS day, count(*), max(id)
             FROM event GROUP BY 1;
+        CREATE UNLOGGED TABLE cached (id ulid);
+        CREATE UNLOGGED TABLE "Cache" (id ulid PRIMARY KEY DEFAULT gen_ulid(), n serial);
+        ALTER TABLE cached ADD FOREIGN KEY (id) REFERENCES "Cache";
+        INSERT INTO "Cache" SELECT FROM generate_series(1, 10);
+        INSERT INTO cached SELECT id FROM "Cache";
         INSERT INTO event (ids) SELECT ARRAY[gen_ulid(), NULL] FROM generate_series(1, 1000);
         INSERT INTO remark (event) SELECT id FROM event;
         INSERT INTO part SELECT gen_ulid('2026-12-01'::timestamptz + n * interval '1 hour')
@@ -98,7 +108,16 @@ for my $from (@available)
         q{SELECT ulid_advance_ordered_time(ulid_upper_bound(now() + interval '1 hour'));
             INSERT INTO event DEFAULT VALUES}
     );
-    $run->('writing stops, and everything has arrived', $switch);
+    # a transaction is prepared, and committed while the page waits for that
+    $on_old->(q{BEGIN; INSERT INTO event (n) VALUES (-1); PREPARE TRANSACTION 'late'});
+    $run->('writing stops, and everything has arrived', <<~'BASH' . $switch);
+        sleep() {
+            [ -n "${last-}" ] || psql -Xq -d "$OLD" -c "COMMIT PREPARED 'late'"
+            command sleep "$@"
+        }
+        BASH
+    is($on_new->('SELECT count(*) FROM event WHERE n = -1'),
+        1, "$what: what was prepared has arrived");
     $writer->finish;
     like(
         $errors,
