@@ -250,7 +250,8 @@ sub send_hostile_input
         FROM pg_proc AS p JOIN pg_depend AS d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid
             AND d.deptype = 'e'
         WHERE refobjid = (SELECT oid FROM pg_extension WHERE extname = 'ulid') AND pronargs > 0
-        AND 'internal'::regtype <> ALL (proargtypes) AND prokind = 'f' ORDER BY 1});
+        AND 'internal'::regtype <> ALL (proargtypes) AND prokind = 'f'
+        AND 'regclass'::regtype <> ALL (proargtypes) ORDER BY 1});
     @calls > 40 or die "functions are missing\n";
     push @calls,
       map { "SELECT \$1::$_" }

@@ -1,6 +1,6 @@
 -- Print calls of every function of the extension, each on a line, with each of some values for each
 -- argument. Functions that take what only the server can give them (internal, trigger) are called
--- by queries. A function that is left out because it takes a type without a value here is said.
+-- by queries, and a procedure by CALL. A function that is left out because it takes a type without a value here is said.
 WITH RECURSIVE value (type, text) AS (VALUES
     ('ulid', '01JH34XFJJNPZXTRBMH9A2NW6S'), ('ulid', '00000000000000000000000000'),
     ('ulid', '7ZZZZZZZZZZZZZZZZZZZZZZZZZ'),
@@ -22,14 +22,14 @@ WITH RECURSIVE value (type, text) AS (VALUES
     ('tstzrange', '(10889-08-02Z,]'),
     ('ulid_window', '[2025-01-10Z,2025-01-20Z)'), ('ulid_window', 'empty'),
     ('integer', '4'), ('xid', '3'), ('bigint', '1541815603606036480'), ('bigint', '-1'),
-    ('boolean', 'true')
+    ('boolean', 'true'), ('regclass', 'ulid_horizon'), ('regproc', 'ulid_horizon_to_publish')
 ), member AS (
     SELECT p.oid, p.oid::regproc AS name, p.proargtypes AS types, p.pronargs AS arguments
     FROM pg_proc AS p JOIN pg_depend AS d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid
         AND d.deptype = 'e'
     WHERE d.refclassid = 'pg_extension'::regclass
         AND d.refobjid = (SELECT oid FROM pg_extension WHERE extname = 'ulid')
-        AND p.prorettype <> 'trigger'::regtype
+        AND p.prorettype <> 'trigger'::regtype AND p.prokind <> 'p'
 ), call (oid, name, types, arguments, n, list) AS (
     SELECT oid, name, types, arguments, 0, '' FROM member
     UNION ALL
