@@ -81,4 +81,38 @@ SQL
     }
 }
 
+# A dump has the published horizon. A superuser restores it with the sequence, so ids continue after
+# it. The owner restores all else.
+$node->safe_psql(
+    'public', q{
+    SET ROLE owner;
+    CREATE TABLE outbox (id ulid PRIMARY KEY DEFAULT gen_ordered_ulid());
+    RESET ROLE;
+    SELECT ulid_advance_ordered_time(ulid_upper_bound(now() + interval '1 hour'));
+    INSERT INTO outbox DEFAULT VALUES;
+    CALL ulid_publish_horizon();
+    GRANT EXECUTE ON FUNCTION ulid_publish() TO PUBLIC});
+my $published = $node->safe_psql('public', 'SELECT horizon FROM ulid_horizon');
+$node->command_ok([ 'pg_dump', '-Fc', '-f', "$directory/published.dump", 'public' ],
+    'pg_dump with a published horizon');
+$node->restart;
+for my $role (qw(owner), $node->safe_psql('postgres', 'SELECT current_user'))
+{
+    my $copy = "published_by_$role";
+    $node->safe_psql('postgres', "CREATE DATABASE $copy OWNER owner");
+    $node->command_ok(
+        [
+            'pg_restore', '--exit-on-error', '-U', $role, '-d', $copy, "$directory/published.dump"
+        ],
+        "$role restores it");
+    is( $node->safe_psql(
+            $copy, "SELECT count(*) FROM ulid_horizon WHERE horizon = '$published';
+            SELECT gen_ordered_ulid() > '$published';
+            SET ROLE pg_monitor; CALL ulid_publish_horizon();
+            SELECT ulid_published_horizon() > '$published'"
+        ),
+        $role eq 'owner' ? "0\nf\nf" : "1\nt\nt",
+        "$role: ids continue after the horizon if it was restored, and grants are kept");
+}
+
 done_testing();

@@ -1,6 +1,7 @@
 # pg_upgrade, and dump and restore, from an older server: rows, all kinds of index, partitions,
 # generated columns, views, arrays and expressions are kept, and nothing has to be indexed again; so
-# are expressions in a database with the extension in a schema that is in no path. Without FROM, the
+# are expressions in a database with the extension in a schema that is in no path, and positions of
+# consumers. Without FROM, the
 # older server is the newest that was tested before in this run. `make test-upgrade` runs every
 # pair.
 use strict;
@@ -93,6 +94,11 @@ CREATE VIEW viewed AS SELECT id::uuid AS u FROM key;
 CREATE TYPE composite AS (c computed, v viewed);
 CREATE VIEW unused AS SELECT id::uuid AS u FROM key ORDER BY id;
 CREATE DOMAIN kept AS ulid DEFAULT gen_ulid() CHECK (VALUE::text <> '');
+-- a consumer has read all rows below a horizon that is an hour ahead of the clock
+CREATE TABLE outbox (id ulid PRIMARY KEY DEFAULT gen_ordered_ulid());
+SELECT ulid_advance_ordered_time(ulid_upper_bound(now() + interval '1 hour'));
+INSERT INTO outbox DEFAULT VALUES;
+CALL ulid_publish_horizon();
 ANALYZE;
 SQL
     $old->safe_psql('postgres', 'CREATE DATABASE elsewhere');
@@ -140,6 +146,14 @@ sub check
         "$what: ids that are there already are found");
     is($sql->(q{INSERT INTO part SELECT gen_ulid('2026-05-05'); SELECT count(*) FROM part}),
         10001, "$what: a new id goes into its partition");
+    is( $sql->(
+            q{SELECT ulid_published_horizon(max(id)) = max(horizon) FROM outbox, ulid_horizon;
+            INSERT INTO outbox DEFAULT VALUES RETURNING id > ulid_published_horizon();
+            CALL ulid_publish_horizon();
+            SELECT max(id) < ulid_published_horizon() FROM outbox}
+        ),
+        "t\nt\nt",
+        "$what: consumers keep their positions, and read what follows");
     my ($status) =
       $node->psql($database, 'INSERT INTO key (n) VALUES (0); REFRESH MATERIALIZED VIEW days');
     is($status, 0, "$what: the default and the materialized view work");
