@@ -549,4 +549,12 @@ append_to_file($wrong, '') if $wrong;
 $start->($standby);
 $polls_new_row->('after a restart with a clock that is behind');
 
+# The time of the page is null then.
+my ($back) = blocks_of('failover.md', 'sql', 'If the step came too late');
+$back =~ s/'2026-[^']*'/pg_last_xact_replay_timestamp()/ or die 'the page has no time';
+my (undef, undef, $refused) = $standby->psql(
+    'postgres', "CREATE TEMP TABLE consumer (last_id ulid NOT NULL);
+    INSERT INTO consumer VALUES ('$zero'); $back");
+like($refused, qr/null value in column "last_id"/, 'a position is not set back to an unknown time');
+
 done_testing();
