@@ -396,8 +396,8 @@ REVOKE ALL ON FUNCTION ulid_reset_id_clock() FROM PUBLIC;
 -- transactions in the order of their commits.
 --
 
--- No id that is generated later is less. A process moves the id clock to it before its first ordered
--- id. pg_dump leaves it out, since whoever restores a dump need not be allowed to set it.
+-- No id that is generated later is less. A process moves the id clock to it before its first
+-- ordered id. pg_dump leaves it out, since whoever restores a dump need not be allowed to set it.
 CREATE SEQUENCE ulid_clock MINVALUE 0 MAXVALUE 281474976710655 START 0;
 COMMENT ON SEQUENCE ulid_clock
     IS 'milliseconds since 1970-01-01 UTC that the published horizon has reached';
@@ -419,8 +419,9 @@ SELECT pg_catalog.pg_extension_config_dump('ulid_horizon', '');
 REVOKE ALL ON ulid_clock, ulid_horizon FROM PUBLIC;
 GRANT SELECT ON ulid_clock, ulid_horizon TO PUBLIC;
 
--- A dump that the owner of the database restores must not fail at the row. But a horizon that is too
--- high stops consumers, and the id clock belongs to the server. So only a superuser restores it.
+-- A dump that the owner of the database restores must not fail at the row. But a horizon that is
+-- too high stops consumers, and the id clock belongs to the server. So only a superuser restores
+-- it.
 GRANT INSERT ON ulid_horizon TO pg_database_owner;
 CREATE FUNCTION ulid_horizon_restore() RETURNS trigger
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
@@ -467,7 +468,8 @@ BEGIN
     IF pg_is_in_recovery()
         OR EXISTS (SELECT FROM pg_subscription_rel WHERE srrelid = published::oid) THEN
         RETURN false;
-    ELSIF current_setting('transaction_isolation') NOT IN ('read committed', 'read uncommitted') THEN
+    ELSIF current_setting('transaction_isolation') NOT IN ('read committed', 'read uncommitted')
+    THEN
         RAISE EXCEPTION 'the horizon must be published in isolation level READ COMMITTED'
             USING ERRCODE = 'active_sql_transaction';
     END IF;

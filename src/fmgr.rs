@@ -242,8 +242,8 @@ impl<A: Argument> Argument for Option<A> {
     }
 }
 
-/// The present call itself, for a function that needs to know how it is called. It is no argument of
-/// the SQL function, so it comes after those that are.
+/// The present call itself, for a function that needs to know how it is called. It is no argument
+/// of the SQL function, so it comes after those that are.
 #[derive(Clone, Copy)]
 pub(crate) struct Call(pub(crate) FunctionCallInfo);
 

@@ -2,8 +2,9 @@
 //!
 //! `ulid_publish()` sets the sequence to each horizon before it publishes it. The WAL record of the
 //! sequence precedes that of the row, so a server that has the row has the sequence, too. A process
-//! reads the sequence before its first ordered id, and moves the id clock to it. So after a restart,
-//! a crash or a promotion, no id is less than a published horizon, whatever the clock says.
+//! reads the sequence before its first ordered id, and moves the id clock to it. So after a
+//! restart, a crash or a promotion, no id is less than a published horizon, whatever the clock
+//! says.
 //!
 //! While the server runs, the id clock has reached each horizon that is computed from it, so a
 //! process reads the sequence only once.
@@ -70,8 +71,8 @@ fn read(call: Call) {
 /// of the extension's owner: whoever may generate ids need not have rights on the sequence.
 fn last_value(sequence: Oid) -> Option<i64> {
     let (mut user, mut context) = (Oid::INVALID, 0);
-    // SAFETY: the function takes a regclass and returns a bigint or null. If it raises an ERROR, the
-    // end of the (sub)transaction restores the user.
+    // SAFETY: the function takes a regclass and returns a bigint or null. If it raises an ERROR,
+    // the end of the (sub)transaction restores the user.
     unsafe {
         pg_sys::GetUserIdAndSecContext(&mut user, &mut context);
         pg_sys::SetUserIdAndSecContext(
