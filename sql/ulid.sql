@@ -288,6 +288,49 @@ CREATE AGGREGATE max(ulid) (
 );
 COMMENT ON AGGREGATE max(ulid) IS 'maximum value of all ulid input values';
 
+-- The same for uuid, which PostgreSQL has from 20 on. Otherwise, the implicit cast would make
+-- max(uuid) a ulid. They are not in pg_catalog: there they would hide those that a database has of
+-- its own, and pg_upgrade to 20 could not create them. On 20, a dump of an older server still names
+-- these.
+CREATE FUNCTION ulid_smaller(uuid, uuid) RETURNS uuid
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'ulid_smaller_uuid';
+COMMENT ON FUNCTION ulid_smaller(uuid, uuid) IS 'smaller of two';
+
+CREATE FUNCTION ulid_larger(uuid, uuid) RETURNS uuid
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'ulid_larger_uuid';
+COMMENT ON FUNCTION ulid_larger(uuid, uuid) IS 'larger of two';
+
+-- Many databases have such aggregates in this schema already, which stay what they are.
+DO $$
+DECLARE
+    aggregate pg_catalog.text[];
+BEGIN
+    FOREACH aggregate SLICE 1 IN ARRAY ARRAY[
+        ['min', 'ulid_smaller', '<', 'minimum'], ['max', 'ulid_larger', '>', 'maximum']]
+    LOOP
+        BEGIN
+            EXECUTE pg_catalog.format($create$
+                CREATE AGGREGATE %1$I.%2$s(pg_catalog.uuid) (
+                    SFUNC = %1$I.%3$s, STYPE = pg_catalog.uuid, COMBINEFUNC = %1$I.%3$s,
+                    PARALLEL = SAFE, SORTOP = OPERATOR(pg_catalog.%4$s)
+                );
+                COMMENT ON AGGREGATE %1$I.%2$s(pg_catalog.uuid)
+                    IS '%5$s value of all uuid input values'
+            $create$, pg_catalog.current_schema(), aggregate[1], aggregate[2], aggregate[3],
+                aggregate[4]);
+        EXCEPTION WHEN duplicate_function THEN
+            RAISE NOTICE USING
+                ERRCODE = 'duplicate_function',
+                MESSAGE = pg_catalog.format('aggregate %I.%s(uuid) already exists, skipping',
+                    pg_catalog.current_schema(), aggregate[1]),
+                HINT = 'In another schema, the extension would not conflict with it when a dump is'
+                    ' restored.';
+        END;
+    END LOOP;
+END $$;
+
 --
 -- Generators
 --
@@ -310,8 +353,9 @@ CREATE FUNCTION gen_monotonic_ulid() RETURNS ulid
 COMMENT ON FUNCTION gen_monotonic_ulid()
     IS 'generate a ulid greater than all that this backend generated with it before';
 
--- The order is that of the calls: a worker would make ids for rows that a Gather Merge above it
--- puts in another order.
+-- The leader ends the transaction, so its entry in shared memory is what the horizon waits for; the
+-- ids of a worker would have none. Besides, a worker would make ids for rows that a Gather Merge
+-- above it puts in another order.
 CREATE FUNCTION gen_ordered_ulid() RETURNS ulid
     LANGUAGE c VOLATILE STRICT PARALLEL RESTRICTED
     AS 'MODULE_PATHNAME', 'gen_ordered_ulid';
@@ -631,14 +675,16 @@ COMMENT ON FUNCTION ulid_upper_bound(timestamptz)
 -- Windows of time
 --
 
+-- Leakproof, as the operators are: no range is an error, nor is any ulid. Bounds take the place of
+-- a leakproof condition, so they have the same label.
 CREATE FUNCTION ulid_range_lower(tstzrange) RETURNS ulid
-    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
+    LANGUAGE c IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'ulid_range_lower';
 COMMENT ON FUNCTION ulid_range_lower(tstzrange)
     IS 'smallest ulid made within the range; the greatest of all if there is none';
 
 CREATE FUNCTION ulid_range_upper(tstzrange) RETURNS ulid
-    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
+    LANGUAGE c IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'ulid_range_upper';
 COMMENT ON FUNCTION ulid_range_upper(tstzrange)
     IS 'greatest ulid made within the range; the smallest of all if there is none';
@@ -663,13 +709,13 @@ CREATE DOMAIN ulid_window AS tstzrange;
 COMMENT ON DOMAIN ulid_window IS 'range of time that a ulid is made within';
 
 CREATE FUNCTION ulid_contained_by_range(ulid, ulid_window) RETURNS boolean
-    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
+    LANGUAGE c IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
     SUPPORT ulid_range_support
     AS 'MODULE_PATHNAME', 'ulid_contained_by_range';
 COMMENT ON FUNCTION ulid_contained_by_range(ulid, ulid_window) IS 'implementation of <@ operator';
 
 CREATE FUNCTION range_contains_ulid(ulid_window, ulid) RETURNS boolean
-    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
+    LANGUAGE c IMMUTABLE STRICT LEAKPROOF PARALLEL SAFE
     SUPPORT ulid_range_support
     AS 'MODULE_PATHNAME', 'range_contains_ulid';
 COMMENT ON FUNCTION range_contains_ulid(ulid_window, ulid) IS 'implementation of @> operator';
@@ -704,6 +750,26 @@ CREATE FUNCTION ulid_prefix_upper(prefix text) RETURNS ulid
     AS 'MODULE_PATHNAME', 'ulid_prefix_upper';
 COMMENT ON FUNCTION ulid_prefix_upper(text)
     IS 'greatest ulid whose text starts with the characters';
+
+-- The planner puts these in the place of a condition whose prefix it does not know. An index or a
+-- partition needs bounds even if there is no row, and only a row raises the error of the prefix.
+CREATE FUNCTION ulid_starts_with_lower(prefix text) RETURNS ulid
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'ulid_starts_with_lower';
+COMMENT ON FUNCTION ulid_starts_with_lower(text)
+    IS 'ulid_prefix_lower, or the smallest ulid of all if that is an error';
+
+CREATE FUNCTION ulid_starts_with_upper(prefix text) RETURNS ulid
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'ulid_starts_with_upper';
+COMMENT ON FUNCTION ulid_starts_with_upper(text)
+    IS 'ulid_prefix_upper, or the greatest ulid of all if that is an error';
+
+CREATE FUNCTION ulid_starts_with_check(id ulid, prefix text) RETURNS boolean
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'ulid_starts_with_check';
+COMMENT ON FUNCTION ulid_starts_with_check(ulid, text)
+    IS 'true; an error if no text of a ulid starts with the characters';
 
 CREATE FUNCTION ulid_starts_with_support(internal) RETURNS internal
     LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE

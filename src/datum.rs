@@ -78,6 +78,28 @@ impl Returned for &[u8; 16] {
     }
 }
 
+/// The same of a uuid.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct UuidBytes<'call>(&'call [u8; 16]);
+
+impl Argument for UuidBytes<'_> {
+    const SQL: &'static str = "uuid";
+
+    unsafe fn from_datum(datum: Datum) -> Self {
+        // SAFETY: a uuid has the same 16 bytes.
+        Self(unsafe { Argument::from_datum(datum) })
+    }
+}
+
+impl Returned for UuidBytes<'_> {
+    const SQL: &'static str = "uuid";
+
+    unsafe fn into_datum(self) -> Datum {
+        // SAFETY: the contract is that of this function.
+        unsafe { self.0.into_datum() }
+    }
+}
+
 /// PostgreSQL's uuid.
 #[derive(Clone, Copy)]
 pub(crate) struct Uuid(pub u128);

@@ -36,14 +36,14 @@ pub(super) fn is_valid(text: TextArg<'_>) -> bool {
     Ulid::parse(text.0).is_ok()
 }
 
-// The transition functions of `min` and `max`, which PostgreSQL does not have for uuid. All other
-// comparison is PostgreSQL's.
+// The transition functions of `min` and `max`, which PostgreSQL before 20 does not have for uuid.
+// All other comparison is PostgreSQL's.
 
-pub(super) fn smaller<'call>(a: &'call [u8; 16], b: &'call [u8; 16]) -> &'call [u8; 16] {
+pub(super) fn smaller<B: Ord>(a: B, b: B) -> B {
     a.min(b)
 }
 
-pub(super) fn larger<'call>(a: &'call [u8; 16], b: &'call [u8; 16]) -> &'call [u8; 16] {
+pub(super) fn larger<B: Ord>(a: B, b: B) -> B {
     a.max(b)
 }
 
@@ -139,6 +139,21 @@ pub(super) fn prefix_lower(prefix: TextArg<'_>) -> Result<Ulid, Error> {
 
 pub(super) fn prefix_upper(prefix: TextArg<'_>) -> Result<Ulid, Error> {
     Ok(window_of(prefix)?.upper())
+}
+
+/// The bounds for an index and for partitions, which are computed even if there is no row to raise
+/// the error for: those of all ids for a prefix that has one.
+pub(super) fn starts_with_lower(prefix: TextArg<'_>) -> Ulid {
+    Window::starting_with(prefix.0).map_or(Ulid::NIL, Window::lower)
+}
+
+pub(super) fn starts_with_upper(prefix: TextArg<'_>) -> Ulid {
+    Window::starting_with(prefix.0).map_or(Ulid::MAX, Window::upper)
+}
+
+/// For a row between these bounds: true, or the error of the prefix.
+pub(super) fn starts_with_check(_: Ulid, prefix: TextArg<'_>) -> Result<bool, Error> {
+    window_of(prefix).map(|_| true)
 }
 
 pub(super) fn starts_with(ulid: Ulid, prefix: TextArg<'_>) -> Result<bool, Error> {

@@ -24,7 +24,7 @@ use std::ffi::CStr;
 
 use datum::{
     Bytea, ByteaArg, Cstring, Internal, ShortText, TextArg, TextString, Timestamp, TimestampTz,
-    Uuid,
+    Uuid, UuidBytes,
 };
 use fmgr::Call;
 use ordered::{guard, horizon};
@@ -50,6 +50,8 @@ fmgr::export! {
 
     ulid_smaller(a: &[u8; 16], b: &[u8; 16]) -> &[u8; 16] = functions::smaller;
     ulid_larger(a: &[u8; 16], b: &[u8; 16]) -> &[u8; 16] = functions::larger;
+    ulid_smaller_uuid(a: UuidBytes, b: UuidBytes) -> UuidBytes = functions::smaller;
+    ulid_larger_uuid(a: UuidBytes, b: UuidBytes) -> UuidBytes = functions::larger;
 
     bytea_to_ulid(bytes: ByteaArg) -> Ulid = functions::from_bytea;
     timestamp_to_ulid(timestamp: Timestamp) -> Ulid = functions::from_timestamp;
@@ -79,6 +81,9 @@ fmgr::export! {
     ulid_prefix_lower(prefix: TextArg) -> Ulid = functions::prefix_lower;
     ulid_prefix_upper(prefix: TextArg) -> Ulid = functions::prefix_upper;
     ulid_starts_with(ulid: Ulid, prefix: TextArg) -> bool = functions::starts_with;
+    ulid_starts_with_lower(prefix: TextArg) -> Ulid = functions::starts_with_lower;
+    ulid_starts_with_upper(prefix: TextArg) -> Ulid = functions::starts_with_upper;
+    ulid_starts_with_check(ulid: Ulid, prefix: TextArg) -> bool = functions::starts_with_check;
 
     ulid_to_typeid(prefix: TextArg, ulid: Ulid) -> ShortText = functions::to_typeid;
     ulid_from_typeid(typeid: TextArg) -> Ulid = functions::from_typeid;

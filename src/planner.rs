@@ -19,8 +19,9 @@
 //! - The type of an argument is checked before its value is read: any operator can name an
 //!   estimator.
 //! - An operator of another family is used only if it is ours or a built-in one.
-//! - A bound function that can raise an ERROR is planned only if its argument contains no mutable
-//!   function, because estimate_expression_value() evaluates stable ones.
+//! - A bound function raises no ERROR. It is evaluated if there is no row, and by
+//!   estimate_expression_value(). If the predicate can raise one, the rows between the bounds are
+//!   checked as well.
 //! - Execute privilege is checked at plan time. The rewritten query calls only functions that the
 //!   role may execute, and only if it may execute the original. A plan for which that was asked
 //!   depends on the functions (invalItems), except built-in ones. It depends on the role
@@ -126,8 +127,9 @@ struct Predicate {
     /// their C symbols too, in the schema of the predicate.
     lower: &'static CStr,
     upper: &'static CStr,
-    /// Whether the predicate, and what computes the bounds, can raise an error.
-    can_fail: bool,
+    /// If the predicate can raise an error for its argument: the function that raises it for a
+    /// ulid between the bounds, which are those of all ulids then. Otherwise, it is true.
+    check: Option<&'static CStr>,
     /// The bounds for a value of that type that is not null. `None` if the predicate would raise an
     /// ERROR for it. Only the executor may raise that one.
     bounds: unsafe fn(Datum) -> Option<Window>,
@@ -138,7 +140,7 @@ static WINDOW: Predicate = Predicate {
     argument: pg_sys::TSTZRANGEOID,
     lower: c"ulid_range_lower",
     upper: c"ulid_range_upper",
-    can_fail: false,
+    check: None,
     // SAFETY: called with a tstzrange.
     bounds: |datum| Some(unsafe { guarded::<TstzRange>(datum) }.0),
 };
@@ -146,9 +148,9 @@ static WINDOW: Predicate = Predicate {
 #[allow(unsafe_code)]
 static STARTS_WITH: Predicate = Predicate {
     argument: pg_sys::TEXTOID,
-    lower: c"ulid_prefix_lower",
-    upper: c"ulid_prefix_upper",
-    can_fail: true,
+    lower: c"ulid_starts_with_lower",
+    upper: c"ulid_starts_with_upper",
+    check: Some(c"ulid_starts_with_check"),
     bounds: |datum| {
         // SAFETY: called with a text.
         let prefix = unsafe { guarded::<TextArg>(datum) };
@@ -217,21 +219,20 @@ impl Call {
     }
 
     /// `ulid >= lower` and `ulid <= upper`, in new nodes, by the operators of a family: those of
-    /// ulid, or the built-in ones of uuid.
+    /// ulid, or the built-in ones of uuid. Whether they are enough; otherwise the predicate can
+    /// raise an error for a ulid between the bounds.
     ///
-    /// `None` if the family has neither, if the role may not execute the functions, or if computing
-    /// the bounds while the query is planned could raise an error.
-    fn comparisons(&self, root: Root, family: Oid) -> Option<[Expr; 2]> {
+    /// `None` if the family has neither, if the role may not execute the functions, or if the
+    /// argument is a constant for which the predicate raises an error.
+    fn comparisons(&self, root: Root, family: Oid) -> Option<([Expr; 2], bool)> {
         let order = Comparison::of(self.ulid.typid(), family)
             .or_else(|| Comparison::of(pg_sys::UUIDOID, family))?;
-        let (lower, upper) = match self.predicate.window(self.argument).ok()? {
+        let window = self.predicate.window(self.argument).ok()?;
+        let (lower, upper) = match window {
             Some(window) => (
                 Expr::constant(order.typid, window.lower()),
                 Expr::constant(order.typid, window.upper()),
             ),
-            None if self.predicate.can_fail && self.argument.contains_mutable_functions() => {
-                return None;
-            }
             None => (
                 self.bound_call(root, self.predicate.lower, order.typid)?,
                 self.bound_call(root, self.predicate.upper, order.typid)?,
@@ -249,19 +250,33 @@ impl Call {
             return None;
         }
         let ulid = || self.ulid.copy().relabel(order.typid);
-        Some([
+        let comparisons = [
             Expr::op_clause(order.greater_equal, ulid(), lower),
             Expr::op_clause(order.less_equal, ulid(), upper),
-        ])
+        ];
+        let is_exact = window.is_some() || self.predicate.check.is_none();
+        Some((comparisons, is_exact))
     }
 
     /// A call of the function that computes a bound from the argument, as this type. `None` if
     /// there is something else under its name, or the user may not execute it.
     fn bound_call(&self, root: Root, name: &CStr, typid: Oid) -> Option<Expr> {
         let result = self.ulid.typid();
-        let function = catalog::sibling(self.function, name, self.predicate.argument, result)?;
+        let function = catalog::sibling(self.function, name, &[self.predicate.argument], result)?;
         root.may_execute(function)
-            .then(|| Expr::call(function, result, self.argument.copy()).relabel(typid))
+            .then(|| Expr::call(function, result, [self.argument.copy()]).relabel(typid))
+    }
+
+    /// A call of the function that checks a ulid between the bounds. `None` as for a bound.
+    ///
+    /// It is not the predicate, which would get these bounds again.
+    fn check_call(&self, root: Root) -> Option<Expr> {
+        let arguments = [self.ulid, self.argument];
+        let types = [self.ulid.typid(), self.predicate.argument];
+        let name = self.predicate.check?;
+        let function = catalog::sibling(self.function, name, &types, pg_sys::BOOLOID)?;
+        root.may_execute(function)
+            .then(|| Expr::call(function, pg_sys::BOOLOID, arguments.map(Expr::copy)))
     }
 }
 

@@ -200,10 +200,12 @@ unsafe fn horizon_of(snapshot: pg_sys::Snapshot) -> Result<u64, Error> {
     })
 }
 
-/// Whether all ids of a transaction for this database are in an entry. The transaction began
-/// before the id clock of this server, and has no place. Call it after the slots have been read.
+/// Whether a transaction has no row of this database below the horizon, unless an entry counts for
+/// it. Its xid is from before the id clock of this server, and it has no place. Call it after the
+/// slots have been read.
 ///
-/// - If a process is running it, the process had opened its entry when the slots were read.
+/// - If a process is running it, the process had opened its entry when the slots were read, or has
+///   generated no id before that. Later ones are greater than the horizon.
 /// - If it is prepared, it may be from before the restart or the promotion. It can have any ids,
 ///   but only rows of its own database.
 /// - Otherwise it has ended since the snapshot was taken. It may have been prepared, too.

@@ -92,17 +92,18 @@ pub(super) fn is_sql(function: Oid) -> bool {
     }
 }
 
-/// The function of this name, argument and result in the schema of another one. It must be a C
-/// function with the symbol of that name and the same `probin` as the other one. It must not be
+/// The function of this name, these arguments and this result in the schema of another one. It must
+/// be a C function with the symbol of that name and the same `probin` as the other one. It must not be
 /// SECURITY DEFINER and must have no `proconfig`.
-pub(super) fn sibling(function: Oid, name: &CStr, argument: Oid, result: Oid) -> Option<Oid> {
+pub(super) fn sibling(function: Oid, name: &CStr, arguments: &[Oid], result: Oid) -> Option<Oid> {
     let by_signature = SysCacheIdentifier::PROCNAMEARGSNSP as c_int;
     let by_oid = SysCacheIdentifier::PROCOID as c_int;
     // SAFETY: the keys are of the types of these caches, which are of pg_proc, and the attributes
     // read as texts are texts. The query calls the function, but nothing prevents another session
     // from dropping it.
     unsafe {
-        let types = Datum::from(pg_sys::buildoidvector(&argument, 1));
+        let types = pg_sys::buildoidvector(arguments.as_ptr(), arguments.len() as c_int);
+        let types = Datum::from(types);
         let schema = Datum::from(pg_sys::get_func_namespace(function));
         let tuple =
             pg_sys::SearchSysCache3(by_signature, Datum::from(name.as_ptr()), types, schema);

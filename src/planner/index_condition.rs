@@ -5,7 +5,8 @@ use pgrx::pg_sys::{self, SupportRequestIndexCondition as Request};
 use super::node::{self, Expr, Root};
 use super::{Answer, Call, Predicate};
 
-/// The bounds for an index on the ulid, which are exact.
+/// The bounds for an index on the ulid. If they are not exact, the planner keeps the predicate as a
+/// filter.
 ///
 /// The argument is evaluated twice when a scan starts, not for each row, so its cost does not
 /// matter. It must not be volatile. It must contain no SubPlan, because the result of one may
@@ -24,7 +25,7 @@ pub(super) fn answer(request: &mut Request, predicate: &'static Predicate) -> An
             return None;
         }
     }
-    let conditions = call.comparisons(root, request.opfamily)?;
-    request.lossy = false;
+    let (conditions, is_exact) = call.comparisons(root, request.opfamily)?;
+    request.lossy = !is_exact;
     Some(node::list(conditions).cast())
 }

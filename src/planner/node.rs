@@ -200,12 +200,12 @@ impl Expr {
         }
     }
 
-    /// Links the argument into a new FuncExpr.
-    pub(super) fn call(function: Oid, result: Oid, argument: Self) -> Self {
+    /// Links the arguments into a new FuncExpr.
+    pub(super) fn call<const N: usize>(function: Oid, result: Oid, arguments: [Self; N]) -> Self {
         let form = CoercionForm::COERCE_EXPLICIT_CALL;
         // SAFETY: the list is a new one.
         unsafe {
-            let arguments = list([argument]);
+            let arguments = list(arguments);
             let call = pg_sys::makeFuncExpr(
                 function,
                 result,
@@ -237,17 +237,11 @@ impl Expr {
         }
     }
 
-    /// Links both expressions into a new AND.
-    pub(super) fn and(self, other: Self) -> Self {
+    /// Links the expressions into a new AND.
+    pub(super) fn and<const N: usize>(expressions: [Self; N]) -> Self {
         let and = pg_sys::BoolExprType::AND_EXPR;
         // SAFETY: the list is a new one.
-        unsafe { Self::made(pg_sys::makeBoolExpr(and, list([self, other]), -1)) }
-    }
-
-    /// Whether it calls a function that is not immutable.
-    pub(super) fn contains_mutable_functions(self) -> bool {
-        // SAFETY: as the parent module says.
-        unsafe { pg_sys::contain_mutable_functions(self.as_ptr()) }
+        unsafe { Self::made(pg_sys::makeBoolExpr(and, list(expressions), -1)) }
     }
 }
 

@@ -38,8 +38,13 @@ pub(super) fn answer(request: &Request, predicate: &'static Predicate) -> Answer
         let family = column.family(function)?;
         (!is_called_by_indexes_or_statistics(column.table, function)).then_some(family)
     })?;
-    let [lower, upper] = call.comparisons(root, family)?;
-    Some(lower.and(upper).as_ptr())
+    let ([lower, upper], is_exact) = call.comparisons(root, family)?;
+    let and = if is_exact {
+        Expr::and([lower, upper])
+    } else {
+        Expr::and([lower, upper, call.check_call(root)?])
+    };
+    Some(and.as_ptr())
 }
 
 /// Calls a function in a memory context of its own, which is freed.

@@ -47,6 +47,7 @@ INSERT INTO key (ids) SELECT ARRAY[gen_ulid(), NULL] FROM generate_series(1, 100
 INSERT INTO child SELECT id FROM key;
 INSERT INTO part SELECT gen_ulid('2026-06-01') FROM generate_series(1, 1000);
 INSERT INTO shared SELECT id FROM key;
+CREATE VIEW extreme AS SELECT min(id), max(id) FROM child;
 \\i $root/tests/t/data/expressions.sql
 CREATE VIEW following AS SELECT * FROM compared
     WHERE (a, 1) < (b, 2) AND (a, 1) IN (SELECT id, n FROM sibling, compared);
@@ -113,6 +114,58 @@ for my $role (qw(owner), $node->safe_psql('postgres', 'SELECT current_user'))
         ),
         $role eq 'owner' ? "0\nf\nf" : "1\nt\nt",
         "$role: ids continue after the horizon if it was restored, and grants are kept");
+}
+
+# A database that has a max(uuid) of its own, with another result, keeps it, whichever schema the
+# extension is created in. Only the first name in the path is called.
+for my $schema (qw(types public))
+{
+    my ($database, $restored) = ("own_$schema", "own_${schema}_restored");
+    $node->safe_psql('postgres', "CREATE DATABASE $_ OWNER owner") for $database, $restored;
+    local $ENV{PGUSER} = 'owner';
+    my (undef, undef, $printed) = $node->psql($database, <<"SQL");
+CREATE FUNCTION public.first(uuid, uuid) RETURNS uuid LANGUAGE sql IMMUTABLE STRICT AS 'SELECT \$1';
+CREATE AGGREGATE public.max(uuid) (SFUNC = public.first, STYPE = uuid);
+CREATE TABLE key (id uuid);
+INSERT INTO key VALUES (NULL), ('00000000-0000-0000-0000-000000000001'),
+    ('00000000-0000-0000-0000-000000000003'), ('00000000-0000-0000-0000-000000000002');
+CREATE VIEW own AS SELECT max(id) FROM key;
+CREATE SCHEMA IF NOT EXISTS $schema;
+CREATE EXTENSION ulid SCHEMA $schema;
+SQL
+    my $in_public = $schema eq 'public';
+    like(
+        $printed,
+        $in_public ? qr/NOTICE:  aggregate public.max\(uuid\) already exists, skipping/ : qr/^$/,
+        "$schema: CREATE EXTENSION succeeds beside a max(uuid)");
+    my $last = sub {
+        my ($in, $path) = @_;
+        return $node->safe_psql($in,
+            "SET search_path = $path; SELECT right(max(id)::text, 1), right(min(id)::text, 1),
+                right((SELECT max FROM public.own)::text, 1) FROM public.key");
+    };
+    my %expected = (
+        "public, $schema" => '1|1|1',
+        "$schema, public" => $in_public ? '1|1|1' : '3|1|1');
+    is($last->($database, $_), $expected{$_}, "$schema: the result with the path $_")
+      for sort keys %expected;
+    dump_of($database);
+    my @restore = ('psql', '-X', '-q', '-d', $restored, '-f', "$directory/$database.sql");
+    my (undef, $error) = run_command(\@restore);
+    my $conflict = qr/ERROR:  function "max" already exists with same argument types/;
+    if ($in_public)
+    {
+        # as the page says
+        like($error, $conflict, "$schema: that of the extension is there when it is restored");
+        is(() = $error =~ /ERROR/g, 1, "$schema: which is the only error");
+        is($last->($restored, 'public'), '3|1|3', "$schema: and is the maximum");
+    }
+    else
+    {
+        is($error, '', "$schema: the dump is restored without an error");
+        is($last->($restored, $_), $expected{$_}, "$schema: restored, with the path $_")
+          for sort keys %expected;
+    }
 }
 
 done_testing();

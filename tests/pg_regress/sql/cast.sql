@@ -56,7 +56,7 @@ SELECT id FROM target UNION SELECT u FROM target ORDER BY 1;
 -- nothing that worked for uuid alone changes
 SELECT pg_typeof(coalesce(u, '01563df3-6481-d676-4c61-efb99302bd5b')), pg_typeof(array_agg(u))
 FROM target GROUP BY u LIMIT 1;
--- but for these, which begin to resolve
+-- but for these, which begin to resolve, to those of uuid
 SELECT pg_typeof(max(u)), max(u) FROM target;
 DROP TABLE target;
 

@@ -86,7 +86,7 @@ CREATE TABLE v7 AS SELECT n, gen_uuid_v7() AS id FROM generate_series(1, 100000)
 SELECT count(*) AS disorder FROM (SELECT id <= lag(id) OVER (ORDER BY n) AS disorder FROM v7) AS s
 WHERE disorder;
 SELECT count(*) AS invalid FROM v7 WHERE ulid_to_uuid_v7(id::ulid) <> id;
-SELECT min(id)::timestamptz BETWEEN date_trunc('milliseconds', :'before'::timestamptz)
+SELECT min(id)::ulid::timestamptz BETWEEN date_trunc('milliseconds', :'before'::timestamptz)
     AND clock_timestamp() AS now FROM v7;
 -- 62 random bits: each is set in some value and unset in another
 SELECT count(*) AS bits, bool_and(ones BETWEEN 1 AND 999) AS random
@@ -94,7 +94,7 @@ FROM (SELECT bit, count(*) FILTER (WHERE get_bit(uuid_send(id), bit) = 1) AS one
       FROM (SELECT id FROM v7 LIMIT 1000) AS s, generate_series(64, 127) AS bit
       WHERE bit NOT IN (70, 71) GROUP BY bit) AS s;
 -- a rollback takes nothing back
-SELECT max(id)::uuid AS last FROM v7 \gset
+SELECT max(id) AS last FROM v7 \gset
 BEGIN;
 SELECT gen_uuid_v7() AS rolled_back \gset
 ROLLBACK;

@@ -145,6 +145,28 @@ SELECT count(*) FROM nothing WHERE ulid_starts_with(id, 'U');
 SELECT count(*) FROM call WHERE ulid_starts_with(id, 'U') AND false;
 SELECT count(*) FROM call WHERE ulid_starts_with(id, 'U');
 SELECT count(*) FROM spoken, call WHERE short = '7' AND ulid_starts_with(id, prefix || '-');
+-- also in a plan for any prefix: an index and partitions have bounds then, which raise nothing
+CREATE TABLE nothing_in_parts (id ulid) PARTITION BY RANGE (id);
+CREATE TABLE nothing_in_part PARTITION OF nothing_in_parts DEFAULT;
+SET plan_cache_mode = force_generic_plan;
+PREPARE in_parts (text) AS SELECT count(*) FROM nothing_in_parts WHERE ulid_starts_with(id, $1);
+EXPLAIN (COSTS OFF) EXECUTE in_parts ('U');
+SET enable_seqscan = off;
+PREPARE in_nothing (text) AS SELECT count(*) FROM nothing WHERE ulid_starts_with(id, $1);
+PREPARE in_call (text) AS SELECT count(*) FROM call WHERE ulid_starts_with(id, $1);
+EXECUTE in_nothing ('U');
+EXECUTE in_parts ('8');
+EXECUTE in_call ('U');
+INSERT INTO nothing_in_parts SELECT id FROM call;
+EXECUTE in_parts ('8');
+EXECUTE in_parts ('01KDVH');
+SELECT ulid_starts_with_lower('8'), ulid_starts_with_upper('01A%'),
+    ulid_starts_with_lower('01') = ulid_prefix_lower('01')
+        AND ulid_starts_with_upper('01') = ulid_prefix_upper('01') AS same;
+DEALLOCATE ALL;
+DROP TABLE nothing_in_parts;
+RESET enable_seqscan;
+RESET plan_cache_mode;
 -- also if the planner could find out, for an estimate
 SET ulid.prefix = 'U';
 EXPLAIN (COSTS OFF) SELECT * FROM nothing WHERE ulid_starts_with(id, concat('0', 'U'));
@@ -189,15 +211,22 @@ INSERT INTO part SELECT * FROM part WHERE ulid_starts_with(id, '01KE8') LIMIT 1
 
 -- who may not execute the functions of the bounds needs no right to them
 CREATE ROLE regress_prefix_reader;
-GRANT SELECT ON call TO regress_prefix_reader;
-REVOKE EXECUTE ON FUNCTION ulid_prefix_lower(text), ulid_prefix_upper(text) FROM PUBLIC;
+GRANT SELECT ON call, part TO regress_prefix_reader;
+REVOKE EXECUTE ON FUNCTION ulid_starts_with_lower(text), ulid_starts_with_check(ulid, text)
+    FROM PUBLIC;
 SET ROLE regress_prefix_reader;
 SET plan_cache_mode = force_generic_plan;
 PREPARE by_prefix (text) AS SELECT count(*) FROM call WHERE ulid_starts_with(id, $1);
 EXECUTE by_prefix ('01KDVH');
+RESET ROLE;
+GRANT EXECUTE ON FUNCTION ulid_starts_with_lower(text) TO PUBLIC;
+SET ROLE regress_prefix_reader;
+PREPARE in_part (text) AS SELECT count(*) FROM part WHERE ulid_starts_with(id, $1);
+EXPLAIN (COSTS OFF) EXECUTE in_part ('01KDVH');
+EXECUTE in_part ('01KDVH');
 RESET plan_cache_mode;
 RESET ROLE;
-GRANT EXECUTE ON FUNCTION ulid_prefix_lower(text), ulid_prefix_upper(text) TO PUBLIC;
+GRANT EXECUTE ON FUNCTION ulid_starts_with_check(ulid, text) TO PUBLIC;
 DEALLOCATE ALL;
 
 DROP TABLE call, part, spoken;

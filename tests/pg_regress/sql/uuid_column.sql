@@ -31,6 +31,49 @@ BEGIN
     EXECUTE 'EXPLAIN (FORMAT JSON) ' || query INTO plan;
     RETURN plan #>> '{0,Plan,Plan Rows}';
 END $$;
+-- min and max are those of uuid, by the index, as ORDER BY and LIMIT are
+SELECT pg_typeof(min(id)), pg_typeof(max(id)), min(id), max(id),
+    min(id) = (SELECT id FROM held ORDER BY id LIMIT 1) AS first,
+    max(id) = (SELECT id FROM held ORDER BY id DESC LIMIT 1) AS last FROM held;
+SELECT trim(line, ' ->') AS scan FROM plan('SELECT min(id), max(id) FROM held') AS p (line)
+WHERE line LIKE '%Scan%';
+SELECT max(id) FROM held WHERE id < (SELECT max(id) FROM held WHERE n < 10);
+SELECT min(id), max(id) FROM held WHERE false;
+SELECT min(id), max(id), pg_typeof(max(id)) FROM (VALUES (NULL::uuid),
+    ('019c4670-c3b7-7a71-b427-000000000002'), ('019c4670-c3b7-7a71-b427-000000000001')) AS v (id);
+-- without an index, and combined of workers
+SET max_parallel_workers_per_gather = 2;
+SET parallel_setup_cost = 0;
+SET parallel_tuple_cost = 0;
+SET min_parallel_table_scan_size = 0;
+SET enable_indexscan = off;
+SET enable_indexonlyscan = off;
+SELECT plan('SELECT max(id) FROM held') LIKE '%Finalize Aggregate%' AS combined LIMIT 1;
+SELECT n % 2 AS odd, min(id) = min(id::ulid)::uuid AS min, max(id) = max(id::ulid)::uuid AS max
+FROM held GROUP BY 1 ORDER BY 1;
+RESET parallel_setup_cost;
+RESET parallel_tuple_cost;
+RESET min_parallel_table_scan_size;
+RESET enable_indexscan;
+RESET enable_indexonlyscan;
+SET max_parallel_workers_per_gather = 0;
+-- a column of ulid has those of ulid, and so has a domain over each
+CREATE DOMAIN held_key AS uuid;
+SELECT pg_typeof(max(id)), pg_typeof(max(id::uuid::held_key)) FROM native;
+DROP DOMAIN held_key;
+-- a database's own aggregate in another schema: the first schema in the path that has one
+CREATE SCHEMA own;
+CREATE FUNCTION own.always(text, uuid) RETURNS text LANGUAGE sql IMMUTABLE AS $$ SELECT 'own' $$;
+CREATE AGGREGATE own.max(uuid) (SFUNC = own.always, STYPE = text);
+SET search_path = own, public;
+SELECT max(id) FROM held;
+SET search_path = public, own;
+SELECT pg_typeof(max(id)) FROM held;
+RESET search_path;
+DROP AGGREGATE own.max(uuid);
+DROP FUNCTION own.always(text, uuid);
+DROP SCHEMA own;
+
 -- an untyped literal has two candidates, as core's ranges are some
 \set VERBOSITY terse
 SELECT plan($$SELECT n FROM held WHERE id <@ '[2025-01-10Z,2025-01-11Z)'$$);
