@@ -150,8 +150,8 @@ SQL
     is($last->($database, $_), $expected{$_}, "$schema: the result with the path $_")
       for sort keys %expected;
     dump_of($database);
-    my @restore = ('psql', '-X', '-q', '-d', $restored, '-f', "$directory/$database.sql");
-    my (undef, $error) = run_command(\@restore);
+    my (undef, undef, $error) =
+      $node->psql($restored, slurp_file("$directory/$database.sql"), on_error_stop => 0);
     my $conflict = qr/ERROR:  function "max" already exists with same argument types/;
     if ($in_public)
     {
