@@ -435,10 +435,10 @@ sub statement_roles
 {
     # not the operators' functions, which core itself calls when it plans a query on a partition of
     # a partition
-    my @functions = grep { chance(0.3) }
-      qw(public.ulid_range_lower(tstzrange) public.ulid_range_upper(tstzrange)
-      public.ulid_starts_with_lower(text) public.ulid_starts_with_upper(text)
-      public.ulid_starts_with_check(ulid,text));
+    my @functions = grep { chance(0.3) } (
+        'public.ulid_range_lower(tstzrange)', 'public.ulid_range_upper(tstzrange)',
+        'public.ulid_starts_with_lower(text)', 'public.ulid_starts_with_upper(text)',
+        'public.ulid_starts_with_check(public.ulid, text)');
     before('REVOKE EXECUTE ON FUNCTION ' . join(', ', @functions) . ' FROM PUBLIC') if @functions;
     setting('plan_cache_mode = force_generic_plan')                                 if chance(0.7);
     my ($prepare, @others) = statement_prepared();
