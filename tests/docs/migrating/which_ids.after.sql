@@ -58,6 +58,12 @@ INSERT INTO layout VALUES
         'uuid_of((us / 1000000)::bit(36) || (part >> 12)::bit(12) || B''0111'' || part::bit(12)
             || rest)',
         'from_draft_v7(id)', 'to_draft_v7(ulid)', 1, true),
+    ('UUID version 7, in seconds', 'uuid',
+        'uuid_of((ms / 1000)::bit(48) || B''0111'' || substring(bits_of(gen_random_uuid()), 53, 12)
+            || rest)',
+        'from_seconds_v7(id)', 'to_seconds_v7(ulid)', 1000, true),
+    ('UUID version 7, first bit inverted', 'uuid', 'invert_first_bit(gen_uuid_v7(made))',
+        'invert_first_bit(id)::ulid', 'invert_first_bit(ulid::uuid)', 1, true),
     ('orderedUuid of Laravel', 'uuid', 'ordered', 'from_ordered_uuid(id)',
         -- all but the last bit
         '(SELECT uuid_of(
@@ -83,6 +89,14 @@ INSERT INTO layout VALUES
         'ulid_to_bigint(ulid, 24, 1409529600000, 10)', 10, true),
     ('ULID', 'Crockford', 'lower(gen_ulid(made)::text) COLLATE "C"', 'id::ulid',
         'lower(ulid::text)', 1, true),
+    ('ULID', 'Crockford, left-aligned',
+        format('uuid_to_digits(gen_ulid(made)::uuid, %L, 26, 4) COLLATE "C"', :'crockford'),
+        format('uuid_from_digits(id, %L, 4)::ulid', :'crockford'),
+        format('uuid_to_digits(ulid::uuid, %L, 26, 4)', :'crockford'), 1, true),
+    ('ULID', 'prefix, Crockford', '(''pgla_'' || gen_ulid(made)::text) COLLATE "C"',
+        'right(id, 26)::ulid', '''pgla_'' || ulid::text', 1, true),
+    ('UUID version 7', 'prefix, uuid', '(''a_user_'' || gen_uuid_v7(made)::text) COLLATE "C"',
+        'right(id, 36)::ulid', '''a_user_'' || ulid::uuid', 1, true),
     ('UUID version 7', 'base32hex',
         format('uuid_to_digits(gen_uuid_v7(made), %L, 26, 4) COLLATE "C"', :'base32hex'),
         format('uuid_from_digits(id, %L, 4)::ulid', :'base32hex'),
