@@ -1,4 +1,14 @@
 SET client_min_messages = warning;
+-- a reference that has become null since the exchange is null after the way back
+ALTER TABLE vote ALTER COLUMN post_id DROP NOT NULL;
+INSERT INTO vote (old_post_id, user_id) VALUES (1541815603610230784, 8);
+SELECT regexp_replace(:'block_7', '^.*?(?=UPDATE)', '')
+\gexec
+DO $$ BEGIN
+    ASSERT (SELECT old_post_id IS NULL FROM vote WHERE user_id = 8);
+END $$;
+DELETE FROM vote WHERE user_id = 8;
+
 -- the way back, as it is told
 BEGIN;
 ALTER TABLE vote DROP CONSTRAINT vote_post_id_fkey, DROP CONSTRAINT vote_post_id_user_id_key;
