@@ -6,8 +6,8 @@ CALL make_partitions('archive."Job"', '2026-01-15', 2);
 CALL make_partitions('archive."Job"', '2026-01-15', 2);
 INSERT INTO archive."Job" (id) VALUES (ulid_lower_bound('2026-02-28 23:59:59.999Z'));
 
--- The rows of the DEFAULT partition were moved, and what references them is kept, although a trigger
--- of the table accepts neither.
+-- The rows of the DEFAULT partition were moved, and what references them is kept. A trigger of the
+-- table would refuse it.
 DO $$ BEGIN
     ASSERT (SELECT count(*) FROM remark JOIN event_2036_06 ON id = event) = 1;
 END $$;
