@@ -20,7 +20,9 @@ FROM (VALUES ('btree', 6, :'ulid' || '.ulid', 'uuid_skipsupport'),
     JOIN pg_am ON amname = access_method JOIN pg_opfamily ON opfmethod = pg_am.oid
         AND opfname = 'ulid_ops'
     JOIN pg_proc ON proname = function
-        AND (pronamespace = 'pg_catalog'::regnamespace OR EXISTS (    -- not another's function
+        -- not another's function: the owner of btree_gist can add his own to it, but none in C
+        AND prolang IN (SELECT oid FROM pg_language WHERE lanname IN ('internal', 'c'))
+        AND (pronamespace = 'pg_catalog'::regnamespace OR EXISTS (
             SELECT FROM pg_depend JOIN pg_extension AS e ON refclassid = e.tableoid
                 AND refobjid = e.oid
             WHERE classid = pg_proc.tableoid AND objid = pg_proc.oid AND deptype = 'e'

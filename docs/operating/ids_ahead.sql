@@ -5,6 +5,15 @@ SET search_path = pg_catalog, pg_temp;    -- no functions and operators of other
 SELECT extnamespace::regnamespace AS ulid FROM pg_extension WHERE extname = 'ulid' \gset
 
 SELECT :ulid.ulid_ordered_time() > clock_timestamp() + interval '1 minute' AS ordered_ids_are_ahead;
+
+-- Each column of type ulid, and each uuid column whose default generates ids in the order of time.
+-- Temporary tables of other sessions cannot be read, nor unlogged ones on a standby.
+WITH RECURSIVE type (oid, base) AS (    -- with their domains
+    SELECT oid, oid FROM pg_type
+    WHERE oid IN ((:'ulid' || '.ulid')::regtype, 'uuid'::regtype)
+    UNION ALL
+    SELECT pg_type.oid, base FROM type JOIN pg_type ON typbasetype = type.oid
+)
 SELECT string_agg(format(CASE WHEN owner = ANY (string_to_array(:'owners', ','))
                               THEN 'SELECT %L AS "column", count(*)::text FROM ONLY %s '
                                   'WHERE %I > %6$s.ulid_upper_bound(now() + interval %4$L)'
@@ -12,7 +21,13 @@ SELECT string_agg(format(CASE WHEN owner = ANY (string_to_array(:'owners', ','))
                          attrelid::regclass || '.' || attname, attrelid::regclass, attname,
                              '1 minute', 'not read, owner: ' || owner, :'ulid'),
                   ' UNION ALL ' ORDER BY attrelid, attnum)
-FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid, pg_get_userbyid(relowner) AS owner
-WHERE atttypid = (:'ulid' || '.ulid')::regtype AND attnum > 0 AND relkind = 'r'
+FROM pg_attribute JOIN type ON type.oid = atttypid JOIN pg_type ON pg_type.oid = atttypid
+    JOIN pg_class ON pg_class.oid = attrelid
+    LEFT JOIN pg_attrdef ON adrelid = attrelid AND adnum = attnum,
+     pg_get_userbyid(relowner) AS owner
+WHERE attnum > 0 AND NOT attisdropped AND relkind = 'r'
+AND (relpersistence = 'p' OR relpersistence = 'u' AND NOT pg_is_in_recovery())
+AND (base <> 'uuid'::regtype OR coalesce(pg_get_expr(adbin, adrelid), pg_get_expr(typdefaultbin, 0))
+    ~ '\m(gen_((ordered_)?uuid_v7|((monotonic|ordered)_)?ulid)|uuidv7)"?\(')
 \gexec
 RESET search_path;

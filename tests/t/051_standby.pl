@@ -14,8 +14,15 @@ $primary->safe_psql(
     CREATE TABLE parted (id ulid DEFAULT gen_ordered_ulid(), n int) PARTITION BY LIST (n);
     CREATE TABLE parted_1 PARTITION OF parted FOR VALUES IN (1);
     CREATE TABLE unused (id ulid DEFAULT gen_ordered_ulid());
-    INSERT INTO unused VALUES (ulid_lower_bound('3000-01-01'))});
+    INSERT INTO unused VALUES (ulid_lower_bound('3000-01-01'));
+    CREATE DOMAIN message_id AS uuid DEFAULT gen_ordered_uuid_v7();
+    CREATE TABLE with_domain (id message_id);
+    INSERT INTO with_domain DEFAULT VALUES});
 $primary->safe_psql('postgres', untrusted());
+
+# the catalogs of a standby keep this table after the promotion
+my $session = $primary->background_psql('postgres');
+$session->query_safe('CREATE TEMPORARY TABLE own (id ulid DEFAULT gen_ordered_ulid())');
 $primary->backup('copy');
 my $standby = PostgreSQL::Test::Cluster->new('standby');
 $standby->init_from_backup($primary, 'copy', has_streaming => 1);
@@ -69,6 +76,7 @@ like($error, qr/ERROR:  cannot execute INSERT in a read-only transaction$/m,
     'it cannot store them');
 
 $primary->stop('immediate');
+eval { $session->quit };
 $standby->promote;
 $standby->safe_psql('postgres',
     'INSERT INTO event (n) SELECT n FROM generate_series(20001, 30000) AS n');
@@ -91,7 +99,7 @@ for my $server ($standby, $restored)
     like(
         $sql->("\\set owners :USER\n\\i $root/docs/operating/after_failover.sql")
           =~ s/^public\.//gmr,
-        qr/\Aordered\|\d.*\nparted_1\|\d.*\nunused\|\nplanned\|other\z/,
+        qr/\Aordered\|\d.*\nparted_1\|\d.*\nunused\|\nwith_domain\|\d.*\nplanned\|other\z/,
         "$name: each table with ordered ids is looked at, or named");
     is($sql->("INSERT INTO ordered DEFAULT VALUES RETURNING id > '$newest'"),
         't', "$name: the order continues after the newest id");

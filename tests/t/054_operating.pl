@@ -22,6 +22,20 @@ SKIP:
     $sql->('CREATE TABLE event (id ulid PRIMARY KEY DEFAULT gen_ulid())');
     $sql->(untrusted());
 
+    # uuid columns with ids in the order of time, and domains; a table of ids without an order
+    $sql->(
+        'CREATE TABLE by_uuid (id uuid PRIMARY KEY DEFAULT gen_ordered_uuid_v7());
+        CREATE TABLE by_cast (id uuid PRIMARY KEY DEFAULT gen_monotonic_ulid());
+        CREATE DOMAIN event_id AS ulid; CREATE TABLE by_domain (id event_id DEFAULT gen_ulid());
+        CREATE DOMAIN note_id AS uuid DEFAULT gen_uuid_v7(); CREATE DOMAIN own_note_id AS note_id;
+        CREATE TABLE by_domains_default (id own_note_id);
+        CREATE TABLE random (id uuid PRIMARY KEY DEFAULT gen_random_uuid())'
+    );
+    $sql->('CREATE TABLE by_server (id uuid DEFAULT uuidv7())') if $major >= 18;
+    my @tables = (
+        qw(event by_uuid by_cast by_domain by_domains_default random),
+        $major >= 18 ? 'by_server' : ());
+
     # which of the generators are more than a year ahead of the clock
     my $ahead =
       q{SELECT concat_ws(' ', CASE WHEN gen_ulid() > next_year THEN 'random' END,
@@ -31,12 +45,13 @@ SKIP:
         FROM ulid_lower_bound(clock_timestamp() + interval '1 year') AS next_year};
     my ($open, $idle) = map { $node->background_psql('postgres', on_error_stop => 0) } 1, 2;
     is($open->query($ahead), '', 'the clock is right');
+    $idle->query_safe('CREATE TEMPORARY TABLE own (id ulid DEFAULT gen_ordered_ulid())');
     append_to_file($switch, '');
     my $in_2036 = $node->background_psql('postgres', on_error_stop => 0);
     is($sql->(q{SELECT clock_timestamp() > pg_postmaster_start_time() + interval '9 years'}),
         't', 'the clock of the server is wrong');
     is($_->query($ahead), '', 'all generators follow the clock') for $open, $in_2036;
-    $sql->('INSERT INTO event SELECT FROM generate_series(1, 3)');
+    $sql->("INSERT INTO $_ SELECT FROM generate_series(1, 3)") for @tables;
     unlink($switch) or die;
     is($_->query($ahead), 'ordered monotonic v7', 'the clock is right: a session that was open')
       for $open, $in_2036;
@@ -50,7 +65,11 @@ SKIP:
 
     my ($stop) = blocks_of('clock.md', 'sql', 'Stop it');
     is( $sql->("\\set owners :USER\n\\i $root/docs/operating/ids_ahead.sql"),
-        "t\npublic.event.id|3\npublic.planned.id|not read, owner: other",
+        join("\n",
+            't',
+            'public.event.id|3',
+            'public.planned.id|not read, owner: other',
+            map { "public.$_.id|3" } grep { !/^(?:event|random)$/ } @tables),
         'the script finds ordered ids and rows of 2036, '
           . 'and names tables of others, which it does not plan');
     my $repaired = $sql->('SELECT clock_timestamp()');
