@@ -1,7 +1,8 @@
 -- Change a key, and all columns that foreign keys connect with it, from uuid to ulid or from ulid
 -- to uuid, without building an index under a lock. uuid.md and back.md explain the steps. Each call
 -- reads the catalogs and writes, or runs, the step that comes next. Call it until nothing is left
--- to do, also after a failure.
+-- to do, also after a failure. The owner of the tables runs each step in a session of his own; only
+-- the one that changes the cast is for a superuser.
 --
 --   psql -X -v table=account -v to=uuid -f switch.sql               write the next step
 --   psql -X -v table=account -v to=uuid -v run=yes -f switch.sql    run it
@@ -34,7 +35,8 @@
 \set entry_timeout 50ms
 \endif
 
-SELECT :'table'::regclass::oid AS start \gset switch_
+-- The table is looked up in the path of the caller, and nothing else.
+SELECT :'table'::pg_catalog.regclass::pg_catalog.oid AS start \gset switch_
 -- No functions and operators of others. Names and expressions are written for this path, and the
 -- steps set the same one.
 SET search_path = pg_catalog, pg_temp;
@@ -103,6 +105,8 @@ member AS (
 index AS (
     SELECT pg_index.*, pg_class.*, amname, constr.oid AS con, conname, contype, conparentid,
         inhparent, indexprs IS NOT NULL OR indpred IS NOT NULL OR amname = 'brin' AS rebuilt,
+        substring(pg_get_constraintdef(constr.oid), ' DEFERRABLE(?: INITIALLY DEFERRED)?$')
+            AS deferral,
         NOT indisvalid AND relname ~ '^switch_[0-9]+_cc(new|old)[0-9]*$' AS debris
     FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid JOIN pg_am ON pg_am.oid = relam
     LEFT JOIN pg_constraint AS constr ON conindid = indexrelid AND conrelid = indrelid
@@ -132,7 +136,7 @@ key AS (
     LEFT JOIN pg_opclass AS new_class ON member.converts AND class.opcintype = source
         AND new_class.opcintype = target AND new_class.opcmethod = class.opcmethod
         AND new_class.opcname = regexp_replace(class.opcname, 'u[lu]id', :'to')
-    WHERE NOT rebuilt
+    WHERE indexprs IS NULL    -- with expressions, ALTER TABLE rebuilds it
 ),
 shape AS (
     SELECT index.*, old, unknown,
@@ -141,11 +145,12 @@ shape AS (
                 ORDER BY n))
                 FROM generate_series(indnkeyatts + 1, indnatts) AS n HAVING count(*) > 0),
             CASE WHEN indnullsnotdistinct THEN ' NULLS NOT DISTINCT' END) AS definition,
-        concat((SELECT format(' WITH (%s)',
+        (SELECT format(' WITH (%s)',
             string_agg(format('%I = %L', option_name, option_value), ', '))
-                FROM pg_options_to_table(reloptions) HAVING count(*) > 0),
-            (SELECT format(' TABLESPACE %I', spcname) FROM pg_tablespace WHERE oid = reltablespace))
-                AS storage
+                FROM pg_options_to_table(reloptions) HAVING count(*) > 0) AS options,
+        (SELECT format(' TABLESPACE %I', spcname) FROM pg_tablespace WHERE oid = reltablespace)
+            AS space,
+        ' WHERE (' || pg_get_expr(indpred, indrelid) || ')' AS predicate
     FROM index JOIN (SELECT indexrelid, bool_or(coalesce(old, false)) AS old,
         bool_or(coalesce(unknown, false)) AS unknown,
             string_agg(definition, ', ' ORDER BY n) AS keys FROM key GROUP BY indexrelid) AS keys
@@ -156,7 +161,7 @@ pair AS (
     FROM shape AS o CROSS JOIN concat('switch_', o.indexrelid) AS name
     LEFT JOIN shape AS n ON (n.indrelid, n.relname, n.indisunique, n.definition)
         = (o.indrelid, name, o.indisunique, o.definition)
-    WHERE o.old AND o.relkind = 'i'
+    WHERE o.old AND o.relkind = 'i' AND NOT o.rebuilt
 ),
 
 -- The constraints. Those of columns that are converted are dropped and created again.
@@ -171,7 +176,7 @@ constr AS (
 ),
 fkey AS (SELECT * FROM constr WHERE contype = 'f' AND dropped),
 -- Before 18, a foreign key of a partitioned table cannot be NOT VALID. Its partitions have it then,
--- with this comment.
+-- with a comment: a line that names that table, and the comment of its foreign key.
 parted AS (
     SELECT fkey.oid, relid AS leaf
     FROM fkey JOIN pg_class ON pg_class.oid = conrelid, pg_partition_tree(conrelid)
@@ -181,7 +186,8 @@ unparted AS (
     SELECT pg_constraint.*, relid::regclass AS parent
     FROM pg_constraint, pg_partition_ancestors(conrelid)
     WHERE contype = 'f' AND conrelid IN (SELECT rel FROM member)
-    AND obj_description(oid, 'pg_constraint') = 'switch.sql: ' || relid::regclass
+    AND starts_with(obj_description(oid, 'pg_constraint'),
+        concat('switch.sql: ', relid::regclass, E'\n'))
 ),
 
 unchecked AS (SELECT * FROM constr WHERE NOT convalidated AND enforced),
@@ -191,15 +197,15 @@ unanalyzed AS (
         WHERE (schemaname, tablename, pg_stats.attname) = (nspname, relname, member.attname))
 ),
 cast_now AS (
-    SELECT castcontext, format(cast_sql, 'IMPLICIT') AS opened,
-        format(cast_sql, 'ASSIGNMENT') AS closed
+    SELECT castcontext, concat(dropped, 'IMPLICIT', created) AS opened,
+        concat(dropped, 'ASSIGNMENT', created) AS closed
     FROM pg_cast,
-    LATERAL (SELECT format(
-        E'BEGIN;\nALTER EXTENSION ulid DROP CAST (%1$s AS uuid);\nDROP CAST (%1$s AS uuid);\n'
-        'CREATE CAST (%1$s AS uuid) WITHOUT FUNCTION AS %%s;\n'
-        'COMMENT ON CAST (%1$s AS uuid) IS %2$L;\n'
-        'ALTER EXTENSION ulid ADD CAST (%1$s AS uuid);\nCOMMIT;',
-        castsource::regtype, obj_description(pg_cast.oid, 'pg_cast')) AS cast_sql) AS text
+        format(E'BEGIN;\nALTER EXTENSION ulid DROP CAST (%1$s AS uuid);\n'
+            'DROP CAST (%1$s AS uuid);\nCREATE CAST (%1$s AS uuid) WITHOUT FUNCTION AS ',
+            castsource::regtype) AS dropped,
+        format(E';\nCOMMENT ON CAST (%1$s AS uuid) IS %2$L;\n'
+            'ALTER EXTENSION ulid ADD CAST (%1$s AS uuid);\nCOMMIT;',
+            castsource::regtype, obj_description(pg_cast.oid, 'pg_cast')) AS created
     WHERE castsource = :'switch_type'::regtype AND casttarget = 'uuid'::regtype
 ),
 altered AS (
@@ -245,8 +251,7 @@ exchange(place, sql) AS (
     UNION ALL
     SELECT 30,
         format('ALTER TABLE %s ADD CONSTRAINT %I %s USING INDEX %I%s;', indrelid::regclass, conname,
-        CASE contype WHEN 'p' THEN 'PRIMARY KEY' ELSE 'UNIQUE' END, name,
-        substring(pg_get_constraintdef(con), '(?: DEFERRABLE(?: INITIALLY DEFERRED)?)?$'))
+        CASE contype WHEN 'p' THEN 'PRIMARY KEY' ELSE 'UNIQUE' END, name, deferral)
     FROM pair WHERE con IS NOT NULL
     UNION ALL
     SELECT 31, format('ALTER INDEX %s RENAME TO %I;', new::regclass, relname) FROM pair
@@ -254,10 +259,12 @@ exchange(place, sql) AS (
     UNION ALL
     SELECT 32,
         CASE WHEN con IS NULL THEN concat('CREATE ', CASE WHEN indisunique THEN 'UNIQUE ' END,
-            format('INDEX %I ON ONLY %s', relname, indrelid::regclass), definition, storage, ';')
-        ELSE format('ALTER TABLE ONLY %s ADD CONSTRAINT %I %s;', indrelid::regclass, conname,
-            pg_get_constraintdef(con)) END
-    FROM shape WHERE old AND relkind = 'I'
+            format('INDEX %I ON ONLY %s', relname, indrelid::regclass), definition, options, space,
+            predicate, ';')
+        ELSE concat(format('ALTER TABLE ONLY %s ADD CONSTRAINT %I ', indrelid::regclass, conname),
+            left(constraintdef, length(constraintdef) - coalesce(length(deferral), 0)), options,
+            ' USING INDEX' || space, deferral, ';') END
+    FROM shape, pg_get_constraintdef(con) AS constraintdef WHERE old AND (relkind = 'I' OR rebuilt)
     UNION ALL
     SELECT 33,
         format('ALTER INDEX %s ATTACH PARTITION %s;', inhparent::regclass, indexrelid::regclass)
@@ -275,6 +282,20 @@ exchange(place, sql) AS (
         obj_description(indexrelid, 'pg_class')) FROM shape
     WHERE old AND obj_description(indexrelid, 'pg_class') IS NOT NULL
     UNION ALL
+    SELECT 35, format('ALTER INDEX %s ALTER COLUMN %s SET STATISTICS %s;', indexrelid::regclass,
+        attnum, attstattarget)
+    FROM index JOIN pg_attribute ON attrelid = indexrelid AND attstattarget >= 0
+    WHERE indexprs IS NOT NULL
+    UNION ALL
+    SELECT 35, format('ALTER STATISTICS %s.%I SET STATISTICS %s;', stxnamespace::regnamespace,
+        stxname, stxstattarget)
+    FROM pg_statistic_ext WHERE stxrelid IN (SELECT rel FROM altered) AND stxstattarget >= 0
+    UNION ALL
+    SELECT 35, format('ALTER INDEX %s DEPENDS ON EXTENSION %I;', indexrelid::regclass, extname)
+    FROM index JOIN pg_depend ON classid = 'pg_class'::regclass AND objid = indexrelid
+        AND deptype = 'x'
+    JOIN pg_extension ON refclassid = 'pg_extension'::regclass AND pg_extension.oid = refobjid
+    UNION ALL
     SELECT 40, format('ALTER TABLE %s ADD CONSTRAINT %I %s%s;', coalesce(leaf, conrelid)::regclass,
         conname, definition, CASE WHEN convalidated AND enforced THEN ' NOT VALID' END)
     FROM constr LEFT JOIN parted USING (oid) WHERE dropped
@@ -287,7 +308,7 @@ exchange(place, sql) AS (
     UNION ALL
     SELECT 41,
         format('COMMENT ON CONSTRAINT %I ON %s IS %L;', conname, leaf,
-        'switch.sql: ' || conrelid::regclass)
+        concat('switch.sql: ', conrelid::regclass, E'\n', obj_description(oid, 'pg_constraint')))
     FROM fkey JOIN parted USING (oid)
 ),
 
@@ -295,14 +316,16 @@ exchange(place, sql) AS (
 step(phase, title) AS (
     SELECT phase, title FROM (
         SELECT 'restore' AS phase, castcontext = 'i' AS due,
-            'The cast from ulid to uuid is implicit. Make it again what it was.' AS title
+            'The cast from ulid to uuid is implicit. Make it again what it was, as a superuser.'
+                AS title
         FROM cast_now
         UNION ALL
         SELECT phase, due, format('%s of %s: %s', number - (:'to' = 'ulid')::integer,
             4 - (:'to' = 'ulid')::integer, action)
         FROM (VALUES
             (1, 'enter', :'to' = 'uuid' AND EXISTS (SELECT FROM pair WHERE new IS NULL),
-                'enter the indexes into the catalogs. The cast is implicit meanwhile.'),
+                'enter the indexes into the catalogs, as a superuser. '
+                'The cast is implicit meanwhile.'),
             (2, 'build', EXISTS (SELECT FROM pair WHERE built IS NOT TRUE)
                 OR EXISTS (SELECT FROM index WHERE debris),
                 'build the indexes. Reads and writes continue.'),
@@ -379,14 +402,30 @@ refusal(reason) AS (
     SELECT format('foreign key %I of %s has a period', conname, conrelid::regclass)
     FROM fkey WHERE to_jsonb(fkey)->>'conperiod' = 'true'
     UNION ALL
+    SELECT format('index %s has an expression, and the operator class %I: drop it',
+        indexrelid::regclass, opcname)
+    FROM setting CROSS JOIN index CROSS JOIN unnest(indclass) AS class
+    JOIN pg_opclass ON pg_opclass.oid = class
+    WHERE indexprs IS NOT NULL AND opcintype = source AND NOT opcdefault
+        AND EXISTS (SELECT FROM member WHERE converts)
+    UNION ALL
+    SELECT DISTINCT format('a trigger of constraint %I on %s is not enabled as usual', conname,
+        pg_constraint.conrelid::regclass)
+    FROM pg_trigger JOIN pg_constraint ON pg_constraint.oid = tgconstraint
+    WHERE tgisinternal AND tgenabled <> 'O' AND EXISTS (SELECT FROM member WHERE converts
+        AND (rel = conrelid AND att = ANY (conkey) OR rel = confrelid AND att = ANY (confkey)))
+    UNION ALL
     SELECT 'must be superuser to change a cast' FROM step
-    WHERE phase = 'enter' AND :'run'::boolean
+    WHERE phase IN ('enter', 'restore') AND :'run'::boolean
         AND NOT current_setting('is_superuser')::boolean
 ),
 -- What deserves to be known.
 note(line) AS (
     SELECT format('%s is rebuilt under the lock, because it is partial, '
         'has expressions or is of the type brin', indexrelid::regclass) FROM index WHERE rebuilt
+    UNION ALL
+    SELECT format('check constraint %I of %s is made again for %s, with casts: see its definition',
+        conname, conrelid::regclass, :'to') FROM constr WHERE contype = 'c' AND dropped
     UNION ALL
     SELECT format('%I of %s keeps its default %s', attname, rel::regclass, "default")
     FROM member WHERE converts AND NOT generated
@@ -402,23 +441,32 @@ statement(part, place, sql) AS (
     SELECT CASE phase WHEN 'enter' THEN 3 ELSE 1 END, 2, closed FROM cast_now, step
     WHERE phase IN ('enter', 'restore')
 
-    -- Do the expressions of constraints and indexes suit the new type? An empty copy tells, with
-    -- the rights of the owner.
+    -- Such a step evaluates checks, and what else the owner has put into the tables.
+    UNION ALL
+    SELECT 1, 0, format('DO %L;', format('BEGIN IF EXISTS (SELECT FROM pg_roles WHERE rolsuper '
+        'AND rolname IN (session_user, current_user)) AND EXISTS (SELECT FROM pg_class '
+        'JOIN pg_roles ON pg_roles.oid = relowner WHERE pg_class.oid IN (%s) AND NOT rolsuper) '
+        'THEN RAISE EXCEPTION %L USING ERRCODE = ''insufficient_privilege'', HINT = %L; END IF; '
+        'END', string_agg(DISTINCT rel::text, ', '),
+        'the owner of the tables must run this step, in a session of his own',
+        'The functions of the owner would be executed with your rights, also after SET ROLE.'))
+    FROM member, step WHERE phase IN ('build', 'exchange', 'validate') GROUP BY phase
+
+    -- Do the expressions of constraints and indexes suit the new type? An empty copy tells.
     UNION ALL
     SELECT 1, 1, concat_ws(E'\n', 'BEGIN;',
-        format('CREATE FUNCTION pg_temp.switch_rehearsal() RETURNS void '
-            'LANGUAGE plpgsql SECURITY DEFINER AS %L;', concat_ws(E'\n', 'BEGIN',
-            format('CREATE TEMPORARY TABLE switch_rehearsal '
-                '(LIKE %s INCLUDING CONSTRAINTS INCLUDING DEFAULTS);', rel::regclass),
-            (SELECT string_agg(replace(pg_get_indexdef(indexrelid),
-                format(' ON %s USING ', qualified), ' ON pg_temp.switch_rehearsal USING ') || ';',
-                E'\n')
-                FROM index WHERE indrelid = rel AND rebuilt AND relkind = 'i'),
-            format('ALTER TABLE pg_temp.switch_rehearsal %s;', actions), 'END')),
-        format('ALTER FUNCTION pg_temp.switch_rehearsal() OWNER TO %I;', pg_get_userbyid(relowner)),
-        'SELECT pg_temp.switch_rehearsal();', 'ROLLBACK;')
-    FROM step, altered JOIN pg_class ON oid = rel WHERE EXISTS (SELECT FROM pair WHERE new IS NULL)
-        AND phase IN ('enter', 'build')
+        format('CREATE TEMPORARY TABLE switch_rehearsal '
+            '(LIKE %s INCLUDING CONSTRAINTS INCLUDING DEFAULTS);', rel::regclass),
+        (SELECT string_agg(replace(pg_get_indexdef(indexrelid),
+            format(' ON %s USING ', qualified), ' ON pg_temp.switch_rehearsal USING ') || ';',
+            E'\n')
+            FROM index WHERE indrelid = rel AND indexprs IS NOT NULL AND relkind = 'i'),
+        format('ALTER TABLE pg_temp.switch_rehearsal %s;', actions),
+        (SELECT string_agg(concat('CREATE INDEX ON pg_temp.switch_rehearsal', definition, predicate,
+            ';'), E'\n')
+            FROM shape WHERE indrelid = rel AND old AND rebuilt AND relkind = 'i'),
+        'ROLLBACK;')
+    FROM step, altered WHERE phase = 'build' AND EXISTS (SELECT FROM pair WHERE built IS NOT TRUE)
     UNION ALL
     SELECT 1, 2, opened FROM cast_now, step WHERE phase = 'enter'
     UNION ALL
@@ -428,7 +476,7 @@ statement(part, place, sql) AS (
     UNION ALL
     SELECT CASE phase WHEN 'enter' THEN 2 ELSE 1 END, 5, concat(
         'CREATE ', CASE WHEN indisunique THEN 'UNIQUE ' END,
-        'INDEX CONCURRENTLY ', name, ' ON ', indrelid::regclass, definition, storage, ';')
+        'INDEX CONCURRENTLY ', name, ' ON ', indrelid::regclass, definition, options, space, ';')
     FROM pair, step WHERE new IS NULL AND phase IN ('enter', 'build')
     UNION ALL
     SELECT 2, place, 'RESET deadlock_timeout; SET statement_timeout = 0;'
@@ -469,12 +517,15 @@ statement(part, place, sql) AS (
     SELECT 2, 1, format('ALTER TABLE %s VALIDATE CONSTRAINT %I;', conrelid::regclass, conname)
     FROM unchecked, step WHERE phase = 'validate'
     UNION ALL
-    SELECT 3, 1,
-        format(E'BEGIN;\nSET LOCAL lock_timeout = %L;\n'
-            'ALTER TABLE %s ADD CONSTRAINT %I %s;\n%s\nCOMMIT;',
-        :'lock_timeout', parent, conname, min(pg_get_constraintdef(oid)),
+    SELECT 3, 1, concat_ws(E'\n', 'BEGIN;', format('SET LOCAL lock_timeout = %L;', :'lock_timeout'),
+        format('ALTER TABLE %s ADD CONSTRAINT %I %s;', parent, conname,
+            min(pg_get_constraintdef(oid))),
         string_agg(format('COMMENT ON CONSTRAINT %I ON %s IS NULL;', conname, conrelid::regclass),
-            E'\n'))
+            E'\n'),
+        format('COMMENT ON CONSTRAINT %I ON %s IS %L;', conname, parent,
+            nullif(substr(min(obj_description(oid, 'pg_constraint')),
+                length(concat('switch.sql: ', parent, E'\n')) + 1), '')),
+        'COMMIT;')
     FROM unparted, step WHERE phase = 'validate' GROUP BY parent, conname
     HAVING bool_and(convalidated)
 )

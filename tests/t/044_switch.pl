@@ -377,7 +377,8 @@ $node->safe_psql(
 is((step(to => 'ulid', user => 'owner'))[0], 'build', 'an owner builds the indexes');
 my ($written) = call('odd', table => 't', to => 'ulid', user => 'owner');
 $odd->('CREATE INDEX r_later ON r (t)');
-my (undef, undef, $stale) = $node->psql('odd', $written);
+my (undef, undef, $stale) =
+  $node->psql('odd', $written, extra_params => [ '-U', 'owner' ]);
 like(
     $stale,
     qr/the tables have changed since this step was written/,
@@ -499,11 +500,31 @@ is( $odd->(
     ),
     1001,
     'queries find what they found');
+
+# Checks are functions of the owner, and VALIDATE evaluates them as who runs it. SET ROLE would not
+# help: the function can RESET it.
+my $refused = qr/the owner of the tables must run this step, in a session of his own/;
+$odd->(
+    q{SET ROLE owner;
+    CREATE FUNCTION takes(types.ulid) RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN
+        RESET ROLE; IF current_user <> 'owner' THEN RAISE 'run as %', current_user; END IF;
+        RETURN true; END $$;
+    CREATE FUNCTION takes(uuid) RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN
+        RESET ROLE; IF current_user <> 'owner' THEN RAISE 'run as %', current_user; END IF;
+        RETURN true; END $$;
+    ALTER TABLE r ADD CONSTRAINT takes CHECK (takes(t)) NOT VALID}
+);
+like((step(to => 'uuid'))[1], $refused, 'a superuser does not exchange the tables of another owner');
+($written) = call('odd', table => 't', to => 'uuid');
+(undef, undef, my $as_role) = $node->psql('odd', "SET ROLE owner;\n$written");
+like($as_role, $refused, 'nor as this owner in his own session');
 is((step(to => 'uuid', user => 'owner'))[0], 'exchange', 'an owner exchanges them');
+like((step(to => 'uuid'))[1], $refused, 'a superuser does not validate');
 is((step(to => 'uuid', user => 'owner'))[0], 'validate', 'and validates');
 is((step(to => 'uuid', user => 'owner'))[0], 'Nothing',  'then nothing is left to do');
 is( $odd->(
-        q{DROP EXTENSION ulid; SELECT pg_typeof(id), count(*) FROM t JOIN r ON t = id GROUP BY 1}),
+        q{DROP FUNCTION takes(types.ulid); DROP EXTENSION ulid;
+        SELECT pg_typeof(id), count(*) FROM t JOIN r ON t = id GROUP BY 1}),
     'uuid|1001',
     'and the extension can be dropped');
 
