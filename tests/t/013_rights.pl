@@ -101,10 +101,14 @@ CREATE SCHEMA hostile; GRANT ALL ON SCHEMA hostile TO owner;
 CREATE TABLE hostile.sprung (by text); GRANT ALL ON hostile.sprung TO PUBLIC;
 CREATE FUNCTION hostile.spring(trap text) RETURNS void LANGUAGE sql AS $$ INSERT INTO hostile.sprung
     VALUES (trap) $$;
--- types
-SELECT format('CREATE DOMAIN hostile.%I AS pg_catalog.int4', name)
+CREATE FUNCTION hostile.springs(trap text) RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN
+    PERFORM hostile.spring(trap); RETURN true; END $$;
+-- types, which every value suits
+SELECT format('CREATE DOMAIN hostile.%1$I AS pg_catalog.%1$I CHECK (hostile.springs(%1$L))', name)
 FROM unnest('{uuid,text,varchar,bpchar,bytea,timestamptz,timestamp,tstzrange,bool,int4,int8,float8,
-    internal,cstring,oid,regtype,name}'::text[]) AS name \gexec
+    oid,regclass,regtype,regproc,regprocedure,regnamespace,name}'::text[]) AS name \gexec
+SELECT format('CREATE DOMAIN hostile.%I AS pg_catalog.int4', name)
+FROM unnest('{internal,cstring}'::text[]) AS name \gexec
 -- core's functions that the script names
 SELECT format('CREATE FUNCTION hostile.%I(%s) RETURNS %s LANGUAGE internal AS %L', proname,
               pg_get_function_identity_arguments(oid), format_type(prorettype, NULL),
@@ -172,6 +176,20 @@ SKIP:
         AND amprocfamily IN (SELECT oid FROM pg_opfamily WHERE opfname = 'ulid_ops')}),
         '',
         'no trap springs on installing ulid_gist');
+
+    # whoever owns btree_gist can make a function of his own a part of it
+    if ($major < 18)
+    {
+        run('owned_hostile',
+            q{ALTER EXTENSION btree_gist
+                ADD FUNCTION "con'tr ""ib$$".gist_translate_cmptype_btree(integer)});
+        run('owned_hostile', "\\i $root/docs/operating/after_pg_upgrade.sql");
+        is( run('owned_hostile', q{SET search_path = '';
+                SELECT count(*) FROM pg_amproc WHERE amprocnum = 12
+                AND amprocfamily IN (SELECT oid FROM pg_opfamily WHERE opfname = 'ulid_ops')}),
+            0,
+            'nor does after_pg_upgrade.sql take it');
+    }
     run('owned_hostile', q{DROP SCHEMA "con'tr ""ib$$" CASCADE});
 }
 

@@ -514,7 +514,8 @@ $odd->(
         RETURN true; END $$;
     ALTER TABLE r ADD CONSTRAINT takes CHECK (takes(t)) NOT VALID}
 );
-like((step(to => 'uuid'))[1], $refused, 'a superuser does not exchange the tables of another owner');
+like((step(to => 'uuid'))[1],
+    $refused, 'a superuser does not exchange the tables of another owner');
 ($written) = call('odd', table => 't', to => 'uuid');
 (undef, undef, my $as_role) = $node->psql('odd', "SET ROLE owner;\n$written");
 like($as_role, $refused, 'nor as this owner in his own session');

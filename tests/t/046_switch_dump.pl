@@ -63,8 +63,9 @@ sub switch_to
             'app', "\\i $root/docs/migrating/switch.sql",
             stdout       => \$stdout,
             stderr       => \$stderr,
-            extra_params =>
-              [ '-v', 'table=account', '-v', "to=$to", '-v', 'run=yes', '-v', 'default=gen_random_uuid()' ]);
+            extra_params => [
+                map { ('-v', $_) } 'table=account', "to=$to", 'run=yes', 'default=gen_random_uuid()'
+            ]);
         return $stderr if $status;
         return ''      if $stdout =~ /^-- Nothing is left/m;
     }
