@@ -567,8 +567,8 @@ BEGIN
         END IF;
         RAISE EXCEPTION USING ERRCODE = 'object_not_in_prerequisite_state',
             MESSAGE = 'the id clock has no value',
-            HINT = 'Set it with setval(''ulid_clock'', …) to milliseconds'
-                ' that are not before the horizon.';
+            HINT = 'Let its owner set it with setval() to milliseconds that are not before the'
+                ' horizon.';
     END IF;
     IF is_uuid_v7 THEN
         -- the version before 12 bits of the fraction, the variant before the other 4
