@@ -201,8 +201,8 @@ hostile: ## random bytes for every function, in three encodings (CASES=100000 fo
 crash: ## kill a server while clients write, then compare every acknowledged row (ROUNDS=100)
 	TESTS=$@ ROUNDS=$${ROUNDS:-100} scripts/test.sh server
 
-flood: ## 8 x 10^7 ids of each kind at once, 10^8 calls
-	TESTS=$@ EACH=$${EACH:-10000000} CALLS=$${CALLS:-100000000} scripts/test.sh server
+flood: ## 8 x 10^7 ids of each kind at once, 10^8 calls, then polling for ten minutes by each kind of horizon
+	TESTS="$@ horizon published" FUZZ_SECONDS=$${FUZZ_SECONDS:-600} EACH=$${EACH:-10000000} CALLS=$${CALLS:-100000000} scripts/test.sh server
 
 mutants: ## mutation testing of the library: a surviving mutant means a missing test
 	$(tools); $(call get,mutants,27.1.0); cargo mutants --package pg_ulid --output target --cargo-arg=--tests; \

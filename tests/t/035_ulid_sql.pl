@@ -281,21 +281,21 @@ cmp_ok($compared, '>', 50_000, "$compared outcomes were compared");
 # The catalog, generators and plans
 #
 
-# Names, arguments, results and promises; the helpers have no counterpart. The generators of
-# ordered ids take an xid, which a parallel query cannot, and the horizon is a row, which each worker
-# can read.
+# Names, arguments, results and promises; the helpers have no counterpart. The generators of ordered
+# ids take an xid, which a parallel query cannot, and the horizon is a row, which each worker reads.
 my $different = $node->safe_psql('utf8', <<'SQL');
 WITH f AS (
     SELECT pronamespace = 'twin'::regnamespace AS is_twin,
         obj_description(oid, 'pg_proc') IS NULL AS silent, proname,
         proargnames, provolatile, prokind,
         CASE WHEN proname NOT LIKE '%ordered%' THEN proparallel END AS proparallel,
-        replace(replace(
+        regexp_replace(regexp_replace(replace(
             format('%s -> %s', pg_get_function_arguments(oid), pg_get_function_result(oid)),
-            'native.ulid_window', 'tstzrange'), 'native.ulid', 'uuid') AS types
+            'native.ulid_window', 'tstzrange'), 'native[.]ulid\M', 'uuid', 'g'),
+            '(native|twin)[.]', '', 'g') AS types
     FROM pg_proc
     WHERE pronamespace IN ('native'::regnamespace, 'twin'::regnamespace)
-        AND proname NOT LIKE 'ulid\_sql\_%' AND proname NOT LIKE 'ulid\_publish%'
+        AND proname NOT LIKE 'ulid\_sql\_%'
 )
 SELECT to_jsonb(f) - 'is_twin' FROM f WHERE is_twin
 EXCEPT SELECT to_jsonb(f) - 'is_twin' FROM f WHERE NOT is_twin
