@@ -1,3 +1,5 @@
+-- where no library is installed
+DROP EXTENSION ulid;
 CREATE SCHEMA ulid_sql;
 SET search_path = ulid_sql;
 \i sql/ulid_sql.sql
