@@ -6,8 +6,8 @@ PROVE ?= prove
 # Variables of the scripts, from the command line or the environment:
 #   PG          the PostgreSQL that `make run` and `make test` use, instead of that of the machine: 15 to 19, assert or musl; for
 #               tests, also a list or "all"
-#   TESTS       which tests `make installcheck`, or `make prove_installcheck` and `make test-server`, run instead of all: names
-#               of files, without their numbers
+#   TESTS       which tests `make installcheck`, `make isolationcheck` and `make test-sql`, or `make prove_installcheck` and
+#               `make test-server`, run instead of all: names of files, without their numbers
 #   CLIENTS     which languages, or parts of their tests, `make test-clients` runs instead of all
 #   STRICT      if it is not empty, a stage of the tests that is skipped, or leaves a part out, has failed
 
@@ -30,6 +30,8 @@ pgxs = $(shell dirname "$$('$(pg_config)' --pgxs)")/..
 pg_regress = $(pgxs)/test/regress/pg_regress
 # What the framework of the tests with servers of their own runs, and where it keeps their data and logs.
 PG_REGRESS ?= $(pg_regress)
+# It tests a server of any version.
+ISOLATION_REGRESS ?= $(pgxs)/test/isolation/pg_isolation_regress
 TESTDIR ?= $(CURDIR)/target
 target_dir = $(or $(CARGO_TARGET_DIR),target)
 target = $(target_dir)$(CARGO_BUILD_TARGET:%=/%)
@@ -45,13 +47,18 @@ profile = release
 # control file that it finds beside Cargo.toml.
 controls = ulid.control $(wildcard sql/*.control)
 extensions = $(basename $(notdir $(controls)))
-tests = $(or $(TESTS),$(basename $(notdir $(wildcard tests/pg_regress/sql/*.sql))))
+sql_tests = $(basename $(notdir $(wildcard tests/pg_regress/sql/*.sql)))
+specs = $(basename $(notdir $(wildcard tests/isolation/specs/*.spec)))
+# Those of a list that TESTS names, or all of it. A name may be in the other list.
+chosen = $(if $(TESTS),$(foreach name,$(TESTS),$(if $(filter $(name),$(sql_tests) $(specs)),$(filter $(name),$(1)),$(error no test is called $(name)))),$(1))
+tests = $(strip $(call chosen,$(sql_tests)))
+isolation_tests = $(strip $(call chosen,$(specs)))
 # Of Citus there is no package, so its test would skip itself everywhere: it runs on request, TESTS=citus.
 prove_tests = $(if $(TESTS),$(foreach name,$(TESTS),$(or $(wildcard tests/t/[0-9]*_$(name).pl),$(error no test is called $(name)))),$(filter-out %_citus.pl,$(wildcard tests/t/[0-9]*.pl)))
 
 # Targets share target/ and the private PostgreSQL, and some remove what others make.
 .NOTPARALLEL:
-.PHONY: all run setup debug test-contributing build install uninstall installcheck prove_installcheck test lint bench clean help test-rust test-build test-sql \
+.PHONY: all run setup debug test-contributing build install uninstall installcheck isolationcheck prove_installcheck test lint bench clean help test-rust test-build test-sql \
 	test-pgrx test-server test-docs test-clients test-upgrade test-minimal test-crates test-foreign test-musl fuzz planner-fuzz \
 	valgrind hostile crash flood mutants book deb rpm image dist sums test-deb test-rpm test-image test-dist release-check
 
@@ -90,8 +97,13 @@ uninstall: ## remove the files that install puts there
 
 installcheck: ## test the installed extension in the running server that PGHOST, PGPORT and PGUSER name (TESTS=io)
 	mkdir -p target/regress
-	'$(pg_regress)' --bindir='$(bindir)' --inputdir=tests/pg_regress --outputdir=target/regress \
-		--load-extension=ulid --dbname=ulid_regression $(tests)
+	$(if $(tests),'$(pg_regress)' --bindir='$(bindir)' --inputdir=tests/pg_regress --outputdir=target/regress \
+		--load-extension=ulid --dbname=ulid_regression $(tests))
+
+isolationcheck: ## test there what sessions do at the same time; it resets ordered ids (TESTS=late_commit)
+	mkdir -p target/isolation
+	$(if $(isolation_tests),'$(ISOLATION_REGRESS)' --bindir='$(bindir)' --inputdir=tests/isolation --outputdir=target/isolation \
+		--load-extension=ulid --dbname=ulid_isolation_regression $(isolation_tests))
 
 prove_installcheck: ## test it with servers of its own, by PostgreSQL's framework and prove, not as root (TESTS=crash)
 	rm -rf '$(TESTDIR)/tmp_check'
@@ -129,7 +141,7 @@ test-rust: ## the library without PostgreSQL, with its drivers, models of its th
 test-build: ## build, install into a private copy of PostgreSQL, start it
 	scripts/test.sh build
 
-test-sql: ## tests/pg_regress
+test-sql: ## tests/pg_regress, tests/isolation
 	scripts/test.sh sql
 
 test-pgrx: ## the Rust tests that run inside a server

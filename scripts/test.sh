@@ -56,14 +56,22 @@ stage_build() {
   psql -X -A -t -c "SELECT 'ulid ' || extversion || ' in ' || version() FROM pg_extension WHERE extname = 'ulid'"
 }
 
-# pg_regress.
+# pg_regress and pg_isolation_regress.
 stage_sql() {
-  local log=target/regress/log
+  local pgxs target
   install_extension
-  start_server sql
-  mkdir -p target/regress
-  make -s --no-print-directory installcheck PG_CONFIG="$BIN/pg_config" 2>&1 | tee "$log" || failed=1
-  [ -z "$failed" ] || { cat target/regress/regression.diffs; tail -n 30 "$SERVERS/sql/log"; } || true
+  start_server sql "max_prepared_transactions = 10"
+  rm -rf target/regress target/isolation
+  pgxs=$(find_framework)  # not every package of a server has the programs
+  for target in installcheck isolationcheck; do
+    if [ $target = isolationcheck ] && [ ! -x "$pgxs/test/isolation/pg_isolation_regress" ]; then
+      left_out "tests/isolation, as no server here has pg_isolation_regress"
+      continue
+    fi
+    make -s --no-print-directory $target PG_CONFIG="$BIN/pg_config" ISOLATION_REGRESS="$pgxs/test/isolation/pg_isolation_regress" 2>&1 |
+      tee "$SERVERS/sql/$target.log" || failed=1
+  done
+  [ -z "$failed" ] || { cat target/*/regression.diffs; tail -n 30 "$SERVERS/sql/log"; } || true
 }
 
 # The tests written in Rust that run inside a server, by the framework of pgrx.
