@@ -1,6 +1,6 @@
 # ulid_ordered_horizon with snapshots that come from elsewhere (exported ones, pg_dump's, those of
-# cursors and of replication slots), with transactions that other software runs or ends (callbacks
-# of other extensions, apply workers, two-phase commit), and for roles without rights.
+# replication slots), with transactions that other software runs or ends (callbacks of other
+# extensions, apply workers, two-phase commit), and for roles without rights.
 use strict;
 use warnings FATAL => 'all';
 use ULID;
@@ -95,18 +95,6 @@ is( "@dumped",
     join(' ', split /\n/, $sql->("SELECT id FROM event WHERE id < '$imported'")),
     'pg_dump --snapshot has all rows below it');
 $importer->query('COMMIT');
-
-$insert->('before');
-$open = begin();
-$exporter->query(
-    "BEGIN; DECLARE held CURSOR WITH HOLD FOR
-        SELECT id FROM event WHERE id < ulid_ordered_horizon() ORDER BY id DESC"
-);
-commit($open);
-$insert->('after');
-$exporter->query('COMMIT');
-is_held(scalar $exporter->query('FETCH held'), $open, 'a cursor WITH HOLD is read when it commits');
-$exporter->query('CLOSE held');
 
 # A slot needs two rounds of waiting for transactions until it has a snapshot. What begins in the
 # second one is running for it.

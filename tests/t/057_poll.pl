@@ -1,6 +1,6 @@
 # docs/poll.md and docs/incremental-loads.md beyond 055_horizon.pl: updated rows, views for tools,
-# the order of rows, and the cases in which a condition of a query cannot hold. Of each case, the
-# loss is shown, and that the remedy on the page prevents it. FUZZ_SECONDS (4) says for how long the
+# and what the pages say of the cases in which a condition of a query cannot hold. Of each case, the
+# loss is shown, and that the remedy on the page prevents it. tests/isolation has the other cases. FUZZ_SECONDS (4) says for how long the
 # floods last.
 use strict;
 use warnings FATAL => 'all';
@@ -18,7 +18,7 @@ local @ENV{qw(PGHOST PGPORT PGDATABASE)} = ($node->host, $node->port, 'postgres'
 my $zero = '0' x 26;
 
 # The tables of the page.
-$sql->(join "\n", map { blocks_of('poll.md', 'sql', $_) } 'Tables', 'The order of the rows');
+$sql->(join "\n", blocks_of('poll.md', 'sql', 'Tables'));
 my ($changed_table, $copy) = blocks_of('poll.md', 'sql', 'Updated and deleted rows');
 
 # A session in the background, which is expected to wait for a lock.
@@ -202,36 +202,6 @@ $sql->(
      DROP TABLE event CASCADE; DROP VIEW cast_settled, outbox_settled, outbox_settled_at');
 
 #
-# The order of rows
-#
-
-# Session b inserts its message before or after it locks the account that a has locked.
-$sql->('INSERT INTO account VALUES (1, 0), (2, 0)');
-my $balance = sub {
-    return $sql->(
-        "SELECT message FROM outbox WHERE message ~ '^account $_[0]:' ORDER BY id DESC LIMIT 1");
-};
-my ($a, $b) = (session(), session());
-$sql->('ALTER TABLE account DISABLE TRIGGER account_message');
-my $message = sub { return "INSERT INTO outbox (message) VALUES ('account 1: $_[0]');" };
-$a->query('BEGIN; UPDATE account SET balance = 100 WHERE id = 1');
-$b->query('BEGIN;' . $message->(200));
-my $end = begin_waiting($b, 'UPDATE account SET balance = 200 WHERE id = 1; COMMIT;');
-$a->query($message->(100) . 'COMMIT');
-$end->();
-is( $sql->('SELECT balance FROM account WHERE id = 1') . '; ' . $balance->(1),
-    '200; account 1: 100',
-    'with an id from before the lock, the last message is not the last state');
-$sql->('ALTER TABLE account ENABLE TRIGGER account_message');
-$a->query('BEGIN; UPDATE account SET balance = 100 WHERE id = 2');
-$end = begin_waiting($b, 'BEGIN; UPDATE account SET balance = 200 WHERE id = 2; COMMIT;');
-$a->query('COMMIT');
-$end->();
-is( $sql->('SELECT balance FROM account WHERE id = 2') . '; ' . $balance->(2),
-    '200; account 2: 200',
-    'with an AFTER trigger it is');
-
-#
 # The guard
 #
 
@@ -347,65 +317,6 @@ $sql->(
     "$tables; INSERT INTO message (id, what) VALUES (gen_ulid('2025-06-01 00:00+00'), 'filled')");
 $poll = "SELECT count(*) FROM message WHERE id > '$zero' AND id < ulid_ordered_horizon();";
 is(poll_beside($conversion), '1 1', 'nobody loses rows while a filled table becomes a partition');
-
-# A partition of another kind is attached while a poll waits for a lock on a partition. A row in it
-# then has a smaller id than one that the poll reads.
-for my $lock ('', 'LOCK TABLE kind IN ACCESS EXCLUSIVE MODE;')
-{
-    $sql->(
-        q{DROP TABLE IF EXISTS kind;
-        CREATE TABLE kind (id ulid DEFAULT gen_ordered_ulid(), name text) PARTITION BY LIST (name);
-        CREATE TABLE kind_a PARTITION OF kind FOR VALUES IN ('a');
-        CREATE TABLE kind_b (LIKE kind INCLUDING ALL)}
-    );
-    my ($locker, $reader, $other) = map { session() } 1 .. 3;
-    my $attach =
-        "BEGIN; $lock ALTER TABLE kind ATTACH PARTITION kind_b FOR VALUES IN ('b'); COMMIT;"
-      . " INSERT INTO kind (name) VALUES ('b');";
-    my $read = sub {
-        return "SELECT max(id), string_agg(name, '' ORDER BY id) FROM kind
-            WHERE id > '$_[0]' AND id < ulid_ordered_horizon();";
-    };
-    $locker->query('BEGIN; LOCK TABLE kind_a IN ACCESS EXCLUSIVE MODE');
-    my $first    = begin_waiting($reader, $read->($zero));
-    my $attached = $lock ? begin_waiting($other, $attach) : sub { };
-    $other->query($attach) if !$lock;
-    # the horizon is a whole millisecond
-    $locker->query("INSERT INTO kind_a (name) VALUES ('a'); SELECT pg_sleep(0.002); COMMIT");
-    my ($last, $names) = split /\|/, scalar $first->();
-    $attached->();
-    $sql->("INSERT INTO kind (name) VALUES ('a')");
-    settle('kind');
-    is( $names . ' ' . (split /\|/, $sql->($read->($last)))[1],
-        $lock ? 'a ba' : 'a a',
-        $lock
-        ? 'with the lock nothing is lost'
-        : 'a poll does not read a partition that is attached after it was planned');
-}
-
-#
-# Isolation levels
-#
-
-# A partition is rewritten after a transaction has taken its snapshot.
-for my $level ('REPEATABLE READ', 'SERIALIZABLE', 'READ COMMITTED')
-{
-    $sql->(
-        q{DROP TABLE IF EXISTS half;
-        CREATE TABLE half (id ulid DEFAULT gen_ordered_ulid(), n int) PARTITION BY RANGE (n);
-        CREATE TABLE half_1 PARTITION OF half FOR VALUES FROM (0) TO (1);
-        CREATE TABLE half_2 PARTITION OF half FOR VALUES FROM (1) TO (2);
-        INSERT INTO half (n) VALUES (0), (1)});
-    settle('half');
-    my $reader = session();
-    $reader->query("BEGIN ISOLATION LEVEL $level; SELECT");
-    $sql->('ALTER TABLE half_1 SET UNLOGGED');
-    my $rows = $reader->query(
-        'SELECT array_agg(n ORDER BY id) FROM half WHERE id < ulid_ordered_horizon(); COMMIT');
-    is( $rows,
-        $level eq 'READ COMMITTED' ? '{0,1}' : '{1}',
-        "what $level sees of a partition that is rewritten");
-}
 
 #
 # Foreign partitions
