@@ -321,7 +321,8 @@ BEGIN
             $create$, pg_catalog.current_schema(), aggregate[1], aggregate[2], aggregate[3],
                 aggregate[4]);
         EXCEPTION WHEN duplicate_function THEN
-            RAISE NOTICE USING
+            -- not a notice, which CREATE EXTENSION hides
+            RAISE WARNING USING
                 ERRCODE = 'duplicate_function',
                 MESSAGE = pg_catalog.format('aggregate %I.%s(uuid) already exists, skipping',
                     pg_catalog.current_schema(), aggregate[1]),

@@ -136,7 +136,7 @@ SQL
     my $in_public = $schema eq 'public';
     like(
         $printed,
-        $in_public ? qr/NOTICE:  aggregate public.max\(uuid\) already exists, skipping/ : qr/^$/,
+        $in_public ? qr/WARNING:  aggregate public.max\(uuid\) already exists, skipping/ : qr/^$/,
         "$schema: CREATE EXTENSION succeeds beside a max(uuid)");
     my $last = sub {
         my ($in, $path) = @_;
@@ -157,7 +157,8 @@ SQL
     {
         # as the page says
         like($error, $conflict, "$schema: that of the extension is there when it is restored");
-        is(() = $error =~ /ERROR/g, 1, "$schema: which is the only error");
+        is_deeply([ grep { /ERROR/ && !/(?:function|aggregate) "?max/ } split /\n/, $error ],
+            [], "$schema: and there is no error of anything else");
         is($last->($restored, 'public'), '3|1|3', "$schema: and is the maximum");
     }
     else
