@@ -93,8 +93,8 @@ pub(super) fn is_sql(function: Oid) -> bool {
 }
 
 /// The function of this name, these arguments and this result in the schema of another one. It must
-/// be a C function with the symbol of that name and the same `probin` as the other one. It must not be
-/// SECURITY DEFINER and must have no `proconfig`.
+/// be a C function with the symbol of that name and the same `probin` as the other one. It must not
+/// be SECURITY DEFINER and must have no `proconfig`.
 pub(super) fn sibling(function: Oid, name: &CStr, arguments: &[Oid], result: Oid) -> Option<Oid> {
     let by_signature = SysCacheIdentifier::PROCNAMEARGSNSP as c_int;
     let by_oid = SysCacheIdentifier::PROCOID as c_int;
