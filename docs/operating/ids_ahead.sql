@@ -26,6 +26,8 @@ FROM pg_attribute JOIN type ON type.oid = atttypid JOIN pg_type ON pg_type.oid =
     LEFT JOIN pg_attrdef ON adrelid = attrelid AND adnum = attnum,
      pg_get_userbyid(relowner) AS owner
 WHERE attnum > 0 AND NOT attisdropped AND relkind = 'r'
+-- a reset empties the extension's own table
+AND attrelid <> (:'ulid' || '.ulid_horizon')::regclass
 AND (relpersistence = 'p' OR relpersistence = 'u' AND NOT pg_is_in_recovery())
 AND (base <> 'uuid'::regtype OR coalesce(pg_get_expr(adbin, adrelid), pg_get_expr(typdefaultbin, 0))
     ~ '\m(gen_((ordered_)?uuid_v7|((monotonic|ordered)_)?ulid)|uuidv7)"?\(')
