@@ -84,7 +84,7 @@ for my $case (
     [ 'tstzrange', 'id <@ $1', q{'[2026-01-01 11:30Z,2026-01-01 12:30Z)'}, 'ulid_range_lower' ],
     [
         'text',                                                  'ulid_starts_with(id, $1)',
-        q{left(ulid_lower_bound('2026-01-01 12:00Z')::text, 6)}, 'ulid_prefix_lower'
+        q{left(ulid_lower_bound('2026-01-01 12:00Z')::text, 6)}, 'ulid_starts_with_lower'
     ])
 {
     my ($type, $condition, $value, $function) = @$case;
