@@ -599,7 +599,8 @@ COMMENT ON FUNCTION gen_ordered_uuid_v7()
 -- If no other transaction with an xid was running at the last publication, and none has ended since
 -- by the xmax of snapshots, then none that has committed since has generated an id. If transactions
 -- hold the next horizon back, they must have ended. Otherwise the row is written once a minute, so
--- that an older published_at tells of a publisher that has stopped.
+-- that an older published_at tells of a publisher that has stopped. The ids that a transaction
+-- generates after it has published are noticed when another one ends, or after that minute.
 CREATE FUNCTION ulid_sql_is_due(horizon regclass, clock regclass, published ulid_horizon)
     RETURNS boolean
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
@@ -748,7 +749,8 @@ END;
 COMMENT ON FUNCTION ulid_sql_write(ulid_horizon) IS 'write the row of ulid_horizon';
 
 -- Each function here is a statement with a snapshot of its own, so that the row that is computed
--- and written is the one that is locked. Who finds it locked leaves the work to the other.
+-- and written is the one that is locked (I2), and is written last (I5). Who finds it locked leaves
+-- the work to the other.
 CREATE FUNCTION ulid_sql_publish(is_own boolean) RETURNS boolean
     LANGUAGE sql VOLATILE PARALLEL UNSAFE
 BEGIN ATOMIC
@@ -782,7 +784,8 @@ COMMENT ON PROCEDURE ulid_publish_horizon(boolean)
     IS 'publish the horizon and commit; takes the privilege EXECUTE on ulid_publish()';
 
 --
--- The published horizon. A query reads the row with its own snapshot, as does each of its workers.
+-- The published horizon. A query reads the row with its own snapshot, as does each of its workers
+-- (I6): the functions are STABLE.
 --
 
 CREATE FUNCTION ulid_sql_horizon_error(last uuid, horizon uuid) RETURNS uuid
