@@ -24,12 +24,12 @@ server_directory "$SERVERS/files"
 perl benches/sql.pl ${FULL:+--full} --directory "$SERVERS/files" "$@" "$results/pg$major.tsv"
 say "the results are in $results/pg$major.tsv, and a picture of them, if there is gnuplot, in pg$major.svg"
 if [ $# = 0 ]; then
-  createdb ulid_sql
-  psql -X -q -d ulid_sql -v ulid_sql=sql/ulid_sql.sql -f benches/sql/ulid_sql.sql
   createdb uuid_column
   psql -X -q -d uuid_column -f benches/sql/uuid_column.sql
   createdb guard
   psql -X -q -d guard -f benches/sql/guard.sql
+  start_server ulid_sql "max_prepared_transactions = 200" "autovacuum = off"
+  psql -X -q -v ulid_sql=sql/ulid_sql.sql -f benches/sql/ulid_sql.sql
   ulimit -n "$(ulimit -H -n)"
   for sessions in 100 2000; do
     start_server "$sessions" "max_connections = $((sessions + 10))" "max_files_per_process = 7000"
