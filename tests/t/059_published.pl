@@ -247,6 +247,13 @@ sub publications
     $sql->($publish x 10);
     is($written->(), $before, 'if no transaction has ended since, nothing is written, nor an xid');
 
+    # it does not change the xmax of snapshots when it ends
+    $one->query('BEGIN; SELECT pg_current_xact_id()');
+    $sql->($insert->('older') . "; $publish; DELETE FROM event WHERE kind = 'older'; $publish");
+    $one->query($insert->('first'));
+    $one->query("DELETE FROM event WHERE kind = 'first' AND id < ulid_published_horizon(); COMMIT");
+    is($below->(), 'first', 'one whose xid is older than the publication is noticed');
+
     $one->query('BEGIN; ' . $insert->('one'));
     $sql->($insert->('second'));
     is($below->(), 'first', 'an open transaction holds the horizon');
