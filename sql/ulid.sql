@@ -435,6 +435,38 @@ COMMENT ON FUNCTION ulid_reset_id_clock()
 REVOKE ALL ON FUNCTION ulid_reset_id_clock() FROM PUBLIC;
 
 --
+-- Parts and bounds
+--
+
+CREATE FUNCTION ulid_extract_timestamp(ulid) RETURNS timestamptz
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'ulid_extract_timestamp';
+COMMENT ON FUNCTION ulid_extract_timestamp(ulid) IS 'extract the time from a ulid';
+
+CREATE FUNCTION ulid_extract_unix_ms(ulid) RETURNS bigint
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'ulid_extract_unix_ms';
+COMMENT ON FUNCTION ulid_extract_unix_ms(ulid)
+    IS 'extract the time from a ulid, in milliseconds since 1970-01-01 UTC';
+
+CREATE FUNCTION ulid_extract_randomness(ulid) RETURNS bytea
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'ulid_extract_randomness';
+COMMENT ON FUNCTION ulid_extract_randomness(ulid) IS 'extract the randomness from a ulid, 10 bytes';
+
+CREATE FUNCTION ulid_lower_bound(timestamptz) RETURNS ulid
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'ulid_lower_bound';
+COMMENT ON FUNCTION ulid_lower_bound(timestamptz)
+    IS 'smallest ulid of the millisecond that the time lies in';
+
+CREATE FUNCTION ulid_upper_bound(timestamptz) RETURNS ulid
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
+    AS 'MODULE_PATHNAME', 'ulid_upper_bound';
+COMMENT ON FUNCTION ulid_upper_bound(timestamptz)
+    IS 'greatest ulid of the millisecond that the time lies in';
+
+--
 -- The published horizon: a horizon in a row, which every server has that has the rows. If it was
 -- computed before it was committed, each snapshot that sees it also sees every transaction that had
 -- ended by then. So it holds at every isolation level, on standbys, and on subscribers that apply
@@ -498,71 +530,70 @@ COMMENT ON FUNCTION ulid_horizon_to_publish(ulid)
     IS 'horizon to publish in place of this one; null if no ordered id follows it';
 REVOKE ALL ON FUNCTION ulid_horizon_to_publish(ulid) FROM PUBLIC;
 
--- It is given its objects, as the owner of the schema could rename that, and create another one of
--- the old name. What it calls is found in pg_catalog alone.
-CREATE FUNCTION ulid_publish(published regclass, clock regclass, next_horizon regproc)
-    RETURNS boolean
+-- What runs with the rights of the extension's owner looks up no name when it runs, since the owner
+-- of the schema can rename that, and create another one of the old name. The names in bodies of SQL
+-- are resolved when a function is created. PL/pgSQL finds names in pg_catalog alone.
+
+-- The primary publishes, or the server that this one subscribes to.
+CREATE FUNCTION ulid_publishes(published regclass) RETURNS boolean
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
     AS $$
-DECLARE
-    horizon uuid;
-    last uuid;
 BEGIN
-    -- The primary publishes, or the server that this one subscribes to.
     IF pg_is_in_recovery()
         OR EXISTS (SELECT FROM pg_subscription_rel WHERE srrelid = published::oid) THEN
         RETURN false;
-    ELSIF current_setting('transaction_isolation') NOT IN ('read committed', 'read uncommitted')
-    THEN
+    ELSIF current_setting('transaction_isolation')
+        NOT IN ('read committed', 'read uncommitted') THEN
         RAISE EXCEPTION 'the horizon must be published in isolation level READ COMMITTED'
             USING ERRCODE = 'active_sql_transaction';
     END IF;
-    EXECUTE format('SELECT %s((SELECT horizon FROM %s))', next_horizon, published) INTO horizon;
-    IF horizon IS NULL THEN
-        RETURN false;
-    END IF;
-
-    -- One at a time, so that none sets the sequence back. If another one is publishing, the horizon
-    -- that it has found will do.
-    LOOP
-        EXECUTE format('SELECT horizon FROM %s FOR UPDATE SKIP LOCKED', published) INTO last;
-        EXIT WHEN last IS NOT NULL;
-        EXECUTE format('SELECT horizon FROM %s', published) INTO last;
-        IF last IS NOT NULL THEN
-            RETURN false;
-        END IF;
-        EXECUTE format('INSERT INTO %s (horizon) VALUES ($1::uuid) ON CONFLICT DO NOTHING',
-            published) USING '00000000-0000-0000-0000-000000000000';
-    END LOOP;
-    IF horizon <= last THEN
-        RETURN false;
-    END IF;
-
-    -- A crash must not lose what a consumer has read.
-    IF current_setting('synchronous_commit') = 'off' THEN
-        PERFORM set_config('synchronous_commit', 'local', true);
-    END IF;
-    -- First the sequence: a server that has the row has the sequence.
-    PERFORM setval(clock, greatest(pg_sequence_last_value(clock),
-        ('x' || encode(substring(uuid_send(horizon) FOR 6), 'hex'))::bit(48)::bigint));
-    EXECUTE format('UPDATE %s SET horizon = $1, published_at = clock_timestamp()', published)
-        USING horizon;
     RETURN true;
 END $$;
-COMMENT ON FUNCTION ulid_publish(regclass, regclass, regproc)
-    IS 'publish the horizon in this table, after this sequence';
-REVOKE ALL ON FUNCTION ulid_publish(regclass, regclass, regproc) FROM PUBLIC;
+COMMENT ON FUNCTION ulid_publishes(regclass) IS 'whether this server publishes the horizon';
 
--- The names in a body of this form are resolved when the function is created.
+-- First the sequence: a server that has the row has the sequence. A crash must not lose what a
+-- consumer has read.
+CREATE FUNCTION ulid_publish_write(next_horizon ulid) RETURNS boolean
+    LANGUAGE sql VOLATILE PARALLEL UNSAFE
+BEGIN ATOMIC
+    SELECT pg_catalog.set_config('synchronous_commit', 'local', true)
+    WHERE pg_catalog.current_setting('synchronous_commit') = 'off';
+    SELECT pg_catalog.setval('ulid_clock'::regclass,
+        greatest(pg_catalog.pg_sequence_last_value('ulid_clock'::regclass),
+            ulid_extract_unix_ms(next_horizon)));
+    UPDATE ulid_horizon SET horizon = next_horizon, published_at = pg_catalog.clock_timestamp()
+    RETURNING true;
+END;
+COMMENT ON FUNCTION ulid_publish_write(ulid) IS 'publish this horizon, with the row locked';
+
+-- One at a time, so that none sets the sequence back. If another one is publishing, the horizon
+-- that it has found will do.
+CREATE FUNCTION ulid_publish_above(next_horizon ulid) RETURNS boolean
+    LANGUAGE sql VOLATILE PARALLEL UNSAFE
+BEGIN ATOMIC
+    INSERT INTO ulid_horizon (horizon) SELECT '00000000000000000000000000'::ulid
+    WHERE NOT EXISTS (SELECT FROM ulid_horizon) ON CONFLICT DO NOTHING;
+    SELECT coalesce((
+        SELECT ulid_publish_write(next_horizon) FROM (
+            SELECT FROM ulid_horizon WHERE horizon < next_horizon FOR UPDATE SKIP LOCKED
+        ) AS locked), false);
+END;
+COMMENT ON FUNCTION ulid_publish_above(ulid)
+    IS 'publish this horizon, unless a greater one is published or being published';
+
 CREATE FUNCTION ulid_publish() RETURNS boolean
     LANGUAGE sql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
     SET search_path = pg_catalog, pg_temp
-    RETURN ulid_publish('ulid_horizon'::regclass, 'ulid_clock'::regclass,
-        'ulid_horizon_to_publish'::regproc);
+    RETURN CASE WHEN ulid_publishes('ulid_horizon'::regclass) THEN coalesce((
+        SELECT ulid_publish_above(next_horizon) FROM (
+            SELECT ulid_horizon_to_publish((SELECT horizon FROM ulid_horizon)) AS next_horizon
+        ) AS found WHERE next_horizon IS NOT NULL), false)
+    ELSE false END;
 COMMENT ON FUNCTION ulid_publish()
     IS 'publish the horizon of ordered ids in this transaction; false if there is no need';
-REVOKE ALL ON FUNCTION ulid_publish() FROM PUBLIC;
+REVOKE ALL ON FUNCTION ulid_publishes(regclass), ulid_publish_write(ulid), ulid_publish_above(ulid),
+    ulid_publish() FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION ulid_publish() TO pg_database_owner WITH GRANT OPTION;
 
 -- The publication holds the lock on the row until its transaction ends. So the procedure ends it,
@@ -639,38 +670,6 @@ END;
 COMMENT ON FUNCTION ulid_reset_ordered_time()
     IS 'set the id clock back to the system clock, and forget the published horizon';
 REVOKE ALL ON FUNCTION ulid_reset_ordered_time() FROM PUBLIC;
-
---
--- Parts and bounds
---
-
-CREATE FUNCTION ulid_extract_timestamp(ulid) RETURNS timestamptz
-    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
-    AS 'MODULE_PATHNAME', 'ulid_extract_timestamp';
-COMMENT ON FUNCTION ulid_extract_timestamp(ulid) IS 'extract the time from a ulid';
-
-CREATE FUNCTION ulid_extract_unix_ms(ulid) RETURNS bigint
-    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
-    AS 'MODULE_PATHNAME', 'ulid_extract_unix_ms';
-COMMENT ON FUNCTION ulid_extract_unix_ms(ulid)
-    IS 'extract the time from a ulid, in milliseconds since 1970-01-01 UTC';
-
-CREATE FUNCTION ulid_extract_randomness(ulid) RETURNS bytea
-    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
-    AS 'MODULE_PATHNAME', 'ulid_extract_randomness';
-COMMENT ON FUNCTION ulid_extract_randomness(ulid) IS 'extract the randomness from a ulid, 10 bytes';
-
-CREATE FUNCTION ulid_lower_bound(timestamptz) RETURNS ulid
-    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
-    AS 'MODULE_PATHNAME', 'ulid_lower_bound';
-COMMENT ON FUNCTION ulid_lower_bound(timestamptz)
-    IS 'smallest ulid of the millisecond that the time lies in';
-
-CREATE FUNCTION ulid_upper_bound(timestamptz) RETURNS ulid
-    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
-    AS 'MODULE_PATHNAME', 'ulid_upper_bound';
-COMMENT ON FUNCTION ulid_upper_bound(timestamptz)
-    IS 'greatest ulid of the millisecond that the time lies in';
 
 --
 -- Windows of time

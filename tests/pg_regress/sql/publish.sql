@@ -88,7 +88,8 @@ SET ROLE publish_app;
 SELECT ulid_published_horizon() > '00000000000000000000000000' AS is_read;
 SELECT last_value > 0 AS is_read FROM ulid_clock;
 CALL ulid_publish_horizon();
-SELECT ulid_publish('ulid_horizon', 'ulid_clock', 'ulid_horizon_to_publish');
+SELECT ulid_publish_above('7ZZZZZZZZZZZZZZZZZZZZZZZZZ');
+SELECT ulid_publish_write('7ZZZZZZZZZZZZZZZZZZZZZZZZZ');
 SELECT ulid_horizon_to_publish(NULL);
 SELECT count(*) FROM ulid_horizon_holders;
 SET ROLE publish_owner;
@@ -113,6 +114,17 @@ SELECT public.ulid_published_horizon('00000000000000000000000000') > '0000000000
 RESET search_path;
 RESET ROLE;
 DROP TABLE pg_temp.ulid_horizon;
+-- nor is the schema, if its owner renames it and creates another one of the old name
+ALTER SCHEMA public RENAME TO renamed;
+CREATE SCHEMA public;
+CREATE TABLE ulid_horizon (horizon uuid);
+CREATE SEQUENCE ulid_clock;
+INSERT INTO renamed.outbox (n) VALUES (0);
+CALL renamed.ulid_publish_horizon();
+SELECT count(*) FROM renamed.outbox WHERE id < renamed.ulid_published_horizon() AND n = 0;
+SELECT is_called, count(horizon) FROM ulid_clock LEFT JOIN ulid_horizon ON true GROUP BY 1;
+DROP SCHEMA public CASCADE;
+ALTER SCHEMA renamed RENAME TO public;
 
 --
 -- A restored row: a superuser's raises the sequence, another one's is ignored

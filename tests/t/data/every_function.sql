@@ -22,7 +22,7 @@ WITH RECURSIVE value (type, text) AS (VALUES
     ('tstzrange', '(10889-08-02Z,]'),
     ('ulid_window', '[2025-01-10Z,2025-01-20Z)'), ('ulid_window', 'empty'),
     ('integer', '4'), ('xid', '3'), ('bigint', '1541815603606036480'), ('bigint', '-1'),
-    ('boolean', 'true'), ('regclass', 'ulid_horizon'), ('regproc', 'ulid_horizon_to_publish')
+    ('boolean', 'true'), ('regclass', 'ulid_horizon')
 ), member AS (
     SELECT p.oid, p.oid::regproc AS name, p.proargtypes AS types, p.pronargs AS arguments
     FROM pg_proc AS p JOIN pg_depend AS d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid
