@@ -1,0 +1,1 @@
+CREATE TABLE outbox (id ulid PRIMARY KEY DEFAULT gen_ordered_ulid(), message text NOT NULL);
