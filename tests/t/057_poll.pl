@@ -110,9 +110,10 @@ my @writers = (
         mark =>
           "${begin}UPDATE customer SET deleted = true WHERE id = $row;\n\\sleep :ms ms\nCOMMIT;\n")
 );
-(my $naive = $copy) =~ s/^.*?(?=^WITH)//ms;
+(my $naive = $copy) =~ s/^.*?(?=^CALL)//ms;
 my $careful = $naive;
-$naive =~ s/AND changed < ulid_ordered_horizon\(\(.*?\)\)// or die 'the statement has no horizon';
+$naive =~ s/CALL.*?;//;
+$naive =~ s/AND changed < \(SELECT ulid_published.*?\)\s.*?\)// or die 'the statement has no horizon';
 $naive =~ s/customer_copy/naive_copy/g;
 $naive =~ s/'copy'/'naive_copy'/g;
 my $by_time = q{
@@ -351,11 +352,11 @@ SKIP:
           "SELECT string_agg(message, ' ' ORDER BY id) FROM outbox WHERE pause() AND id < $_[0];";
     };
     my $insert = sub {
-        $sql->('DELETE FROM outbox');
+        $sql->("DELETE FROM outbox; $_[0]");
         $late->query("BEGIN; INSERT INTO outbox (message) VALUES ('first')");
         $sql->("INSERT INTO outbox (message) VALUES ('second')");
     };
-    $insert->();
+    $insert->('');
     $locker->query('SELECT pg_advisory_lock(2)');
     my $found = begin_waiting($reader, $rows->('ulid_ordered_horizon()'));
     $late->query('COMMIT');
@@ -363,22 +364,23 @@ SKIP:
     $locker->query('SELECT pg_advisory_unlock(2)');
     is(scalar $found->(),
         'second', 'one statement passes the row of a transaction that commits during it');
-    my ($horizon) = (blocks_of('poll.md', 'sql', 'Foreign partitions'))[0] =~ /\A(.*\\gset\n)/
-      or die 'the page reads no horizon';
-    $insert->();
-    $reader->query($horizon);
+    # the row is of before the snapshot on the other server
+    my $published = "(SELECT ulid_published_horizon('00000000000000000000000000'))";
+    $insert->(q{INSERT INTO outbox (message) VALUES ('earlier')});
+    $sql->('CALL ulid_publish_horizon()');
+    $locker->query('SELECT pg_advisory_lock(2)');
+    $found = begin_waiting($reader, $rows->($published));
     $late->query('COMMIT');
-    is($reader->query($rows->(":'horizon'")), '', 'with the horizon read first, nothing is passed');
-    settle('outbox');
-    is($reader->query($horizon . $rows->(":'horizon'")),
-        'first second', 'and both rows come in their order');
+    $sql->('CALL ulid_publish_horizon()');
+    $locker->query('SELECT pg_advisory_unlock(2)');
+    is(scalar $found->(), 'earlier', 'with the published horizon, it passes nothing');
+    is($reader->query($rows->($published)), 'earlier first second', 'and both rows come in their order');
 }
 
 #
 # On a standby
 #
 
-# The insert position is at the beginning of a page of the WAL, and nothing is written any more.
 $node->backup('copy');
 my $standby = PostgreSQL::Test::Cluster->new('standby');
 $standby->init_from_backup($node, 'copy', has_streaming => 1);
@@ -387,35 +389,19 @@ $sql->(
     'DROP TABLE outbox;
      CREATE TABLE outbox (id ulid PRIMARY KEY DEFAULT gen_ordered_ulid(), message text NOT NULL)'
 );
-$sql->("INSERT INTO outbox (message) VALUES ('here')");
-settle('outbox');
-my $fill = q{DO $$
-    DECLARE used int;
-    BEGIN
-        LOOP
-            used := (pg_current_wal_insert_lsn() - '0/0') % current_setting('wal_block_size')::int;
-            EXIT WHEN used = 24;    -- the header of a page
-            PERFORM pg_logical_emit_message(false, 'p', repeat('x', greatest(8136 - used, 0)));
-        END LOOP;
-    END $$};
-my $replays =
-  sub { return $standby->safe_psql('postgres', "SELECT pg_last_wal_replay_lsn() >= '$_[0]'") };
-my ($inserted, $reached);
-await(
-    'a page that stays as it is',
-    sub {
-        $inserted = $sql->("$fill; SELECT pg_current_wal_insert_lsn()");
-        await('the replay of all before it',
-            sub { $replays->($sql->("SELECT '$inserted'::pg_lsn - 24")) eq 't' });
-        $reached = $replays->($inserted);
-        return $sql->('SELECT pg_current_wal_insert_lsn()') eq $inserted;
-    });
-is($reached, 'f', 'a standby that has replayed everything does not reach the insert position');
-my ($write, $replayed, $read) = blocks_of('poll.md', 'sql', 'On a standby');
-my ($asks, $reads) = ($node->background_psql('postgres'), $standby->background_psql('postgres'));
-$reads->query("\\set $_ " . $asks->query($write . "SELECT :'$_'")) for qw(horizon lsn);
-await('the replay of the message', sub { $reads->query($replayed) eq 't' });
-like($reads->query($read), qr/^\w{26}\|here$/, 'with the message of the page it reads the row');
-$_->quit for $asks, $reads;
+my $writer = session();
+$writer->query("BEGIN; INSERT INTO outbox (message) VALUES ('first')");
+$sql->("INSERT INTO outbox (message) VALUES ('second')");
+my ($page) = blocks_of('poll.md', 'sql', 'In short');
+$page =~ s/\$1/'00000000000000000000000000'/g;
+my $reads = sub {
+    $sql->('CALL ulid_publish_horizon()');
+    $node->wait_for_catchup($standby);
+    return $standby->safe_psql('postgres', $page);
+};
+is($reads->(), '', 'on a standby, the page stops below a transaction of the primary');
+$writer->query('COMMIT');
+like($reads->(), qr/^\w{26}\|first\n\w{26}\|second$/, 'and reads its row when it has ended');
+$writer->quit;
 
 done_testing();
