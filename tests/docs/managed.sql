@@ -1,5 +1,4 @@
--- where no library is installed
-DROP EXTENSION ulid;
+\i tests/docs/no_rewrite.sql
 CREATE SCHEMA ulid_sql;
 SET search_path = ulid_sql;
 \i sql/ulid_sql.sql
