@@ -1,5 +1,5 @@
-// The name is a placeholder until the first release: see docs/releasing.md, also about go.sum.
-module REPOSITORY/clients/go
+// The name is a placeholder until the first release: see CONTRIBUTING.md, also about go.sum.
+module pgulid
 
 go 1.25.0
 

@@ -8,8 +8,8 @@ import (
 	"github.com/lib/pq"
 	"github.com/oklog/ulid/v2"
 
-	pgulid "REPOSITORY/clients/go"
-	"REPOSITORY/clients/go/internal/database"
+	"pgulid"
+	"pgulid/internal/database"
 )
 
 const insert = "INSERT INTO orders (customer_id, note) VALUES ($1, $2) RETURNING id"

@@ -8,8 +8,8 @@ import (
 	"github.com/google/uuid"
 	"github.com/oklog/ulid/v2"
 
-	pgulid "REPOSITORY/clients/go"
-	"REPOSITORY/clients/go/internal/database"
+	"pgulid"
+	"pgulid/internal/database"
 )
 
 const text = "01ARYZ6S41TSV4RRFFQ69G5FAV"

@@ -12,9 +12,9 @@ import (
 	"gorm.io/gorm"
 	"gorm.io/gorm/logger"
 
-	pgulid "REPOSITORY/clients/go"
-	"REPOSITORY/clients/go/internal/database"
-	"REPOSITORY/clients/go/pgxulid"
+	"pgulid"
+	"pgulid/internal/database"
+	"pgulid/pgxulid"
 )
 
 type Customer struct {

@@ -11,7 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 
-	pgulid "REPOSITORY/clients/go"
+	"pgulid"
 )
 
 // Register makes ulid and ulid[] known to a connection. It can be the AfterConnect of a pgxpool.Config, and the argument of

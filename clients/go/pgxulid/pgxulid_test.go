@@ -16,9 +16,9 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/oklog/ulid/v2"
 
-	pgulid "REPOSITORY/clients/go"
-	"REPOSITORY/clients/go/internal/database"
-	"REPOSITORY/clients/go/pgxulid"
+	"pgulid"
+	"pgulid/internal/database"
+	"pgulid/pgxulid"
 )
 
 const (
