@@ -1,12 +1,6 @@
-# Elixir
+# The type ulid for Postgrex and Ecto: a type of Ecto, and an extension of Postgrex. Replace Shop by the
+# name of your application. docs/clients.md says how to use them. Not part of the tests.
 
-Postgrex cannot read or send a type that it does not know: `type ulid can not be handled by the types module
-Postgrex.DefaultTypes`, and the connection ends. Either cast every id in SQL, `SELECT id::text`, `$1::text::ulid`, or put these
-two modules into the application.
-
-**They are not part of the tests**; they were run by hand with Postgrex 0.19 and Ecto 3.12.
-
-```elixir
 defmodule Shop.Ulid do
   use Ecto.Type
 
@@ -44,9 +38,7 @@ defmodule Shop.Ulid do
   defp digit(letter) when letter in ~c"Oo", do: 0
   defp digit(letter) when letter in ~c"IiLl", do: 1
 end
-```
 
-```elixir
 defmodule Shop.UlidExtension do
   use Postgrex.BinaryExtension, type: "ulid"
   import Postgrex.BinaryUtils, warn: false
@@ -69,28 +61,3 @@ defmodule Shop.UlidExtension do
 end
 
 Postgrex.Types.define(Shop.Types, [Shop.UlidExtension] ++ Ecto.Adapters.Postgres.extensions())
-```
-
-In the configuration, write `config :shop, Shop.Repo, types: Shop.Types`. Ids are then strings, as the server writes them, also
-in lists (`order.id in ^ids`, `id = ANY ($1)`), arrays and `insert_all`. In a migration and in a schema:
-
-```elixir
-  add :id, :ulid, primary_key: true, default: fragment("gen_ulid()")
-  add :related, {:array, :ulid}
-```
-
-```elixir
-  @primary_key {:id, Shop.Ulid, read_after_writes: true}
-  @foreign_key_type Shop.Ulid
-```
-
-```elixir
-from order in Shop.Order, where: fragment("? <@ tstzrange(?, ?)", order.id, ^start, ^stop)
-from order in Shop.Order, where: fragment("ulid_starts_with(?, ?)", order.id, ^prefix)
-```
-
-- With `read_after_writes`, the column default generates the id in the `INSERT`. If consumers [poll](../poll.md#limits) the
-  table, generate no ids in the program, such as by `autogenerate`.
-- `Ecto.Changeset.cast` treats an empty string as `nil`, and then the server generates an id. With
-  `empty_values: []`, the empty string is refused.
-- Do not declare the fields as `Ecto.UUID`: its `cast` accepts every text of 16 characters as an id.
