@@ -1,6 +1,7 @@
 # docs/poll.md and docs/incremental-loads.md beyond 055_horizon.pl: updated rows, views for tools,
 # and what the pages say of the cases in which a condition of a query cannot hold. Of each case, the
-# loss is shown, and that the remedy on the page prevents it. tests/isolation has the other cases. FUZZ_SECONDS (4) says for how long the
+# loss is shown, and that the remedy on the page prevents it. tests/isolation has the other cases.
+# FUZZ_SECONDS (4) says for how long the
 # floods last.
 use strict;
 use warnings FATAL => 'all';
@@ -113,7 +114,8 @@ my @writers = (
 (my $naive = $copy) =~ s/^.*?(?=^CALL)//ms;
 my $careful = $naive;
 $naive =~ s/CALL.*?;//;
-$naive =~ s/AND changed < \(SELECT ulid_published.*?\)\s.*?\)// or die 'the statement has no horizon';
+$naive =~ s/AND changed < \(SELECT ulid_published.*?\)\s.*?\)//
+  or die 'the statement has no horizon';
 $naive =~ s/customer_copy/naive_copy/g;
 $naive =~ s/'copy'/'naive_copy'/g;
 my $by_time = q{
@@ -374,7 +376,8 @@ SKIP:
     $sql->('CALL ulid_publish_horizon()');
     $locker->query('SELECT pg_advisory_unlock(2)');
     is(scalar $found->(), 'earlier', 'with the published horizon, it passes nothing');
-    is($reader->query($rows->($published)), 'earlier first second', 'and both rows come in their order');
+    is($reader->query($rows->($published)),
+        'earlier first second', 'and both rows come in their order');
 }
 
 #
