@@ -1,6 +1,6 @@
-# From an older server to a new one by logical replication, by the commands of
-# docs/operating/logical_upgrade.md, while clients insert. Without FROM, it is the oldest that was
-# tested before in this run.
+# From an older server to a new one by logical replication, as the section of docs/upgrading.md and
+# PostgreSQL's manual say, while clients insert. Without FROM, it is the oldest that was tested
+# before in this run.
 use strict;
 use warnings FATAL => 'all';
 use ULID;
@@ -9,9 +9,51 @@ my @available = older_servers();
 plan(skip_all => 'no older server') if !@available;
 @available = $available[-1]         if !$ENV{FROM};
 
-my ($page, $title) = ('operating/logical_upgrade.md', 'Upgrade by logical replication');
-my ($copy_schema, $replicate, $switch, $bring) = blocks_of($page, 'bash', $title);
-my ($back) = blocks_of($page, 'sql', $title);
+my $copy_schema = <<~'BASH';
+    export PGOPTIONS='-c search_path=pg_catalog'    # no functions and operators of others
+    pg_dumpall --globals-only -d "$OLD" | psql -X -d "$NEW"
+    pg_dump --schema-only -d "$OLD" | psql -X -v ON_ERROR_STOP=1 -d "$NEW"
+    BASH
+my $replicate = <<~'BASH';
+    psql -X -d "$OLD" -c 'CREATE PUBLICATION upgrade FOR ALL TABLES'
+    psql -X -d "$NEW" -v old="$OLD" \
+      <<< "CREATE SUBSCRIPTION upgrade CONNECTION :'old' PUBLICATION upgrade"
+    psql -X -d "$NEW" -c "SELECT srrelid::regclass FROM pg_subscription_rel WHERE srsubstate <> 'r'"
+    BASH
+my $switch = <<~'BASH';
+    psql -X -d "$OLD" -c 'ALTER DATABASE app SET default_transaction_read_only = on' \
+      -c "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+          WHERE datname = 'app' AND backend_type = 'client backend' AND pid <> pg_backend_pid()"
+    prepared="SELECT count(*) FROM pg_prepared_xacts WHERE database = current_database()"
+    until [ "$(psql -X -At -d "$OLD" -c "$prepared")" = 0 ]; do sleep 1; done
+    last=$(psql -X -At -d "$OLD" -c 'SELECT pg_current_wal_lsn()')
+    received="SELECT confirmed_flush_lsn >= '$last' FROM pg_replication_slots
+      WHERE slot_name = 'upgrade'"
+    until [ "$(psql -X -At -d "$OLD" -c "$received")" = t ]; do sleep 1; done
+    BASH
+my $bring = <<~'BASH';
+    values="SELECT format('SELECT setval(%L, %s);', format('%I.%I', schemaname, sequencename),
+        last_value) FROM pg_sequences WHERE last_value IS NOT NULL"
+    psql -X -At -d "$OLD" -c "$values" | psql -X -v ON_ERROR_STOP=1 -d "$NEW"
+    tables="SELECT format('%I.%I', nspname, relname)
+      FROM pg_class JOIN pg_namespace AS n ON n.oid = relnamespace
+      WHERE relkind = 'r' AND relpersistence = 'u'"
+    export PGOPTIONS='-c session_replication_role=replica'
+    psql -X -At -d "$OLD" -c "$tables" | while read -r unlogged; do
+      psql -X -d "$OLD" -c "COPY $unlogged TO STDOUT" < /dev/null |
+        psql -X -q -v ON_ERROR_STOP=1 -d "$NEW" -c "COPY $unlogged FROM STDIN"
+    done
+    psql -X -v ON_ERROR_STOP=1 -d "$NEW" << 'SQL'
+    DROP SUBSCRIPTION upgrade;
+    SELECT format('REFRESH MATERIALIZED VIEW %s', oid::regclass) FROM pg_class
+    WHERE relkind = 'm' ORDER BY oid \gexec
+    ANALYZE;
+    SQL
+    BASH
+my $back = <<~'SQL';
+    SET default_transaction_read_only = off;
+    ALTER DATABASE app RESET default_transaction_read_only;
+    SQL
 my $ROWS =
   q{SELECT id, n, ids, made FROM event ORDER BY id; SELECT * FROM remark ORDER BY id;
     SELECT * FROM "Cache" ORDER BY id; SELECT * FROM cached ORDER BY id;
@@ -70,8 +112,7 @@ for my $from (@available)
     my $run       = sub {
         my ($step, $script) = @_;
 
-        # the page names the servers; dumps have an option that the new one cannot read
-        $script =~ s/^OLD=.*\n//m;
+        # dumps have an option that the new one cannot read
         my $without = 's/^.* ALTER COLUMN .* SET (pg_attver=[0-9]*);$//';
         $script = "pg_dump() { command pg_dump \"\$@\" | sed '$without'; }\n$script" if $option;
         append_to_file("$directory/$step", $script);
@@ -97,7 +138,7 @@ for my $from (@available)
         '>', \my $output, '2>', \my $errors);
     $run->('replication starts', $replicate);
     ok( $new->poll_query_until(
-            'app', q{SELECT count(*) = 4 AND bool_and(srsubstate = 'r') FROM pg_subscription_rel}),
+            'app', q{SELECT count(*) = 5 AND bool_and(srsubstate = 'r') FROM pg_subscription_rel}),
         "$what: all tables are copied") or die;
     my $count = $on_new->('SELECT count(*) FROM event');
     ok($new->poll_query_until('app', "SELECT count(*) > $count FROM event"),
@@ -108,7 +149,7 @@ for my $from (@available)
         q{SELECT ulid_advance_ordered_time(ulid_upper_bound(now() + interval '1 hour'));
             INSERT INTO event DEFAULT VALUES}
     );
-    # a transaction is prepared, and committed while the page waits for that
+    # a transaction is prepared, and committed while the script waits for that
     $on_old->(q{BEGIN; INSERT INTO event (n) VALUES (-1); PREPARE TRANSACTION 'late'});
     $run->('writing stops, and everything has arrived', <<~'BASH' . $switch);
         sleep() {

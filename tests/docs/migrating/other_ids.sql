@@ -1,3 +1,4 @@
+SET timezone = 'UTC';
 CREATE TABLE session AS
 SELECT gen_ulid()::text COLLATE "C" AS id, n AS visits FROM generate_series(1, 1000) AS n;
 CREATE TABLE ticket AS SELECT id::char(26) AS id, visits FROM session;
@@ -8,3 +9,7 @@ ALTER TABLE ticket ALTER COLUMN id TYPE ulid, ALTER COLUMN id SET DEFAULT gen_ul
 ALTER TABLE device ADD PRIMARY KEY (id);
 INSERT INTO session VALUES ('KQHLZWJQ8MJJDH67LRIMHIHRSL', 0),
     ('01ARZ3NDE1TSV4RRFFQ69G5FAV', 0), ('01ARZ3NDEITSV4RRFFQ69G5FAV', 0);
+CREATE TABLE users (id text PRIMARY KEY, name text);
+CREATE TABLE post (user_id text NOT NULL REFERENCES users, body text);
+INSERT INTO users VALUES ('user_01h455vb4pex5vsknk084sn02q', 'Ada');
+INSERT INTO post SELECT id, 'hello' FROM users;

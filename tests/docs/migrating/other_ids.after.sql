@@ -1,5 +1,6 @@
 -- 100,000 random ids of each layout: times, order, the way back, and what the query finds
 \set rows 100000
+\set query `sed '/^[-\\]/d; s/([:]id)/(id)/; s/([:]made)/(made)/; s/[:]from/product/' docs/migrating/which_ids.sql`
 SET client_min_messages = warning;
 CREATE TABLE sample AS
 SELECT made, floor(extract(epoch FROM made) * 1000)::bigint AS ms,
@@ -137,11 +138,11 @@ BEGIN
         END IF;
     END LOOP;
 END $$;
-CALL holds(:'block_2');
+CALL holds(:'query');
 DROP TABLE product;
 CREATE TABLE product AS
 SELECT uuid_send(gen_random_uuid()) AS id, NULL::timestamptz AS made FROM sample LIMIT 2000;
-CALL finds(:'block_2', 'UUID version 4', 'uuid', 'yes');
+CALL finds(:'query', 'UUID version 4', 'uuid', 'yes');
 
 -- what the digits of an alphabet refuse
 CREATE PROCEDURE refuses(digits text, alphabet text, times integer, state text)

@@ -1,0 +1,107 @@
+-- Functions that convert ids of other layouts to ulids, and back: see other_ids.md. Run this file where
+-- you convert a column, and drop afterwards the functions that no view or program needs.
+
+CREATE FUNCTION bits_of(id uuid) RETURNS bit varying LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    RETURN ('x' || replace(id::text, '-', ''))::bit(128);
+CREATE FUNCTION uuid_of(b bit varying) RETURNS uuid LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    RETURN (lpad(to_hex(substring(b, 1, 64)::bit(64)::bigint), 16, '0')
+        || lpad(to_hex(substring(b, 65, 64)::bit(64)::bigint), 16, '0'))::uuid;
+
+-- GUIDs with mixed byte order: the function is its own inverse.
+CREATE FUNCTION swap_guid(id uuid) RETURNS uuid LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE RETURN
+    regexp_replace(id::text, '^(..)(..)(..)(..)-(..)(..)-(..)(..)', '\4\3\2\1-\6\5-\8\7')::uuid;
+
+-- The early draft of version 7: 36 bits of seconds, 24 bits of their fraction.
+CREATE FUNCTION from_draft_v7(id uuid) RETURNS ulid LANGUAGE plpgsql IMMUTABLE STRICT AS $$
+DECLARE
+    b bit(128) := bits_of(id);
+    seconds bigint := substring(b, 1, 36)::bigint;
+    fraction bigint := (substring(b, 37, 12) || substring(b, 53, 12))::bit(24)::bigint;
+    ms bigint := fraction * 1000 >> 24;
+BEGIN
+    RETURN uuid_of((seconds * 1000 + ms)::bit(48) || (fraction - ((ms << 24) + 999) / 1000)::bit(15)
+        || substring(b, 67, 62) || B'000');
+END $$;
+CREATE FUNCTION to_draft_v7(id ulid) RETURNS uuid LANGUAGE plpgsql IMMUTABLE STRICT AS $$
+DECLARE
+    b bit(128) := bits_of(id::uuid);
+    t bigint := substring(b, 1, 48)::bigint;
+    fraction bigint := ((t % 1000 << 24) + 999) / 1000 + substring(b, 49, 15)::bigint;
+BEGIN
+    RETURN uuid_of((t / 1000)::bit(36) || (fraction >> 12)::bit(12) || B'0111' || fraction::bit(12)
+        || B'10' || substring(b, 64, 62));
+END $$;
+
+-- Version 7 with seconds in place of milliseconds, or with an inverted first bit.
+CREATE FUNCTION from_seconds_v7(id uuid) RETURNS ulid LANGUAGE sql IMMUTABLE STRICT RETURN uuid_of(
+    (substring(bits_of(id), 1, 48)::bigint * 1000)::bit(48) || substring(bits_of(id), 49));
+CREATE FUNCTION to_seconds_v7(id ulid) RETURNS uuid LANGUAGE sql IMMUTABLE STRICT RETURN uuid_of(
+    (ulid_extract_unix_ms(id) / 1000)::bit(48) || substring(bits_of(id::uuid), 49));
+CREATE FUNCTION invert_first_bit(id uuid) RETURNS uuid LANGUAGE sql IMMUTABLE STRICT
+    RETURN uuid_of(set_bit(bits_of(id)::bit(128), 0, 1 - get_bit(bits_of(id)::bit(128), 0)));
+
+-- Laravel's orderedUuid: time in units of 10 microseconds. One bit is lost.
+CREATE FUNCTION from_ordered_uuid(id uuid) RETURNS ulid LANGUAGE plpgsql IMMUTABLE STRICT AS $$
+DECLARE
+    b bit(128) := bits_of(id);
+    t bigint := substring(b, 1, 48)::bigint;
+BEGIN
+    RETURN uuid_of((t / 100)::bit(48) || (t % 100)::bit(7)
+        || substring(b, 53, 12) || substring(b, 67, 61));
+END $$;
+
+-- Integers with another number of bits below the time than a snowflake; epoch and unit are in ms.
+CREATE FUNCTION ulid_from_bigint(id bigint, bits integer, epoch bigint, unit integer DEFAULT 1)
+RETURNS ulid LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE RETURN ulid_from_parts(
+    to_timestamp(((id >> bits) * unit + epoch) / 1000.0), id & ((bigint '1' << bits) - 1));
+CREATE FUNCTION ulid_to_bigint(id ulid, bits integer, epoch bigint, unit integer DEFAULT 1)
+RETURNS bigint LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    RETURN ((ulid_extract_unix_ms(id) - epoch) / unit << bits) | ulid_to_key(id);
+
+-- The digits of any alphabet; times is 4 if two zero bits follow the last bit.
+CREATE FUNCTION uuid_from_digits(digits text, alphabet text, times integer DEFAULT 1) RETURNS uuid
+LANGUAGE plpgsql IMMUTABLE STRICT AS $$
+DECLARE
+    number numeric := 0;
+    digit text;
+    hex text := '';
+BEGIN
+    FOREACH digit IN ARRAY string_to_array(digits, NULL) LOOP
+        IF strpos(alphabet, digit) = 0 THEN
+            RAISE invalid_text_representation
+                USING MESSAGE = format('invalid digit "%s" in "%s"', digit, digits);
+        END IF;
+        number := number * length(alphabet) + strpos(alphabet, digit) - 1;
+    END LOOP;
+    IF mod(number, times) <> 0 OR number >= times * 2 ^ 128.0 THEN
+        RAISE numeric_value_out_of_range
+            USING MESSAGE = format('"%s" does not have 128 bits', digits);
+    END IF;
+    number := div(number, times);
+    FOR n IN 1 .. 4 LOOP
+        hex := lpad(to_hex(mod(number, 4294967296)::bigint), 8, '0') || hex;
+        number := div(number, 4294967296);
+    END LOOP;
+    RETURN hex;
+END $$;
+CREATE FUNCTION uuid_to_digits(id uuid, alphabet text, size integer, times integer DEFAULT 1)
+RETURNS text LANGUAGE plpgsql IMMUTABLE STRICT AS $$
+DECLARE
+    number numeric := 0;
+    digits text := '';
+BEGIN
+    FOR n IN 0 .. 3 LOOP
+        number := number * 4294967296 + substring(bits_of(id), n * 32 + 1, 32)::bigint;
+    END LOOP;
+    number := number * times;
+    FOR n IN 1 .. size LOOP
+        digits := substr(alphabet, mod(number, length(alphabet))::integer + 1, 1) || digits;
+        number := div(number, length(alphabet));
+    END LOOP;
+    RETURN digits;
+END $$;
+
+-- MongoDB's ObjectId.
+CREATE FUNCTION from_object_id(b bytea) RETURNS ulid LANGUAGE sql IMMUTABLE STRICT RETURN
+    ulid_from_parts(to_timestamp(('x' || encode(substring(b FOR 4), 'hex'))::bit(32)::bigint),
+        substring(b FROM 5 FOR 8) || '\x0000');

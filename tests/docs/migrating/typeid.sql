@@ -1,4 +1,0 @@
-CREATE TABLE users (id text PRIMARY KEY, name text);
-CREATE TABLE post (user_id text NOT NULL REFERENCES users, body text);
-INSERT INTO users VALUES ('user_01h455vb4pex5vsknk084sn02q', 'Ada');
-INSERT INTO post SELECT id, 'hello' FROM users;
