@@ -1,5 +1,5 @@
--- Functions that convert ids of other layouts to ulids, and back: see other_ids.md. Run this file where
--- you convert a column, and drop afterwards the functions that no view or program needs.
+-- Functions that convert ids of other layouts to ulids, and back: see other_ids.md. Run this file
+-- where you convert a column, and drop afterwards the functions that no view or program needs.
 
 CREATE FUNCTION bits_of(id uuid) RETURNS bit varying LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     RETURN ('x' || replace(id::text, '-', ''))::bit(128);

@@ -49,7 +49,8 @@ for my $page (sort @pages)
     my $name = substr($page, 1 + length "$root/docs");
     my $text = slurp_file($page);
     while (
-        $text =~ /`(SELECT\s[^`]*(?:(?:advance|reset)_ordered_time|pg_terminate_backend)\([^`]*|REVOKE
+        $text =~ /`(SELECT\s[^`]*
+            (?:(?:advance|reset)_ordered_time|pg_terminate_backend)\([^`]*|REVOKE
             \ EXECUTE\ [^`]*\([^`]*)`/gx)
     {
         push @statements, [ $name, $1 =~ s/\bpid\b/0/r ];
@@ -140,7 +141,8 @@ for my $statement (@statements)
 {
     my ($page, $text) = @$statement;
     my (undef, undef, $errors) = $node->psql('app', $text, on_error_stop => 0);
-    $errors =~ s/^.*(?:is more than a day ahead of the system clock|recovery is not in progress).*$//m;
+    $errors =~ s/^.*is more than a day ahead of the system clock.*$//m;
+    $errors =~ s/^.*recovery is not in progress.*$//m;
     unlike($errors, qr/sprung|ERROR/, "$page: " . join ' ', split ' ', $text);
     is($taken->(), 'f', 'the rights are not taken');
 }

@@ -1,6 +1,7 @@
 -- Print calls of every function of the extension, each on a line, with each of some values for each
 -- argument. Functions that take what only the server can give them (internal, trigger) are called
--- by queries, and a procedure by CALL. A function that is left out because it takes a type without a value here is said.
+-- by queries, and a procedure by CALL. A function that is left out because it takes a type without
+-- a value here is said.
 WITH RECURSIVE value (type, text) AS (VALUES
     ('ulid', '01JH34XFJJNPZXTRBMH9A2NW6S'), ('ulid', '00000000000000000000000000'),
     ('ulid', '7ZZZZZZZZZZZZZZZZZZZZZZZZZ'),
