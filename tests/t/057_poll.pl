@@ -269,6 +269,7 @@ note(   $sql->('SELECT count(*) FROM refused')
 # partition.
 my ($table, $list) = blocks_of('partitioning.md', 'sql', 'Create a table and its partitions');
 my ($create, undef) = blocks_of('partitioning.md', 'sql', 'Creating partitions automatically');
+$list =~ s{docs/}{$root/docs/}                                    or die 'the page reads no file';
 my $partitions = $table . $list . $create;
 $partitions =~ s/^INSERT INTO event .*\n//m                       or die 'the page inserts no row';
 $partitions =~ s/DEFAULT gen_ulid\(\)/DEFAULT gen_ordered_ulid()/ or die 'the page has no default';
@@ -300,10 +301,7 @@ for my $case ([ $unlocked, '1 2', 'a poll that was planned before loses rows tha
     [ $recipe, '2 2', 'with the lock of the page it does not' ])
 {
     my ($moves, $counts, $what) = @$case;
-    $sql->(
-        q{DROP TABLE IF EXISTS event, remark CASCADE; DROP FUNCTION IF EXISTS partitions_of;
-        DROP PROCEDURE IF EXISTS make_partitions}
-    );
+    $sql->('DROP TABLE IF EXISTS event, remark CASCADE');
     $sql->(
         "$partitions CALL make_partitions('event', current_date, 2);
         INSERT INTO event (what) VALUES ('of now');

@@ -1,0 +1,50 @@
+-- Partitions by the time of a key of type ulid or uuid: see partitioning.md.
+
+-- The partitions of a table, with the times of their bounds.
+CREATE OR REPLACE FUNCTION partitions_of(parent regclass)
+RETURNS TABLE (partition regclass, starts timestamptz, ends timestamptz) LANGUAGE sql STABLE AS $$
+    SELECT oid::regclass, ulid_extract_timestamp(substring(bounds FROM 'FROM \(''(.*?)''\)')::ulid),
+           ulid_extract_timestamp(substring(bounds FROM 'TO \(''(.*?)''\)')::ulid)
+    FROM pg_inherits JOIN pg_class ON oid = inhrelid, pg_get_expr(relpartbound, oid) AS bounds
+    WHERE inhparent = parent ORDER BY 2, 3
+$$;
+
+-- Create a partition for each month, in UTC, that has none.
+CREATE OR REPLACE PROCEDURE make_partitions(parent regclass, first_day date, months integer)
+LANGUAGE plpgsql SET lock_timeout = '2s' AS $$
+DECLARE
+    first timestamp := date_trunc('month', first_day::timestamp);
+    first_month timestamptz;
+    next_month timestamptz;
+    partition text;
+BEGIN
+    FOR n IN 0 .. months - 1 LOOP
+        first_month := (first + n * interval '1 month') AT TIME ZONE 'UTC';
+        next_month := (first + (n + 1) * interval '1 month') AT TIME ZONE 'UTC';
+        CONTINUE WHEN EXISTS (
+            SELECT FROM partitions_of(parent) WHERE starts = first_month AND ends = next_month);
+        SELECT format('%s.%I', relnamespace::regnamespace,
+                      relname || to_char(first_month AT TIME ZONE 'UTC', '_YYYY_MM'))
+        INTO partition FROM pg_class WHERE oid = parent;
+        EXECUTE format('CREATE TABLE %s (LIKE %s INCLUDING ALL EXCLUDING IDENTITY'
+                       ' EXCLUDING INDEXES)', partition, parent);
+        EXECUTE format('ALTER TABLE %s ATTACH PARTITION %s FOR VALUES FROM (%L) TO (%L)',
+            parent, partition,    -- the bounds are for a column of either type
+            ulid_lower_bound(first_month)::uuid, ulid_lower_bound(next_month)::uuid);
+    END LOOP;
+END $$;
+
+-- Drop the partitions whose rows are all older than a time; dry_run only lists them.
+CREATE OR REPLACE PROCEDURE drop_partitions(
+    parent regclass, before timestamptz, dry_run boolean DEFAULT true) LANGUAGE plpgsql AS $$
+DECLARE
+    old regclass;
+BEGIN
+    FOR old IN SELECT partition FROM partitions_of(parent) WHERE ends <= before LOOP
+        RAISE NOTICE '% %', CASE WHEN dry_run THEN 'would drop' ELSE 'dropping' END, old;
+        CONTINUE WHEN dry_run;
+        EXECUTE format('ALTER TABLE %s DETACH PARTITION %s', parent, old);
+        EXECUTE format('DROP TABLE %s', old);
+        COMMIT;
+    END LOOP;
+END $$;
