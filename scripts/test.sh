@@ -242,7 +242,7 @@ stage_lint() {
   if wait && [ -x target/remark/node_modules/.bin/remark ]; then
     say "the links of the pages"
     target/remark/node_modules/.bin/remark --no-config --no-ignore --no-stdout --no-color --frail --quiet \
-      --use "./target/remark/node_modules/remark-validate-links/index.js=repository:false" ./*.md docs src benches || failed=1
+      --use "./target/remark/node_modules/remark-validate-links/index.js=repository:false" ./*.md docs src benches tests/README.md || failed=1
   else
     left_out "the links of the pages, for which npm can install nothing"
   fi
