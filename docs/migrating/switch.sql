@@ -1,8 +1,8 @@
 -- Change a key, and all columns that foreign keys connect with it, from uuid to ulid or from ulid
 -- to uuid, without building an index under a lock. uuid.md and removing.md explain the steps. Each
--- call reads the catalogs and writes, or runs, the step that comes next. Call it until nothing is left
--- to do, also after a failure. The owner of the tables runs each step in a session of his own; only
--- the one that changes the cast is for a superuser.
+-- call reads the catalogs and writes, or runs, the step that comes next. Call it until nothing is
+-- left to do, also after a failure. The owner of the tables runs each step in a session of his own;
+-- only the one that changes the cast is for a superuser.
 --
 --   psql -X -v table=account -v to=uuid -f switch.sql               write the next step
 --   psql -X -v table=account -v to=uuid -v run=yes -f switch.sql    run it
