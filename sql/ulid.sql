@@ -473,8 +473,9 @@ COMMENT ON FUNCTION ulid_upper_bound(timestamptz)
 -- transactions in the order of their commits.
 --
 
--- No id that is generated later is less. A process moves the id clock to it before its first
--- ordered id. pg_dump leaves it out, since whoever restores a dump need not be allowed to set it.
+-- A process moves the id clock to it before its first ordered id. So no later id is less, unless it
+-- is set while processes that have read it go on. pg_dump leaves it out, since whoever restores a
+-- dump need not be allowed to set it.
 CREATE SEQUENCE ulid_clock MINVALUE 0 MAXVALUE 281474976710655 START 0;
 COMMENT ON SEQUENCE ulid_clock
     IS 'milliseconds since 1970-01-01 UTC that the published horizon has reached';
@@ -496,9 +497,10 @@ SELECT pg_catalog.pg_extension_config_dump('ulid_horizon', '');
 REVOKE ALL ON ulid_clock, ulid_horizon FROM PUBLIC;
 GRANT SELECT ON ulid_clock, ulid_horizon TO PUBLIC;
 
--- A dump that the owner of the database restores must not fail at the row. But a horizon that is
--- too high stops consumers, and the id clock belongs to the server. So only a superuser restores
--- it.
+-- A dump that the owner of the database restores must not fail at the row. But with a horizon that
+-- is too high, consumers miss rows, and the id clock belongs to the server. So only a superuser
+-- restores it, and only a superuser's subscription inserts it. The row of the first publication is
+-- zero.
 GRANT INSERT ON ulid_horizon TO pg_database_owner;
 CREATE FUNCTION ulid_horizon_restore() RETURNS trigger
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
@@ -508,7 +510,9 @@ DECLARE
     clock CONSTANT regclass := format('%I.ulid_clock', TG_TABLE_SCHEMA);
     id CONSTANT uuid := NEW.horizon;
 BEGIN
-    IF NOT (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) THEN
+    IF id = '00000000-0000-0000-0000-000000000000' THEN
+        RETURN NEW;
+    ELSIF NOT (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) THEN
         RETURN NULL;
     END IF;
     PERFORM setval(clock, greatest(pg_sequence_last_value(clock),
@@ -520,6 +524,7 @@ COMMENT ON FUNCTION ulid_horizon_restore()
 REVOKE ALL ON FUNCTION ulid_horizon_restore() FROM PUBLIC;
 CREATE TRIGGER ulid_horizon_restore BEFORE INSERT ON ulid_horizon
     FOR EACH ROW EXECUTE FUNCTION ulid_horizon_restore();
+ALTER TABLE ulid_horizon ENABLE ALWAYS TRIGGER ulid_horizon_restore;
 COMMENT ON TRIGGER ulid_horizon_restore ON ulid_horizon
     IS 'sets the id clock to a horizon that is restored';
 

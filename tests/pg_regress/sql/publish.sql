@@ -155,6 +155,40 @@ SELECT gen_ordered_ulid() > ulid_published_horizon() AS is_above;
 RESET ROLE;
 GRANT SELECT ON ulid_clock TO PUBLIC;
 
+-- nor does a subscription of another role insert a row
+BEGIN;
+DELETE FROM ulid_horizon;
+SET LOCAL session_replication_role = replica;
+SET LOCAL ROLE publish_owner;
+INSERT INTO ulid_horizon (horizon) VALUES ('7ZZZZZZZZZZZZZZZZZZZZZZZZZ');
+RESET ROLE;
+SELECT count(*) FROM ulid_horizon;
+ROLLBACK;
+-- the row of a publisher, or of a dump that was restored with triggers disabled, has come without
+-- the sequence; ids continue after it as soon as this server publishes
+BEGIN;
+DELETE FROM ulid_horizon;
+ALTER TABLE ulid_horizon DISABLE TRIGGER ALL;
+INSERT INTO ulid_horizon (horizon) SELECT ulid_lower_bound(now() + interval '3 hours');
+ALTER TABLE ulid_horizon ENABLE ALWAYS TRIGGER ulid_horizon_restore;
+COMMIT;
+SELECT gen_ordered_ulid() > ulid_published_horizon() AS is_above;
+CALL ulid_publish_horizon();
+SELECT gen_ordered_ulid() > ulid_published_horizon() AS is_above,
+    ulid_published_horizon() > ulid_lower_bound(now() + interval '2 hours') AS is_kept,
+    last_value = ulid_extract_unix_ms(ulid_published_horizon()) AS is_reached FROM ulid_clock;
+
+--
+-- A position that is ahead is an error where it is read. In the statement that reads the rows, a
+-- plan may never call the function.
+--
+
+CREATE TABLE consumer (last_id ulid);
+INSERT INTO consumer VALUES ('7ZZZZZZZZZZZZZZZZZZZZZZZZZ');
+\set VERBOSITY sqlstate
+SELECT last_id, ulid_published_horizon(last_id) FROM consumer;
+\set VERBOSITY default
+
 --
 -- A reset forgets the published horizon
 --
