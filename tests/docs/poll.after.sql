@@ -2,7 +2,7 @@
 -- polls of each consumer of a set, by the condition of the page
 CREATE TABLE done (id ulid, consumer text);
 CREATE TABLE page (share text, change text);
-INSERT INTO page VALUES (substring(:'block_3' FROM 'AND (coalesce.*= \$2)'),
+INSERT INTO page VALUES (substring(:'block_3' FROM 'AND (coalesce.*= )\$3') || '$2',
     regexp_replace(:'block_4', 'BEGIN;|COMMIT;', '', 'g'));
 CREATE PROCEDURE poll(names text, polls integer, until ulid) LANGUAGE plpgsql AS $$
 DECLARE

@@ -114,7 +114,7 @@ my @writers = (
 (my $naive = $copy) =~ s/^.*?(?=^CALL)//ms;
 my $careful = $naive;
 $naive =~ s/CALL.*?;//;
-$naive =~ s/AND changed < \(SELECT ulid_published.*?\)\s.*?\)//
+$naive =~ s/AND changed < \(SELECT ulid_published_horizon\(\)\)//
   or die 'the statement has no horizon';
 $naive =~ s/customer_copy/naive_copy/g;
 $naive =~ s/'copy'/'naive_copy'/g;
