@@ -113,7 +113,7 @@ my @writers = (
 );
 (my $naive = $copy) =~ s/^.*?(?=^CALL)//ms;
 my $careful = $naive;
-$naive =~ s/CALL.*?;//;
+$naive =~ s/CALL.*?;\nSELECT ulid_published_horizon.*?\n// or die 'it asks for no horizon';
 $naive =~ s/AND changed < \(SELECT ulid_published_horizon\(\)\)//
   or die 'the statement has no horizon';
 $naive =~ s/customer_copy/naive_copy/g;
