@@ -395,6 +395,8 @@ $writer->query("BEGIN; INSERT INTO outbox (message) VALUES ('first')");
 $sql->("INSERT INTO outbox (message) VALUES ('second')");
 my ($page) = blocks_of('poll.md', 'sql', 'In short');
 $page =~ s/\$1/'00000000000000000000000000'/g;
+$page =~ s/(SELECT ulid_published_horizon.*);/$1 AS horizon \\gset/;
+$page =~ s/\$2/:'horizon'/;
 my $reads = sub {
     $sql->('CALL ulid_publish_horizon()');
     $node->wait_for_catchup($standby);

@@ -206,7 +206,7 @@ SELECT abs(extract(epoch FROM ulid_extract_timestamp(ulid_published_horizon()) -
 -- reads again
 --
 
-DROP TABLE outbox;
+DROP TABLE outbox, consumer;
 DROP EXTENSION ulid;
 CREATE EXTENSION ulid;
 SELECT setval('ulid_clock', (extract(epoch FROM now()) * 1000)::bigint + 7200000) > 0 AS is_set;
