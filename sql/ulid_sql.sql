@@ -455,7 +455,8 @@ COMMENT ON FUNCTION typeid_prefix(text) IS 'prefix of a TypeID; empty if it has 
 -- I1. A transaction has an xid before it locks ulid_clock, and locks it before it reads it. Its
 --     ids are not less than what it has read. It keeps xid and lock until it has ended.
 -- I2. ulid_clock never decreases: whoever sets it has locked the row of ulid_horizon, and sets a
---     greater value.
+--     greater value. A reset breaks this, so positions must be set back with it. Do not roll it
+--     back: the row returns, but the clock does not.
 -- I3. The publisher sets ulid_clock to a number m before it looks at pg_locks. So a transaction
 --     that it does not see there has ended, or reads at least m.
 -- I4. m becomes the horizon only when each transaction that the publisher saw after I3 has ended.
@@ -524,12 +525,15 @@ GRANT SELECT ON ulid_horizon TO PUBLIC;
 -- Dumps have the sequence and the row, of an extension too.
 DO $$
 BEGIN
-    PERFORM setval('ulid_clock', 0);
+    PERFORM pg_catalog.setval('ulid_clock'::pg_catalog.regclass, 0::bigint);
     IF EXISTS (SELECT FROM pg_depend
-        WHERE classid = 'pg_class'::regclass AND objid = 'ulid_clock'::regclass
+        WHERE classid = 'pg_catalog.pg_class'::pg_catalog.regclass::oid
+        AND objid = 'ulid_clock'::pg_catalog.regclass::oid
             AND deptype = 'e') THEN
-        PERFORM pg_extension_config_dump('ulid_clock', '');
-        PERFORM pg_extension_config_dump('ulid_horizon', '');
+        PERFORM pg_catalog.pg_extension_config_dump(
+            'ulid_clock'::pg_catalog.regclass, ''::text);
+        PERFORM pg_catalog.pg_extension_config_dump(
+            'ulid_horizon'::pg_catalog.regclass, ''::text);
     END IF;
 END $$;
 
@@ -848,7 +852,7 @@ CREATE VIEW ulid_horizon_holders AS
         a.application_name, a.state, a.query
     FROM (SELECT DISTINCT virtualtransaction, pid FROM pg_locks
         WHERE granted AND locktype = 'relation' AND mode = 'RowExclusiveLock'
-            AND relation = 'ulid_clock'::regclass
+            AND relation = 'ulid_clock'::regclass::oid
             AND database = (SELECT oid FROM pg_database WHERE datname = current_database())) AS h
     JOIN (SELECT virtualtransaction, pid, transactionid AS xid FROM pg_locks
         WHERE granted AND locktype = 'transactionid' AND mode = 'ExclusiveLock') AS t
@@ -985,7 +989,7 @@ CREATE FUNCTION ulid_reset_ordered_time() RETURNS void
     LANGUAGE sql VOLATILE PARALLEL UNSAFE
 BEGIN ATOMIC
     DELETE FROM ulid_horizon;
-    SELECT setval('ulid_clock'::regclass, 0);
+    SELECT pg_catalog.setval('ulid_clock'::regclass, 0::bigint);
 END;
 COMMENT ON FUNCTION ulid_reset_ordered_time()
     IS 'let ordered ids continue from the clock, and forget the published horizon';

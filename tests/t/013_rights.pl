@@ -123,8 +123,10 @@ SELECT format('CREATE FUNCTION hostile.%s RETURNS %s LANGUAGE plpgsql AS %L', f,
     format('BEGIN PERFORM hostile.spring(%L); RETURN NULL; END', f))
 FROM (VALUES ('to_regprocedure(varchar)', 'regprocedure'), ('format(text, regprocedure)', 'text'),
     ('format(text, oid)', 'text'), ('ulid_sql_at(timestamptz, text)', 'uuid'),
+    ('setval(text, integer)', 'bigint'), ('setval(regclass, integer)', 'bigint'),
+    ('pg_extension_config_dump(text, text)', 'integer'),
     ('ulid_sql_parse(varchar, text, text, boolean)', 'uuid')) AS v (f, result) \gexec
-SELECT '{oid,oid[],regtype,regprocedure,regprocedure[],name,text,varchar,smallint,int,bigint,float8,
+SELECT '{oid,oid[],regtype,regclass,regprocedure,regprocedure[],name,text,varchar,smallint,int,bigint,float8,
     numeric,bytea,bit,timestamptz,interval,uuid}' AS types \gset
 \set types :'types'::regtype[]
 SELECT format('CREATE FUNCTION hostile.trap(%s, %s) RETURNS boolean LANGUAGE plpgsql AS %L', a, b,
@@ -145,8 +147,11 @@ for my $extension ('ulid_sql', 'ulid')
     is(run('owned_hostile', 'SELECT count(*), by FROM hostile.sprung GROUP BY by'),
         '', "no trap springs on installing $extension");
     is( run('owned_hostile', q{
-        WITH member AS (SELECT classid, objid FROM pg_depend
-            WHERE deptype = 'e' AND refclassid = 'pg_extension'::regclass AND refobjid >= 16384)
+        WITH object AS (SELECT classid, objid FROM pg_depend
+            WHERE deptype = 'e' AND refclassid = 'pg_extension'::regclass AND refobjid >= 16384),
+        member AS (TABLE object UNION    -- from 17 on, types of rows are members, too
+            SELECT 'pg_type'::regclass::oid, reltype FROM pg_class
+            WHERE ('pg_class'::regclass::oid, oid) IN (TABLE object))
         SELECT pg_describe_object(classid, objid, 0)
             || ' uses ' || pg_describe_object(refclassid, refobjid, 0)
         FROM pg_depend WHERE (classid, objid) IN (TABLE member)
