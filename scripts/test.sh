@@ -152,8 +152,8 @@ stage_docs() {
 stage_clients() {
   local chosen=${CLIENTS:-all} packages=() name port password status log=$SERVERS/clients.log skipped=$SERVERS/skipped
   case $chosen in
-    all) chosen=$(cd clients && dirname */run-tests) ;;
-    quick) chosen=$(cd clients && dirname */run-tests | sed 's/$/#quick/') ;;
+    all) chosen=$(cd clients && dirname -- */run-tests) ;;
+    quick) chosen=$(cd clients && dirname -- */run-tests | sed 's/$/#quick/') ;;
   esac
   for name in $chosen; do
     [ "${name#*#}" = quick ] || [ ! -e "clients/${name%#*}/debian-packages" ] || mapfile -t -O ${#packages[@]} packages < "clients/${name%#*}/debian-packages"

@@ -126,8 +126,8 @@ FROM (VALUES ('to_regprocedure(varchar)', 'regprocedure'), ('format(text, regpro
     ('setval(text, integer)', 'bigint'), ('setval(regclass, integer)', 'bigint'),
     ('pg_extension_config_dump(text, text)', 'integer'),
     ('ulid_sql_parse(varchar, text, text, boolean)', 'uuid')) AS v (f, result) \gexec
-SELECT '{oid,oid[],regtype,regclass,regprocedure,regprocedure[],name,text,varchar,smallint,int,bigint,float8,
-    numeric,bytea,bit,timestamptz,interval,uuid}' AS types \gset
+SELECT '{oid,oid[],regtype,regclass,regprocedure,regprocedure[],name,text,varchar,smallint,int,
+    bigint,float8,numeric,bytea,bit,timestamptz,interval,uuid}' AS types \gset
 \set types :'types'::regtype[]
 SELECT format('CREATE FUNCTION hostile.trap(%s, %s) RETURNS boolean LANGUAGE plpgsql AS %L', a, b,
     'BEGIN PERFORM hostile.spring($$operator$$); RETURN true; END')
