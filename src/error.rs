@@ -439,18 +439,15 @@ pub(crate) fn recovery() -> Error {
 /// consumer would miss their rows.
 #[track_caller]
 pub(crate) fn ahead_of_id_clock(position: Ulid, reached: TimestampTz) -> Error {
-    let hint = format!(
-        "If the position is right, SELECT ulid_advance_ordered_time('{position}') sets the id \
-            clock to it."
-    );
-    // SAFETY: `len` bytes are readable. pnstrdup() appends a zero.
-    let hint = unsafe { pg_sys::pnstrdup(hint.as_ptr().cast(), hint.len()) };
-    let message = Error::new(
+    Error::new(
         ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
         c"position \"%s\" is ahead of the id clock, which is at %s",
         [&position.to_text(), time_text(reached)],
-    );
-    Error::of(Report { hint, ..*message.0 })
+    )
+    .hint(
+        c"If the position is right, ulid_advance_ordered_time(ulid, boolean) sets the id clock to \
+            it.",
+    )
 }
 
 /// 22004: a consumer without a position.
