@@ -91,12 +91,14 @@ def test_alembic(empty_database, tmp_path):
     [(mako, imported), (_, statement)] = PROGRAMS["Alembic"]
     python(tmp_path, "-m", "alembic", "init", "migrations")
     (tmp_path / "models.py").write_text(PROGRAMS["SQLAlchemy"][0][1].partition("engine =")[0])
+    included = re.search(r"`(include_name=.*?)`", README.read_text())[1]
     template = tmp_path / "migrations" / mako
     template.write_text(template.read_text().replace("import sqlalchemy as sa\n", "import sqlalchemy as sa\n" + imported))
     (tmp_path / "migrations/env.py").write_text(
         "from alembic import context\nfrom sqlalchemy import create_engine\nfrom models import Base\n"
         'with create_engine("postgresql+psycopg://").connect() as connection:\n'
-        "    context.configure(connection=connection, target_metadata=Base.metadata)\n"
+        "    context.configure(connection=connection, target_metadata=Base.metadata,\n"
+        f"        {included})\n"
         "    with context.begin_transaction():\n"
         "        context.run_migrations()\n"
     )
