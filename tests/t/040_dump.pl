@@ -99,7 +99,7 @@ $node->command_ok([ 'pg_dump', '-Fc', '-f', "$directory/published.dump", 'public
 $node->restart;
 for my $role (qw(owner), $node->safe_psql('postgres', 'SELECT current_user'))
 {
-    my $copy = "published_by_$role";
+    my $copy = $role eq 'owner' ? 'published_by_owner' : 'published_by_superuser';
     $node->safe_psql('postgres', "CREATE DATABASE $copy OWNER owner");
     $node->command_ok(
         [
