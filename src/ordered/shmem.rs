@@ -78,14 +78,18 @@ impl Parts {
 const UNTRACKED: u64 = u64::MAX;
 
 /// The header. Never change its size or its fields. All zeros are the first state.
+///
+/// Every id changes the id clock, and every transaction reads the other fields, so that is on a
+/// cache line of its own. `ShmemInitStruct` and the registry align the header to more than that.
 #[repr(C, align(8))]
 struct Header {
     id_clock: AtomicU64,
+    _own_line: [u64; 7],
     /// The layout of the process that came first, or [`UNTRACKED`].
     layout: AtomicU64,
     /// The handle of the segment.
     segment: AtomicU64,
-    _unused: [u64; 5],
+    _unused: [u64; 6],
 }
 
 /// The number of transactions that are remembered for each process. A query has no horizon if a
@@ -125,7 +129,7 @@ pub(crate) fn shared() -> Option<Shared> {
     let header = header();
     let layout = &header.layout;
     // A load first: most calls find the layout, and a failing compare_exchange would take the cache
-    // line, which is that of the id clock.
+    // line.
     if layout.load(Ordering::Relaxed) == 0 {
         let _ = layout.compare_exchange(0, LAYOUT, Ordering::Relaxed, Ordering::Relaxed);
     }
