@@ -12,7 +12,8 @@ use std::fmt::Display;
 use std::panic::Location;
 use std::ptr::null;
 
-use pg_ulid::{ErrorKind, Expected, ForeignId, Ulid};
+use pg_ulid::Ulid;
+use pg_ulid::extension::{ErrorKind, Expected, ForeignId};
 use pgrx::PgLogLevel;
 use pgrx::PgSqlErrorCode::{self, *};
 use pgrx::pg_sys::{self, FunctionCallInfo, pg_enc};
@@ -177,7 +178,7 @@ impl Error {
     fn detail_of(self, text: &[u8], error: pg_ulid::Error) -> Self {
         let ErrorKind::Character {
             position, expected, ..
-        } = error.kind()
+        } = error.into()
         else {
             return self.detail(c"%s.", [capitalized(error).as_bytes()]);
         };
@@ -230,17 +231,18 @@ const GENERATE_BY_DEFAULT: &CStr = c"Let the default of the column generate the 
 /// PostgreSQL's, which translates them.
 #[track_caller]
 pub(crate) fn text(text: &[u8], error: pg_ulid::Error) -> Error {
-    match error.kind() {
-        ErrorKind::Overflow => Error::new(
+    if error.is_out_of_range() {
+        Error::new(
             ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE,
             c"value \"%s\" is out of range for type %s",
             [text, b"ulid"],
-        ),
-        _ => Error::new(
+        )
+    } else {
+        Error::new(
             ERRCODE_INVALID_TEXT_REPRESENTATION,
             c"invalid input syntax for type %s: \"%s\"",
             [b"ulid", text],
-        ),
+        )
     }
     .detail_of(text, error)
 }
@@ -248,17 +250,18 @@ pub(crate) fn text(text: &[u8], error: pg_ulid::Error) -> Error {
 /// 22P02, or 22003 if it begins with more than 128 bits: no text of a ulid starts with this.
 #[track_caller]
 pub(crate) fn prefix(prefix: &[u8], error: pg_ulid::Error) -> Error {
-    match error.kind() {
-        ErrorKind::Overflow => Error::new(
+    if error.is_out_of_range() {
+        Error::new(
             ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE,
             c"prefix \"%s\" is out of range for type ulid",
             [prefix],
-        ),
-        _ => Error::new(
+        )
+    } else {
+        Error::new(
             ERRCODE_INVALID_TEXT_REPRESENTATION,
             c"invalid prefix of a ulid: \"%s\"",
             [prefix],
-        ),
+        )
     }
     .detail_of(prefix, error)
 }
@@ -266,17 +269,18 @@ pub(crate) fn prefix(prefix: &[u8], error: pg_ulid::Error) -> Error {
 /// 22P02, or 22003 if the suffix has more than 128 bits: not a TypeID.
 #[track_caller]
 pub(crate) fn typeid(text: &[u8], error: pg_ulid::Error) -> Error {
-    match error.kind() {
-        ErrorKind::Overflow => Error::new(
+    if error.is_out_of_range() {
+        Error::new(
             ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE,
             c"TypeID \"%s\" is out of range for type ulid",
             [text],
-        ),
-        _ => Error::new(
+        )
+    } else {
+        Error::new(
             ERRCODE_INVALID_TEXT_REPRESENTATION,
             c"invalid TypeID: \"%s\"",
             [text],
-        ),
+        )
     }
     .detail_of(text, error)
 }
@@ -327,7 +331,7 @@ pub(crate) fn randomness_length(found: usize) -> Error {
 /// 22003: a snowflake or a key that is negative. 22008: one whose time does not fit into a ULID.
 #[track_caller]
 pub(crate) fn number(error: pg_ulid::Error) -> Error {
-    match error.kind() {
+    match error.into() {
         ErrorKind::Negative { .. } => Error::new(
             ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE,
             c"%s",
@@ -609,40 +613,64 @@ pub(crate) fn convert(id: impl Into<u128>, error: pg_ulid::Error) -> Error {
     let id = id.into();
     let ulid = Ulid::from(id);
     let randomness = ulid.randomness();
-    let (code, name) = match error.kind() {
-        ErrorKind::Version { .. } => (ERRCODE_INVALID_PARAMETER_VALUE, uuid_text(id)),
-        ErrorKind::Randomness { .. } => {
-            (ERRCODE_INVALID_PARAMETER_VALUE, format!("ulid \"{ulid}\""))
-        }
-        ErrorKind::Time { .. } => (ERRCODE_DATETIME_FIELD_OVERFLOW, format!("ulid \"{ulid}\"")),
-        _ => return timestamp(),
-    };
-    let message = Error::new(code, c"%s", [error.about(name).to_string().as_bytes()]);
-    match error.kind() {
-        ErrorKind::Version { version, variant, .. } => message.detail(
+    let text = ulid.to_text();
+    match error.into() {
+        ErrorKind::Version {
+            expected,
+            version,
+            variant,
+        } => Error::new(
+            ERRCODE_INVALID_PARAMETER_VALUE,
+            c"%s is not of version %s",
+            [uuid_text(id).as_bytes(), expected.to_string().as_bytes()],
+        )
+        .detail(
             c"Its version is %s and its variant, in bits, is %s; that of RFC 9562 is 10.",
-            [version.to_string().as_bytes(), format!("{variant:b}").as_bytes()],
+            [
+                version.to_string().as_bytes(),
+                format!("{variant:b}").as_bytes(),
+            ],
         ),
-        ErrorKind::Time { target: ForeignId::UuidV1 | ForeignId::UuidV6 } => {
-            message.detail(c"Such a uuid holds times to 5236-03-31 21:21:00.684+00.", [])
-        }
-        ErrorKind::Time { .. } => message.detail(
-            c"A snowflake holds times from its epoch to 2^41 - 1 milliseconds after it.",
+        ErrorKind::Time { target } => Error::new(
+            ERRCODE_DATETIME_FIELD_OVERFLOW,
+            c"time of ulid \"%s\" is out of range for %s",
+            [&text, target.to_string().as_bytes()],
+        )
+        .detail(
+            match target {
+                ForeignId::UuidV1 | ForeignId::UuidV6 => {
+                    c"Such a uuid holds times to 5236-03-31 21:21:00.684+00."
+                }
+                _ => c"A snowflake holds times from its epoch to 2^41 - 1 milliseconds after it.",
+            },
             [],
         ),
-        ErrorKind::Randomness { target: ForeignId::Snowflake } => message.detail(
-            c"Its low 58 bits are %s; made from a snowflake, they are zero.",
-            [format!("{:#x}", randomness & ((1 << 58) - 1)).as_bytes()],
-        ),
-        ErrorKind::Randomness { target: ForeignId::Key } => message.detail(
-            c"The high 17 bits of its randomness are %s; made from a key, they are zero.",
-            [format!("{:#x}", randomness >> 63).as_bytes()],
-        ),
-        _ => message.detail(
-            c"The 14 bits after its time are %s and its low 4 bits %s; made from such a uuid, they \
-                are at most 9999 and zero.",
-            [(randomness >> 66).to_string().as_bytes(), (randomness & 0xf).to_string().as_bytes()],
-        ),
+        ErrorKind::Randomness { target } => {
+            let error = Error::new(
+                ERRCODE_INVALID_PARAMETER_VALUE,
+                c"ulid \"%s\" was not made from %s",
+                [&text, target.to_string().as_bytes()],
+            );
+            match target {
+                ForeignId::Snowflake => error.detail(
+                    c"Its low 58 bits are %s; made from a snowflake, they are zero.",
+                    [format!("{:#x}", randomness & ((1 << 58) - 1)).as_bytes()],
+                ),
+                ForeignId::Key => error.detail(
+                    c"The high 17 bits of its randomness are %s; made from a key, they are zero.",
+                    [format!("{:#x}", randomness >> 63).as_bytes()],
+                ),
+                ForeignId::UuidV1 | ForeignId::UuidV6 => error.detail(
+                    c"The 14 bits after its time are %s and its low 4 bits %s; made from such a \
+                        uuid, they are at most 9999 and zero.",
+                    [
+                        (randomness >> 66).to_string().as_bytes(),
+                        (randomness & 0xf).to_string().as_bytes(),
+                    ],
+                ),
+            }
+        }
+        _ => timestamp(),
     }
 }
 

@@ -2,9 +2,8 @@
 //! and ids of other kinds. The library defines them; here they get SQL's types and errors.
 
 use std::ffi::CStr;
-use std::time::Duration;
 
-use pg_ulid::{TypeId, Ulid, Window};
+use pg_ulid::{Time, TypeId, Ulid, Window};
 
 use crate::datum::{
     Bytea, ByteaArg, Cstring, POSTGRES_EPOCH_MS, ShortText, TextArg, TextString, Timestamp,
@@ -63,31 +62,21 @@ pub(super) fn to_timestamp(ulid: Ulid) -> Timestamp {
 
 // Times, in integers only.
 
-/// The millisecond since the Unix epoch that contains the timestamp: rounded down.
-pub(super) fn unix_ms(timestamp: TimestampTz) -> Result<u64, Error> {
-    let unix_ms = finite_ms(timestamp).and_then(|unix_ms| u64::try_from(unix_ms).ok());
-    unix_ms
-        .filter(|&unix_ms| unix_ms <= Ulid::MAX_UNIX_MS)
-        .ok_or_else(|| error::timestamp())
+/// The time of a timestamp; an error if no ULID has it.
+pub(super) fn time(timestamp: TimestampTz) -> Result<Time, Error> {
+    // The infinities stay out of range.
+    let unix_us = timestamp.0.saturating_add(POSTGRES_EPOCH_MS * 1000);
+    // A negative number becomes more than fits.
+    Time::from_unix_us(unix_us.cast_unsigned()).map_err(|_| error::timestamp())
 }
 
-/// The time since the Unix epoch.
-pub(super) fn since_epoch(timestamp: TimestampTz) -> Result<Duration, Error> {
-    // What is lost when the time is rounded down to the millisecond: 0 to 999.
-    let us = timestamp.0.rem_euclid(1000) as u64;
-    let unix_ms = unix_ms(timestamp)?;
-    Ok(Duration::from_millis(unix_ms) + Duration::from_micros(us))
-}
-
-/// The milliseconds from the Unix epoch to another epoch, negative if it is before 1970.
+/// The milliseconds from the Unix epoch to another epoch, rounded down; negative if it is before
+/// 1970.
 fn epoch_ms(epoch: TimestampTz) -> Result<i64, Error> {
-    finite_ms(epoch).ok_or_else(|| error::epoch())
-}
-
-/// Milliseconds since the Unix epoch, rounded down; `None` for the infinities.
-fn finite_ms(timestamp: TimestampTz) -> Option<i64> {
-    (!matches!(timestamp.0, i64::MIN | i64::MAX))
-        .then(|| timestamp.0.div_euclid(1000) + POSTGRES_EPOCH_MS)
+    match epoch.0 {
+        i64::MIN | i64::MAX => Err(error::epoch()),
+        us => Ok(us.div_euclid(1000) + POSTGRES_EPOCH_MS),
+    }
 }
 
 pub(super) fn extract_timestamp(ulid: Ulid) -> TimestampTz {
@@ -104,11 +93,11 @@ pub(super) fn extract_randomness(ulid: Ulid) -> Bytea {
 }
 
 pub(super) fn lower_bound(timestamp: TimestampTz) -> Result<Ulid, Error> {
-    Ulid::lower_bound(unix_ms(timestamp)?).map_err(|_| error::timestamp())
+    time(timestamp).map(Ulid::lower_bound)
 }
 
 pub(super) fn upper_bound(timestamp: TimestampTz) -> Result<Ulid, Error> {
-    Ulid::upper_bound(unix_ms(timestamp)?).map_err(|_| error::timestamp())
+    time(timestamp).map(Ulid::upper_bound)
 }
 
 pub(super) fn range_lower(range: TstzRange) -> Ulid {
@@ -226,7 +215,7 @@ pub(super) fn to_snowflake(ulid: Ulid, epoch: TimestampTz) -> Result<i64, Error>
 }
 
 pub(super) fn from_key(created_at: TimestampTz, key: i64) -> Result<Ulid, Error> {
-    Ulid::from_key(unix_ms(created_at)?, key).map_err(|error| error::number(error))
+    Ulid::from_key(time(created_at)?, key).map_err(|error| error::number(error))
 }
 
 pub(super) fn to_key(ulid: Ulid) -> Result<i64, Error> {
@@ -234,8 +223,8 @@ pub(super) fn to_key(ulid: Ulid) -> Result<i64, Error> {
 }
 
 pub(super) fn from_bytes(created_at: TimestampTz, bytes: ByteaArg<'_>) -> Result<Ulid, Error> {
-    let unix_ms = unix_ms(created_at)?;
+    let time = time(created_at)?;
     let randomness = bytes.0.try_into();
     let randomness = randomness.map_err(|_| error::randomness_length(bytes.0.len()))?;
-    Ulid::from_parts_bytes(unix_ms, randomness).map_err(|_| error::timestamp())
+    Ok(Ulid::from_parts_bytes(time, randomness))
 }

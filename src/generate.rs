@@ -5,41 +5,42 @@
 use std::cell::Cell;
 use std::ffi::c_int;
 
-use pg_ulid::{ErrorKind, Generator, Ulid, since_epoch, unix_ms};
+use pg_ulid::{Generator, Time, Ulid};
 
 use crate::datum::{TimestampTz, Uuid};
 use crate::error::{self, Error};
 use crate::functions;
 
 pub(super) fn random() -> Result<Ulid, Error> {
-    let unix_ms = unix_ms().map_err(|_| error::clock())?;
-    with_generator(|generator| generator.random(unix_ms))?.map_err(|_| error::clock())
+    let now = now()?;
+    with_generator(|generator| generator.random(now))
 }
 
 pub(super) fn random_at(timestamp: TimestampTz) -> Result<Ulid, Error> {
-    let unix_ms = functions::unix_ms(timestamp)?;
-    with_generator(|generator| generator.random(unix_ms))?.map_err(|_| error::timestamp())
+    let time = functions::time(timestamp)?;
+    with_generator(|generator| generator.random(time))
 }
 
 pub(super) fn monotonic() -> Result<Ulid, Error> {
-    let unix_ms = unix_ms().map_err(|_| error::clock())?;
-    let id = with_generator(|generator| generator.monotonic(unix_ms))?;
-    id.map_err(|error| match error.kind() {
-        ErrorKind::Exhausted => error::exhausted(),
-        _ => error::clock(),
-    })
+    let now = now()?;
+    with_generator(|generator| generator.monotonic(now))?.map_err(|_| error::exhausted())
 }
 
 pub(super) fn uuid_v7() -> Result<Uuid, Error> {
-    let now = since_epoch().map_err(|_| error::clock())?;
+    let now = now()?;
     let id = with_generator(|generator| generator.uuid_v7(now))?;
     id.map(Uuid).map_err(|_| error::clock())
 }
 
 pub(super) fn uuid_v7_at(timestamp: TimestampTz) -> Result<Uuid, Error> {
-    let since_epoch = functions::since_epoch(timestamp)?;
-    let id = with_generator(|generator| generator.uuid_v7_at(since_epoch))?;
-    id.map(Uuid).map_err(|_| error::timestamp())
+    let time = functions::time(timestamp)?;
+    with_generator(|generator| generator.uuid_v7_at(time)).map(Uuid)
+}
+
+/// What the system clock reads.
+#[inline(always)]
+pub(super) fn now() -> Result<Time, Error> {
+    Time::now().map_err(|_| error::clock())
 }
 
 /// A generator and the process that seeded it.

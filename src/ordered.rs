@@ -12,28 +12,26 @@ pub(super) mod horizon;
 pub(super) mod shmem;
 
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
-use pg_ulid::{Ulid, ordered, since_epoch};
+use pg_ulid::extension::horizon::UNKNOWN;
+use pg_ulid::{Time, Ulid, ordered};
 
 use crate::datum::{POSTGRES_EPOCH_MS, TimestampTz, Uuid};
 use crate::error::{self, Error};
 use crate::fmgr::Call;
-use crate::generate::with_generator;
+use crate::generate::{now, with_generator};
 
-/// The system clock, in 65536ths of a millisecond since the Unix epoch.
-#[inline(always)]
-fn clock() -> Result<u64, Error> {
-    since_epoch()
-        .and_then(ordered::clock)
-        .map_err(|_| error::clock())
-}
+const SECOND: Duration = Duration::from_secs(1);
+const MINUTE: Duration = Duration::from_secs(60);
+const DAY: Duration = Duration::from_secs(24 * 3600);
 
 pub(super) fn gen_ulid(call: Call) -> Result<Ulid, Error> {
     let id_clock = match horizon::id_clock_in_transaction() {
         Some(id_clock) => id_clock,
         None => horizon::open(call)?,
     };
-    let clock = clock()?;
+    let clock = now()?;
     let id = with_generator(|generator| generator.ordered(clock, id_clock))?;
     let id = id.map_err(|_| error::id_clock())?;
     check_time(ordered::time_of(id), clock);
@@ -45,7 +43,7 @@ pub(super) fn gen_uuid_v7(call: Call) -> Result<Uuid, Error> {
         Some(id_clock) => id_clock,
         None => horizon::open(call)?,
     };
-    let clock = clock()?;
+    let clock = now()?;
     let id = with_generator(|generator| generator.ordered_uuid_v7(clock, id_clock))?;
     let id = id.map_err(|_| error::id_clock())?;
     check_time(ordered::time_of_uuid_v7(id), clock);
@@ -55,34 +53,33 @@ pub(super) fn gen_uuid_v7(call: Call) -> Result<Uuid, Error> {
 /// The id clock: the last time that an id or a horizon has taken; null if there was none since the
 /// start.
 pub(super) fn time() -> Option<TimestampTz> {
-    match shmem::id_clock().load(Ordering::Relaxed) {
-        0 => None,
-        time => Some(timestamp(time)),
-    }
+    let time = shmem::id_clock().time();
+    (time != Time::UNIX_EPOCH).then(|| timestamp(time))
 }
 
 /// Advances the id clock to the end of the millisecond of this id, and returns the time after which
 /// ids continue. It never goes back.
 pub(super) fn advance_time(id: Ulid, force: bool) -> Result<TimestampTz, Error> {
-    if !force && ordered::time_of(id).saturating_sub(clock()?) > ordered::DAY {
+    if !force && ordered::time_of(id) > now()?.saturating_add(DAY) {
         return Err(error::ahead_of_clock(id));
     }
-    Ok(timestamp(ordered::advance_to(shmem::id_clock(), id)))
+    Ok(timestamp(shmem::id_clock().advance_past(id)))
 }
 
-/// A time of the id clock as a timestamp; `-infinity` for zero, which is before all times.
-fn timestamp(time: u64) -> TimestampTz {
-    if time == 0 {
+/// A time of the id clock as a timestamp; `-infinity` if it is not known, which is before all
+/// times.
+fn timestamp(time: Time) -> TimestampTz {
+    if time == UNKNOWN {
         return TimestampTz(i64::MIN);
     }
     // 48 bits of milliseconds always fit.
-    TimestampTz(ordered::unix_us(time) as i64 - POSTGRES_EPOCH_MS * 1000)
+    TimestampTz(time.unix_us() as i64 - POSTGRES_EPOCH_MS * 1000)
 }
 
 /// Warns if an ordered id is ahead of the system clock, once per session.
-fn check_time(time: u64, clock: u64) {
+fn check_time(time: Time, clock: Time) {
     static WARNED: AtomicBool = AtomicBool::new(false);
-    if time - clock > ordered::MINUTE && !WARNED.swap(true, Ordering::Relaxed) {
+    if time > clock.saturating_add(MINUTE) && !WARNED.swap(true, Ordering::Relaxed) {
         error::warning_of_clock().warn();
     }
 }

@@ -17,13 +17,13 @@ pub fn setup(_options: Vec<&str>) {}
     reason = "tests that are compiled into the library"
 )]
 mod tests {
-    use std::sync::atomic::Ordering;
+    use std::time::Duration;
 
     use pgrx::prelude::*;
 
     use crate::ordered::shmem;
     use crate::{SIGNATURES, generate::test_support as state};
-    use pg_ulid::{Ulid, ordered, since_epoch, unix_ms};
+    use pg_ulid::{Time, Ulid, ordered};
 
     /// The result of `query` as text.
     fn text(query: &str) -> String {
@@ -82,7 +82,7 @@ mod tests {
     }
 
     mod failing {
-        use super::{Ordering, shmem};
+        use super::{Time, shmem};
         use crate::error::{self, Error};
 
         crate::fmgr::export! {
@@ -107,7 +107,7 @@ mod tests {
 
         /// A second time, in addition to the last one of the server.
         fn attach() -> bool {
-            shmem::test_support::attached(c"ulid_test").load(Ordering::Relaxed) == 0
+            shmem::test_support::attached(c"ulid_test").time() == Time::UNIX_EPOCH
         }
     }
 
@@ -209,8 +209,12 @@ mod tests {
     #[pg_test]
     fn exhaustion_is_an_error_that_the_next_millisecond_ends() {
         gen_monotonic_ulid();
-        let exhausted = Ulid::upper_bound(unix_ms().unwrap() + 60_000).unwrap();
-        state::set_last(exhausted);
+        let now_and = |seconds| {
+            Time::now()
+                .unwrap()
+                .saturating_add(Duration::from_secs(seconds))
+        };
+        state::set_last(Ulid::upper_bound(now_and(60)));
         for _ in 0..2 {
             Spi::run(
                 "DO $$ BEGIN
@@ -222,8 +226,10 @@ mod tests {
             )
             .unwrap();
         }
-        state::set_last(Ulid::upper_bound(unix_ms().unwrap() - 1).unwrap());
-        assert!(gen_monotonic_ulid().unix_ms() <= unix_ms().unwrap());
+        let last = Ulid::upper_bound(now_and(0));
+        while Ulid::lower_bound(now_and(0)) < last {}
+        state::set_last(last);
+        assert!(gen_monotonic_ulid().unix_ms() <= now_and(0).unix_ms());
     }
 
     /// One test for everything that changes the id clock, as tests run at once and share it.
@@ -231,33 +237,37 @@ mod tests {
     fn ordered_ids_go_on_from_the_id_clock_of_the_server() {
         let id_clock = shmem::id_clock();
         let next = || ordered::time_of(text("SELECT gen_ordered_ulid()::text").parse().unwrap());
-        let clock = || ordered::clock(since_epoch().unwrap()).unwrap();
+        let after = |time: Time, count| Time::from_bits(time.to_bits() + count);
         let first = next();
-        assert_eq!(id_clock.load(Ordering::Relaxed), first);
+        assert_eq!(id_clock.time(), first);
         assert!(next() > first);
         // As if the clock was set back by a minute.
-        let ahead = clock() + ordered::MINUTE;
-        id_clock.store(ahead, Ordering::Relaxed);
-        assert_eq!([next(), next(), next()], [ahead + 1, ahead + 2, ahead + 3]);
+        let ahead = Time::now().unwrap().saturating_add(Duration::from_secs(60));
+        id_clock.set(ahead);
+        assert_eq!(
+            [next(), next(), next()],
+            [1, 2, 3].map(|count| after(ahead, count))
+        );
         // The last possible time.
-        id_clock.store(u64::MAX - 1, Ordering::Relaxed);
-        assert_eq!(next(), u64::MAX);
+        id_clock.set(Time::from_bits(u64::MAX - 1));
+        assert_eq!(next(), Time::MAX);
         for _ in 0..2 {
             let error = "22008 id clock out of range for type ulid";
             assert_eq!(error_of_call("gen_ordered_ulid"), error);
         }
-        assert_eq!(id_clock.load(Ordering::Relaxed), u64::MAX);
+        assert_eq!(id_clock.time(), Time::MAX);
         // As after a start of the server.
-        id_clock.store(0, Ordering::Relaxed);
-        assert!(next() <= clock());
+        id_clock.set(Time::UNIX_EPOCH);
+        assert!(next() <= Time::now().unwrap());
     }
 
     /// The first caller creates the id clock, as zero, and every later caller finds the same one.
     #[pg_test]
     fn an_id_clock_is_made_once() {
         let attached = || shmem::test_support::attached(c"ulid_test_once");
-        assert_eq!(attached().swap(41, Ordering::Relaxed), 0);
-        assert_eq!(attached().load(Ordering::Relaxed), 41);
+        assert_eq!(attached().time(), Time::UNIX_EPOCH);
+        attached().set(Time::MAX);
+        assert_eq!(attached().time(), Time::MAX);
         assert!(!std::ptr::eq(attached(), shmem::id_clock()));
     }
 

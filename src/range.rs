@@ -142,7 +142,7 @@ unsafe fn deserialize(datum: Datum, range_type: *mut TypeCacheEntry) -> Window {
     if is_empty {
         Window::EMPTY
     } else {
-        Window::new(range_bound(lower), range_bound(upper))
+        Window::from_unix_us(range_bound(lower), range_bound(upper))
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use pg_ulid::{Error, ErrorKind};
+use pg_ulid::{Error, extension::ErrorKind};
 use serde_json::Value;
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");

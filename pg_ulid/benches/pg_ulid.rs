@@ -20,7 +20,7 @@ use ferroid::base32::Base32UlidExt;
 use ferroid::generator::{BasicMonoUlidGenerator, Poll};
 use ferroid::rand::ThreadRandom;
 use ferroid::time::TimeSource;
-use pg_ulid::{Generator, TEXT_LEN, Ulid, unix_ms};
+use pg_ulid::{Generator, TEXT_LEN, Time, Ulid};
 use rand::rngs::{StdRng, SysRng};
 use rand::{Rng, SeedableRng};
 use uuid::{NoContext, Timestamp, Uuid};
@@ -106,9 +106,9 @@ fn contenders() -> Result<Vec<Contender>, Box<dyn std::error::Error>> {
 
     Ok(vec![
         Contender::new("clock", "SystemTime", |_| SystemTime::now()),
-        Contender::new("clock", "unix_ms", |_| unix_ms()),
+        Contender::new("clock", "Time", |_| Time::now()),
         Contender::new("generate", "ours", move |_| {
-            random.random(unix_ms().unwrap_or(0))
+            random.random(Time::now().unwrap_or(Time::UNIX_EPOCH))
         }),
         Contender::new("generate", "ulid", |_| ulid::Ulid::generate()),
         Contender::new("generate", "ulid+StdRng", move |_| {
@@ -119,7 +119,7 @@ fn contenders() -> Result<Vec<Contender>, Box<dyn std::error::Error>> {
         }),
         Contender::new("generate", "ferroid", |_| ferroid::id::ULID::now()),
         Contender::new("monotonic", "ours", move |_| {
-            monotonic.monotonic(unix_ms().unwrap_or(0))
+            monotonic.monotonic(Time::now().unwrap_or(Time::UNIX_EPOCH))
         }),
         Contender::new("monotonic", "ulid", move |_| ulid_monotonic.generate().ok()),
         Contender::new("monotonic", "uuid v7", |_| Uuid::now_v7()),

@@ -65,27 +65,27 @@ static PAIRS: [[u8; 2]; 1024] = {
 };
 
 /// What each byte contributes to a number of four digits as the first, second, third or last of
-/// them. It is the value of the digit, shifted to its place when the table is built. It is -1 if
+/// them. It is the value of the digit, shifted to its position when the table is built. It is -1 if
 /// the byte is not a digit. OR keeps the sign bit, so a single test at the end is sufficient.
-type Places = [[i32; 256]; 4];
+type Digits = [[i32; 256]; 4];
 
-static BASE32: Places = places(&VALUES, 5);
-static HEX: Places = places(&HEX_VALUES, 4);
+static BASE32: Digits = digits(&VALUES, 5);
+static HEX: Digits = digits(&HEX_VALUES, 4);
 
-const fn places(values: &[u8; 256], bits: usize) -> Places {
-    let mut places = [[-1; 256]; 4];
-    let mut place = 0;
-    while place < 4 {
+const fn digits(values: &[u8; 256], bits: usize) -> Digits {
+    let mut digits = [[-1; 256]; 4];
+    let mut position = 0;
+    while position < 4 {
         let mut byte = 0;
         while byte < 256 {
             if values[byte] != INVALID {
-                places[place][byte] = (values[byte] as i32) << (bits * (3 - place));
+                digits[position][byte] = (values[byte] as i32) << (bits * (3 - position));
             }
             byte += 1;
         }
-        place += 1;
+        position += 1;
     }
-    places
+    digits
 }
 
 /// The value of a character, 0 to 31, read as [`decode`] does.
@@ -159,8 +159,8 @@ fn decode_uuid(text: &[u8; UUID_TEXT_LEN]) -> Option<u128> {
 }
 
 /// The number of four digits, negative if one of them is invalid.
-fn four<const N: usize>(places: &Places, text: &[u8; N], at: usize) -> i64 {
-    let digit = |place: usize| places[place][usize::from(text[at + place])];
+fn four<const N: usize>(digits: &Digits, text: &[u8; N], at: usize) -> i64 {
+    let digit = |index: usize| digits[index][usize::from(text[at + index])];
     i64::from(digit(0) | digit(1) | digit(2) | digit(3))
 }
 

@@ -1,6 +1,7 @@
 //! Converts UUIDs and keys to ULIDs and back: every bit is kept, and so is their order.
 
 use crate::error::{Error, ErrorKind, ForeignId};
+use crate::time::Time;
 use crate::value::Ulid;
 
 /// The resolution of the time in a UUID of version 1 or 6: 100 ns.
@@ -46,8 +47,8 @@ impl Ulid {
     /// The ULID for a version 1 UUID.
     ///
     /// # Errors
-    /// - [`ErrorKind::Version`] if it is not of version 1.
-    /// - [`ErrorKind::Range`] if its time is before 1970.
+    /// - [Of another kind](Error::is_other_kind) if it is not of version 1.
+    /// - [Out of range](Error::is_out_of_range) if its time is before the Unix epoch.
     pub fn from_uuid_v1(uuid: u128) -> Result<Self, Error> {
         let (high, low) = halves(uuid, 1)?;
         // The low 32 bits of the time, its middle 16, the version, its high 12.
@@ -60,8 +61,8 @@ impl Ulid {
     /// The ULID for a version 6 UUID.
     ///
     /// # Errors
-    /// - [`ErrorKind::Version`] if it is not of version 6.
-    /// - [`ErrorKind::Range`] if its time is before 1970.
+    /// - [Of another kind](Error::is_other_kind) if it is not of version 6.
+    /// - [Out of range](Error::is_out_of_range) if its time is before the Unix epoch.
     pub fn from_uuid_v6(uuid: u128) -> Result<Self, Error> {
         let (high, low) = halves(uuid, 6)?;
         // The high 48 bits of the time, the version, its low 12.
@@ -71,8 +72,9 @@ impl Ulid {
     /// The version 1 UUID that this ULID came from: the inverse of [`Self::from_uuid_v1`].
     ///
     /// # Errors
-    /// - [`ErrorKind::Randomness`] if no UUID of version 1 or 6 gives this ULID.
-    /// - [`ErrorKind::Time`] if the time does not fit 60 bits: after `5236-03-31 21:21:00.684Z`.
+    /// - [Of another kind](Error::is_other_kind) if no UUID of version 1 or 6 gives this ULID.
+    /// - [Out of range](Error::is_out_of_range) if the time does not fit 60 bits: after
+    ///   5236-03-31 21:21:00.684 UTC.
     pub fn to_uuid_v1(self) -> Result<u128, Error> {
         let (ticks, tail) = to_ticks(self, ForeignId::UuidV1)?;
         Ok(rfc_9562(
@@ -85,8 +87,9 @@ impl Ulid {
     /// The version 6 UUID that this ULID came from: the inverse of [`Self::from_uuid_v6`].
     ///
     /// # Errors
-    /// - [`ErrorKind::Randomness`] if no UUID of version 1 or 6 gives this ULID.
-    /// - [`ErrorKind::Time`] if the time does not fit 60 bits: after `5236-03-31 21:21:00.684Z`.
+    /// - [Of another kind](Error::is_other_kind) if no UUID of version 1 or 6 gives this ULID.
+    /// - [Out of range](Error::is_out_of_range) if the time does not fit 60 bits: after
+    ///   5236-03-31 21:21:00.684 UTC.
     pub fn to_uuid_v6(self) -> Result<u128, Error> {
         let (ticks, tail) = to_ticks(self, ForeignId::UuidV6)?;
         Ok(rfc_9562(6, (ticks >> 12) << 16 | ticks & 0xfff, tail))
@@ -114,46 +117,42 @@ impl Ulid {
 
 /// Rows that have a creation time, and a number or bytes that identify them.
 impl Ulid {
-    /// The ULID for a row created at this time, in milliseconds since the Unix epoch, with a key
-    /// that counts up from zero, such as a `bigserial`. The key is the randomness, so ULIDs sort by
-    /// time, then by key.
+    /// The ULID for a row created in the millisecond of this time, with a key that counts up from
+    /// zero, such as a `bigserial`. The key is the randomness, so ULIDs sort by time, then by key.
     ///
     /// ```
-    /// use pg_ulid::Ulid;
+    /// use pg_ulid::{Time, Ulid};
     ///
-    /// let id = Ulid::from_key(1_469_918_176_385, 42)?;
+    /// let id = Ulid::from_key(Time::from_unix_ms(1_469_918_176_385)?, 42)?;
     /// assert_eq!((id.unix_ms(), id.to_key()?), (1_469_918_176_385, 42));
     /// # Ok::<(), pg_ulid::Error>(())
     /// ```
     ///
     /// # Errors
-    /// - [`ErrorKind::Negative`] if the key is negative.
-    /// - [`ErrorKind::Range`] if the time is above [`Self::MAX_UNIX_MS`].
-    pub fn from_key(unix_ms: u64, key: i64) -> Result<Self, Error> {
+    /// [Out of range](Error::is_out_of_range) if the key is negative.
+    pub fn from_key(created_at: Time, key: i64) -> Result<Self, Error> {
         let randomness =
             u128::try_from(key).map_err(|_| Error(ErrorKind::Negative { found: key }))?;
-        Self::from_parts(unix_ms, randomness)
+        Ok(Self::new(created_at, randomness))
     }
 
     /// The key that this ULID came from: the inverse of [`Self::from_key`]. The time is
     /// [`Self::unix_ms`].
     ///
     /// # Errors
-    /// [`ErrorKind::Randomness`] if no key gives this ULID: the randomness is above [`i64::MAX`].
+    /// [Of another kind](Error::is_other_kind) if no key gives this ULID: the randomness is above
+    /// [`i64::MAX`].
     pub fn to_key(self) -> Result<i64, Error> {
         let target = ForeignId::Key;
         i64::try_from(self.randomness()).map_err(|_| Error(ErrorKind::Randomness { target }))
     }
 
-    /// Creates a ULID from milliseconds since the Unix epoch and the bytes of the randomness, the
-    /// most significant first.
-    ///
-    /// # Errors
-    /// [`ErrorKind::Range`] if the time is above [`Self::MAX_UNIX_MS`].
-    pub fn from_parts_bytes(unix_ms: u64, randomness: [u8; 10]) -> Result<Self, Error> {
+    /// The ULID of the millisecond of a time and the bytes of the randomness, the most significant
+    /// first.
+    pub fn from_parts_bytes(time: Time, randomness: [u8; 10]) -> Self {
         let mut bytes = [0; 16];
         bytes[6..].copy_from_slice(&randomness);
-        Self::from_parts(unix_ms, u128::from_be_bytes(bytes))
+        Self::new(time, u128::from_be_bytes(bytes))
     }
 
     /// The 10 bytes after the time, the most significant first.
@@ -184,7 +183,7 @@ fn halves(uuid: u128, expected: u8) -> Result<(u64, u64), Error> {
     }
 }
 
-/// A UUID of these halves; version and variant replace the bits at their places.
+/// A UUID of these halves; version and variant replace the bits where they belong.
 pub(crate) const fn rfc_9562(version: u8, high: u64, low: u64) -> u128 {
     let high = high & !0xf000 | (version as u64) << 12;
     let low = low & TAIL | 0b10 << 62;
@@ -198,10 +197,10 @@ fn from_ticks(ticks: u64, low: u64) -> Result<Ulid, Error> {
         .ok_or(Error(ErrorKind::Range))?;
     let remainder = u128::from(ticks % TICKS_PER_MS);
     let tail = u128::from(low & TAIL);
-    Ulid::from_parts(
-        ticks / TICKS_PER_MS,
+    Ok(Ulid::new(
+        Time::from_unix_ms(ticks / TICKS_PER_MS)?,
         remainder << REMAINDER_SHIFT | tail << UUID_PADDING_BITS,
-    )
+    ))
 }
 
 /// The time in 100 ns since 1582-10-15, 60 bits, and the tail of the UUID that this ULID came from.

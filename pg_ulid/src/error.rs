@@ -2,13 +2,12 @@
 
 use std::fmt;
 
-/// The error of every function of this library: [`Self::kind`] says what is wrong, and where.
+/// The error of every function of this library. Its message says what is wrong, and where.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Error(pub(crate) ErrorKind);
 
 /// What an [`Error`] says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum ErrorKind {
     /// A character that is not allowed at its position.
     Character {
@@ -77,7 +76,6 @@ pub enum ErrorKind {
 
 /// What is allowed in place of the wrong character or length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Expected {
     /// A character of Crockford's alphabet, in either case, or one of its aliases `I`, `L` and `O`.
     Base32,
@@ -107,7 +105,6 @@ pub enum Expected {
 
 /// The kind of id that an [`Error`] refers to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum ForeignId {
     /// A version 1 UUID.
     UuidV1,
@@ -120,12 +117,22 @@ pub enum ForeignId {
 }
 
 impl Error {
-    /// What is wrong.
-    pub const fn kind(self) -> ErrorKind {
-        self.0
+    /// Whether a text or bytes are not an id, nor the beginning of one: a character is wrong or
+    /// missing, or the length is wrong.
+    pub const fn is_malformed(self) -> bool {
+        matches!(
+            self.0,
+            ErrorKind::Character { .. }
+                | ErrorKind::Missing { .. }
+                | ErrorKind::Length { .. }
+                | ErrorKind::PrefixUnderscore
+                | ErrorKind::Separator
+        )
     }
 
-    /// The position of the wrong or missing character, from 1, if it is a character that is wrong.
+    /// The position of the wrong or missing character, if it is a character that is wrong: from 1,
+    /// at most one more than the length of the text. Everything before it is ASCII, so the position
+    /// counts bytes and characters alike.
     pub const fn position(self) -> Option<usize> {
         match self.0 {
             ErrorKind::Character { position, .. } | ErrorKind::Missing { position, .. } => {
@@ -133,6 +140,37 @@ impl Error {
             }
             _ => None,
         }
+    }
+
+    /// Whether a time, a number or a text of more than 128 bits is beyond what an id can hold.
+    pub const fn is_out_of_range(self) -> bool {
+        matches!(
+            self.0,
+            ErrorKind::Overflow
+                | ErrorKind::Range
+                | ErrorKind::Negative { .. }
+                | ErrorKind::Time { .. }
+        )
+    }
+
+    /// Whether an id is not of the requested kind: a UUID of another version or variant, or a ULID
+    /// that no id of the kind gives.
+    pub const fn is_other_kind(self) -> bool {
+        matches!(
+            self.0,
+            ErrorKind::Version { .. } | ErrorKind::Randomness { .. }
+        )
+    }
+
+    /// Whether the randomness of the last monotonic ULID cannot be incremented. The next
+    /// millisecond works again.
+    pub const fn is_exhausted(self) -> bool {
+        matches!(self.0, ErrorKind::Exhausted)
+    }
+
+    /// Whether the operating system provided no randomness to seed a generator.
+    pub const fn is_without_randomness(self) -> bool {
+        matches!(self.0, ErrorKind::Seed)
     }
 
     /// A wrong or missing character of this text, at this index from 0.
@@ -154,32 +192,17 @@ impl Error {
             expected,
         })
     }
-
-    /// The message, in which the id that could not be converted has this name, such as `ulid "…"`.
-    /// The message of the error itself calls it "the ulid" or "the uuid".
-    pub fn about(self, id: impl fmt::Display) -> impl fmt::Display {
-        About(self, id)
-    }
-}
-
-/// See [`Error::about`].
-struct About<T>(Error, T);
-
-impl<T: fmt::Display> fmt::Display for About<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self(error, id) = self;
-        match error.0 {
-            ErrorKind::Version { expected, .. } => write!(f, "{id} is not of version {expected}"),
-            ErrorKind::Time { target } => write!(f, "time of {id} is out of range for {target}"),
-            ErrorKind::Randomness { target } => write!(f, "{id} was not made from {target}"),
-            _ => error.fmt(f),
-        }
-    }
 }
 
 impl From<ErrorKind> for Error {
     fn from(kind: ErrorKind) -> Self {
         Self(kind)
+    }
+}
+
+impl From<Error> for ErrorKind {
+    fn from(error: Error) -> Self {
+        error.0
     }
 }
 
@@ -223,11 +246,16 @@ impl fmt::Display for Error {
             ErrorKind::Exhausted => f.write_str(
                 "could not generate a monotonic ulid: randomness of this millisecond is exhausted",
             ),
-            ErrorKind::Version { .. } => self.about("the uuid").fmt(f),
+            ErrorKind::Version { expected, .. } => {
+                write!(f, "the uuid is not of version {expected}")
+            }
             ErrorKind::Negative { found } => {
                 write!(f, "value \"{found}\" is out of range for type ulid")
             }
-            ErrorKind::Time { .. } | ErrorKind::Randomness { .. } => self.about("the ulid").fmt(f),
+            ErrorKind::Time { target } => {
+                write!(f, "time of the ulid is out of range for {target}")
+            }
+            ErrorKind::Randomness { target } => write!(f, "the ulid was not made from {target}"),
             ErrorKind::Seed => f.write_str("could not generate random values"),
         }
     }
@@ -338,17 +366,61 @@ mod tests {
             ),
             (ErrorKind::Seed, "could not generate random values"),
         ] {
-            let error = Error::from(kind);
-            assert_eq!((error.to_string().as_str(), error.kind()), (message, kind));
-            let is_character = matches!(
-                kind,
-                ErrorKind::Character { .. } | ErrorKind::Missing { .. }
-            );
-            assert_eq!(error.position().is_some(), is_character);
+            assert_eq!(Error(kind).to_string(), message);
         }
-        assert_eq!(
-            Error(character(b'U', 13, Expected::Base32)).position(),
-            Some(13)
-        );
+    }
+
+    /// Each error is of one class, and has a position if a character is at fault.
+    #[test]
+    fn each_error_is_what_it_is() {
+        let (position, expected, target) = (13, Expected::Base32, ForeignId::Key);
+        let (byte, version, variant, found) = (b'U', 7, 0b10, 27);
+        let classes: [&[ErrorKind]; 5] = [
+            &[
+                ErrorKind::Character {
+                    byte,
+                    position,
+                    expected,
+                },
+                ErrorKind::Missing { position, expected },
+                ErrorKind::Length { expected, found },
+                ErrorKind::PrefixUnderscore,
+                ErrorKind::Separator,
+            ],
+            &[
+                ErrorKind::Overflow,
+                ErrorKind::Range,
+                ErrorKind::Negative { found: -1 },
+                ErrorKind::Time { target },
+            ],
+            &[
+                ErrorKind::Version {
+                    expected: 1,
+                    version,
+                    variant,
+                },
+                ErrorKind::Randomness { target },
+            ],
+            &[ErrorKind::Exhausted],
+            &[ErrorKind::Seed],
+        ];
+        for (class, kinds) in classes.into_iter().enumerate() {
+            for &kind in kinds {
+                let error = Error(kind);
+                let answers = [
+                    error.is_malformed(),
+                    error.is_out_of_range(),
+                    error.is_other_kind(),
+                    error.is_exhausted(),
+                    error.is_without_randomness(),
+                ];
+                assert_eq!(answers, std::array::from_fn(|is| is == class), "{kind:?}");
+                let at = matches!(
+                    kind,
+                    ErrorKind::Character { .. } | ErrorKind::Missing { .. }
+                );
+                assert_eq!(error.position(), at.then_some(position), "{kind:?}");
+            }
+        }
     }
 }

@@ -1,54 +1,27 @@
-//! Randomness, the clock, and the state that a sequence of ULIDs needs.
-
-use std::time::Duration;
+//! Randomness, and the state that a sequence of ULIDs needs.
 
 use rand::rngs::{StdRng, SysRng};
 use rand::{CryptoRng, SeedableRng};
 
 use crate::error::{Error, ErrorKind};
 use crate::monotonic;
-use crate::ordered;
-use crate::sync::AtomicU64;
+use crate::ordered::{self, IdClock};
+use crate::time::Time;
 use crate::uuid_v7;
 use crate::value::Ulid;
 
-/// The current time in milliseconds since the Unix epoch, by the system clock.
-///
-/// # Errors
-/// [`ErrorKind::Range`] if the clock is before 1970.
-pub fn unix_ms() -> Result<u64, Error> {
-    let now = since_epoch()?;
-    // It takes 584 million years of seconds until this wraps.
-    Ok(now.as_secs().wrapping_mul(1000) + u64::from(now.subsec_millis()))
-}
-
-/// The current time since the Unix epoch, by the same clock, at its full resolution.
-///
-/// # Errors
-/// [`ErrorKind::Range`] if the clock is before 1970.
-pub fn since_epoch() -> Result<Duration, Error> {
-    // The standard library would take a sixth longer.
-    #[cfg(unix)]
-    let now = {
-        let now = rustix::time::clock_gettime(rustix::time::ClockId::Realtime);
-        u64::try_from(now.tv_sec).map(|seconds| Duration::new(seconds, now.tv_nsec as u32))
-    };
-    #[cfg(not(unix))]
-    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-    now.map_err(|_| Error(ErrorKind::Range))
-}
-
-/// Generates ULIDs from a cryptographic random number generator and the given time.
+/// Generates ULIDs from a cryptographic random number generator and the time that it is given,
+/// which is mostly [`Time::now`].
 ///
 /// A copy of its memory, as after `fork`, would generate the same values again: create a new one in
 /// the child.
 ///
 /// ```
-/// use pg_ulid::{Generator, unix_ms};
+/// use pg_ulid::{Generator, Time};
 ///
 /// let mut generator = Generator::from_os()?;
-/// let first = generator.monotonic(unix_ms()?)?;
-/// assert!(generator.monotonic(unix_ms()?)? > first);
+/// let first = generator.monotonic(Time::now()?)?;
+/// assert!(generator.monotonic(Time::now()?)? > first);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
@@ -62,7 +35,7 @@ impl Generator {
     /// A separate generator, seeded by the operating system.
     ///
     /// # Errors
-    /// [`ErrorKind::Seed`] if the operating system provides no randomness.
+    /// [Without randomness](Error::is_without_randomness) if the operating system provides none.
     pub fn from_os() -> Result<Self, Error> {
         StdRng::try_from_rng(&mut SysRng)
             .map(Self::new)
@@ -80,55 +53,50 @@ impl<R: CryptoRng> Generator<R> {
         }
     }
 
-    /// A ULID for this time, in milliseconds since the Unix epoch, with 80 fresh bits of
-    /// randomness.
-    ///
-    /// # Errors
-    /// [`ErrorKind::Range`] above [`Ulid::MAX_UNIX_MS`].
-    pub fn random(&mut self, unix_ms: u64) -> Result<Ulid, Error> {
-        Ulid::from_parts(unix_ms, randomness(&mut self.rng))
+    /// A ULID of the millisecond of this time, with 80 fresh bits of randomness.
+    #[inline]
+    pub fn random(&mut self, time: Time) -> Ulid {
+        Ulid::new(time, randomness(&mut self.rng))
     }
 
     /// A ULID greater than all that this method of this generator returned before, by the rule of
-    /// [`monotonic::next`] for a clock that reads `unix_ms`. An error does not change the sequence.
+    /// [`monotonic::next`] for a clock that reads `clock`. An error does not change the sequence.
     ///
     /// # Errors
     /// Those of [`monotonic::next`].
-    pub fn monotonic(&mut self, unix_ms: u64) -> Result<Ulid, Error> {
-        self.last = monotonic::next(self.last, unix_ms, || randomness(&mut self.rng))?;
+    #[inline]
+    pub fn monotonic(&mut self, clock: Time) -> Result<Ulid, Error> {
+        self.last = monotonic::next(self.last, clock, || randomness(&mut self.rng))?;
         Ok(self.last)
     }
 
     /// A version 7 UUID greater than all that this method of this generator returned before, by the
-    /// rule of [`uuid_v7::next`] for a clock that reads `since_epoch`. An error does not change the
+    /// rule of [`uuid_v7::next`] for a clock that reads `clock`. An error does not change the
     /// sequence.
     ///
     /// # Errors
     /// Those of [`uuid_v7::next`].
-    pub fn uuid_v7(&mut self, since_epoch: Duration) -> Result<u128, Error> {
-        self.last_uuid_v7 = uuid_v7::next(self.last_uuid_v7, since_epoch, self.rng.next_u64())?;
+    pub fn uuid_v7(&mut self, clock: Time) -> Result<u128, Error> {
+        self.last_uuid_v7 = uuid_v7::next(self.last_uuid_v7, clock, self.rng.next_u64())?;
         Ok(self.last_uuid_v7)
     }
 
-    /// The version 7 UUID for a moment by [`uuid_v7::at`], with 62 fresh bits of randomness. It
-    /// does not affect the sequence.
-    ///
-    /// # Errors
-    /// Those of [`uuid_v7::at`].
-    pub fn uuid_v7_at(&mut self, since_epoch: Duration) -> Result<u128, Error> {
-        uuid_v7::at(since_epoch, self.rng.next_u64())
+    /// The version 7 UUID of a time by [`uuid_v7::at`], with 62 fresh bits of randomness. It does
+    /// not affect the sequence.
+    pub fn uuid_v7_at(&mut self, time: Time) -> u128 {
+        uuid_v7::at(time, self.rng.next_u64())
     }
 
     /// A ULID greater than all that this method of any generator returned before with the same
-    /// `id_clock`, by the rule of [`ordered::advance`] for a clock that reads `clock`
-    /// ([`ordered::clock`]), with 64 fresh bits of randomness.
+    /// `id_clock`, by the rule of [`ordered::next`] for a clock that reads `clock`, with 64 fresh
+    /// bits of randomness.
     ///
     /// # Errors
-    /// Those of [`ordered::advance`].
-    pub fn ordered(&mut self, clock: u64, id_clock: &AtomicU64) -> Result<Ulid, Error> {
-        let time = ordered::advance(id_clock, clock)?;
+    /// Those of [`IdClock::advance`].
+    pub fn ordered(&mut self, clock: Time, id_clock: &IdClock) -> Result<Ulid, Error> {
+        let time = id_clock.advance(clock)?;
         Ok(Ulid(
-            u128::from(time) << 64 | u128::from(self.rng.next_u64()),
+            u128::from(time.0) << 64 | u128::from(self.rng.next_u64()),
         ))
     }
 
@@ -136,9 +104,9 @@ impl<R: CryptoRng> Generator<R> {
     /// [`ordered::uuid_v7`], with 58 fresh bits of randomness.
     ///
     /// # Errors
-    /// Those of [`ordered::advance`].
-    pub fn ordered_uuid_v7(&mut self, clock: u64, id_clock: &AtomicU64) -> Result<u128, Error> {
-        let time = ordered::advance(id_clock, clock)?;
+    /// Those of [`IdClock::advance`].
+    pub fn ordered_uuid_v7(&mut self, clock: Time, id_clock: &IdClock) -> Result<u128, Error> {
+        let time = id_clock.advance(clock)?;
         Ok(ordered::uuid_v7(time, self.rng.next_u64()))
     }
 
@@ -157,13 +125,10 @@ fn randomness(rng: &mut impl CryptoRng) -> u128 {
 #[cfg(test)]
 #[cfg(not(loom))]
 mod tests {
-    use std::sync::atomic::{AtomicU64, Ordering};
-    use std::time::{SystemTime, UNIX_EPOCH};
-
     use super::*;
 
     const MS: u64 = 1_469_918_176_385;
-    const MOMENT: Duration = Duration::from_millis(MS);
+    const TIME: Time = Time(MS << 16);
 
     fn seeded() -> Generator {
         Generator::new(StdRng::from_seed([7; 32]))
@@ -182,36 +147,17 @@ mod tests {
     #[test]
     fn each_id_has_fresh_random_bits() {
         let mut generator = seeded();
-        let id_clock = AtomicU64::new(0);
-        assert_random_bits(80, || generator.random(MS).unwrap().into());
-        assert_random_bits(62, || generator.uuid_v7(MOMENT).unwrap());
-        assert_random_bits(62, || generator.uuid_v7_at(MOMENT).unwrap());
-        assert_random_bits(64, || generator.ordered(MS, &id_clock).unwrap().into());
-        assert_random_bits(58, || generator.ordered_uuid_v7(MS, &id_clock).unwrap());
-    }
-
-    #[test]
-    fn the_clock_is_read_to_the_millisecond() {
-        let standard = || SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
-        let (before, fine, ms, after) = (
-            standard(),
-            since_epoch().unwrap(),
-            unix_ms().unwrap(),
-            standard(),
-        );
-        assert!(
-            (before..=after).contains(&fine),
-            "{before:?} {fine:?} {after:?}"
-        );
-        assert!(
-            (fine.as_millis()..=after.as_millis()).contains(&ms.into()),
-            "{fine:?} {ms} {after:?}"
-        );
+        let id_clock = IdClock::new();
+        assert_random_bits(80, || generator.random(TIME).into());
+        assert_random_bits(62, || generator.uuid_v7(TIME).unwrap());
+        assert_random_bits(62, || generator.uuid_v7_at(TIME));
+        assert_random_bits(64, || generator.ordered(TIME, &id_clock).unwrap().into());
+        assert_random_bits(58, || generator.ordered_uuid_v7(TIME, &id_clock).unwrap());
     }
 
     #[test]
     fn generators_seeded_by_the_system_differ() {
-        let id = |mut generator: Generator| generator.random(MS).unwrap();
+        let id = |mut generator: Generator| generator.random(TIME);
         assert_ne!(
             id(Generator::from_os().unwrap()),
             id(Generator::from_os().unwrap())
@@ -221,42 +167,29 @@ mod tests {
     /// Whatever else is generated, and whatever fails in between.
     #[test]
     fn sequences_go_on_by_themselves() {
-        let (mut generator, id_clock) = (seeded(), AtomicU64::new(MS));
-        generator.set_last(Ulid::from_parts(MS, 41).unwrap());
-        let first = generator.uuid_v7(MOMENT).unwrap();
-        generator.random(MS + 1000).unwrap();
-        generator
-            .uuid_v7_at(Duration::from_millis(MS + 1000))
-            .unwrap();
-        assert_eq!(generator.random(u64::MAX), Err(Error(ErrorKind::Range)));
-        assert_eq!(generator.monotonic(u64::MAX), Err(Error(ErrorKind::Range)));
-        assert_eq!(
-            generator.uuid_v7(Duration::MAX),
-            Err(Error(ErrorKind::Range))
-        );
-        assert_eq!(
-            generator.uuid_v7_at(Duration::MAX),
-            Err(Error(ErrorKind::Range))
-        );
-        assert_eq!(
-            generator.monotonic(MS),
-            Ok(Ulid::from_parts(MS, 42).unwrap())
-        );
-        assert_eq!(generator.uuid_v7(MOMENT).unwrap() >> 64, (first >> 64) + 1);
+        let (mut generator, id_clock) = (seeded(), IdClock::new());
+        let later = Time::from_unix_ms(MS + 1000).unwrap();
+        generator.set_last(Ulid::upper_bound(TIME));
+        let first = generator.uuid_v7(TIME).unwrap();
+        assert_eq!(generator.random(later).unix_ms(), MS + 1000);
+        generator.uuid_v7_at(later);
+        assert!(generator.monotonic(TIME).unwrap_err().is_exhausted());
+        assert!(generator.monotonic(TIME).unwrap_err().is_exhausted());
+        generator.set_last(Ulid::from_parts(TIME, 41).unwrap());
+        assert_eq!(generator.monotonic(TIME), Ulid::from_parts(TIME, 42));
+        assert_eq!(generator.uuid_v7(TIME).unwrap() >> 64, (first >> 64) + 1);
+        let mut last = seeded();
+        last.uuid_v7(Time::MAX).unwrap();
+        assert!([(); 2].iter().all(|()| last.uuid_v7(TIME).is_err()));
         // Generators with one id clock have one order, ULIDs and UUIDs alike.
-        let id = generator.ordered(MS, &id_clock).unwrap();
-        assert_eq!(ordered::time_of(id), MS + 1);
-        let uuid = seeded().ordered_uuid_v7(MS, &id_clock).unwrap();
-        assert_eq!(uuid, ordered::uuid_v7(MS + 2, uuid as u64));
-        id_clock.store(u64::MAX, Ordering::Relaxed);
-        assert_eq!(
-            generator.ordered(MS, &id_clock),
-            Err(Error(ErrorKind::Range))
-        );
-        assert_eq!(
-            generator.ordered_uuid_v7(MS, &id_clock),
-            Err(Error(ErrorKind::Range))
-        );
-        assert_eq!(id_clock.into_inner(), u64::MAX);
+        let id = generator.ordered(TIME, &id_clock).unwrap();
+        assert_eq!(ordered::time_of(id), TIME);
+        let uuid = seeded().ordered_uuid_v7(TIME, &id_clock).unwrap();
+        assert_eq!(uuid, ordered::uuid_v7(Time(TIME.0 + 1), uuid as u64));
+        id_clock.set(Time::MAX);
+        let error = Error(ErrorKind::Range);
+        assert_eq!(generator.ordered(TIME, &id_clock), Err(error));
+        assert_eq!(generator.ordered_uuid_v7(TIME, &id_clock), Err(error));
+        assert_eq!(id_clock.time(), Time::MAX);
     }
 }

@@ -7,10 +7,10 @@
 //!
 //! # First use
 //! ```
-//! use pg_ulid::{Generator, Ulid, unix_ms};
+//! use pg_ulid::{Generator, Time, Ulid};
 //!
 //! let mut generator = Generator::from_os()?;
-//! let id = generator.random(unix_ms()?)?;
+//! let id = generator.random(Time::now()?);
 //! let text = id.to_string();
 //! assert_eq!(text.len(), 26);
 //! assert_eq!(text.parse::<Ulid>()?, id);
@@ -18,12 +18,14 @@
 //! ```
 //!
 //! # Which one when
+//! - [`Time`]: what each of these takes and returns as a time, from the clock or from a number of a
+//!   named unit.
 //! - [`Generator::random`]: ids generated in different places, with 80 fresh random bits each.
 //! - [`Generator::monotonic`]: each id is greater than the previous one, also within a millisecond
 //!   and if the clock steps back; neighbours can be guessed. [`monotonic::next`] is its rule,
 //!   without clock or generator.
 //! - [`Generator::ordered`]: each id is greater than the previous one, whichever generator returned
-//!   that, as long as the generators share its time, an atomic number; neighbours cannot be
+//!   that, as long as the generators share an [`IdClock`](ordered::IdClock); neighbours cannot be
 //!   guessed. [`ordered::next`] is its rule. [`Generator::ordered_uuid_v7`]: the same order in
 //!   version 7 UUIDs, by [`ordered::uuid_v7`].
 //! - [`Ulid::lower_bound`] and [`Ulid::upper_bound`]: the ends of a millisecond, for ranges.
@@ -43,14 +45,13 @@
 //!   `postgres` and `deadpool-postgres`.
 //! - `sqlx`: the same for sqlx with PostgreSQL.
 //! - `diesel`: the same for diesel, with the SQL type in `pg_ulid::diesel`.
-//!
-//! `ordered::horizon` and `Window::fraction` are hidden from this documentation. They are public
-//! for the extension alone, and exempt from semantic versioning.
 #![forbid(unsafe_code)]
 
 mod codec;
 mod convert;
 mod error;
+#[doc(hidden)]
+pub mod extension;
 mod external;
 mod generator;
 pub mod monotonic;
@@ -58,17 +59,19 @@ pub mod ordered;
 mod prefix;
 mod snowflake;
 mod sync;
+mod time;
 mod typeid;
 pub mod uuid_v7;
 mod value;
 mod window;
 
 pub use codec::TEXT_LEN;
-pub use error::{Error, ErrorKind, Expected, ForeignId};
+pub use error::Error;
 #[cfg(feature = "diesel")]
 pub use external::diesel;
-pub use generator::{Generator, since_epoch, unix_ms};
+pub use generator::Generator;
 pub use snowflake::TWITTER_EPOCH_MS;
+pub use time::Time;
 pub use typeid::TypeId;
 pub use value::Ulid;
 pub use window::Window;

@@ -17,17 +17,18 @@ impl Window {
     /// it contains all ULIDs.
     ///
     /// # Errors
-    /// [`Error`] names the first fault from the left.
+    /// [Malformed](Error::is_malformed), or [out of range](Error::is_out_of_range) if the first
+    /// character is above `7`. The message names the first fault from the left.
     ///
     /// ```
-    /// use pg_ulid::{ErrorKind, Ulid, Window};
+    /// use pg_ulid::{Ulid, Window};
     ///
     /// let id: Ulid = "01ARYZ6S41TSV4RRFFQ69G5FAV".parse()?;
     /// let window = Window::starting_with(b"o1aryz6s")?;
     /// assert!(window.contains(id));
     /// assert_eq!(window.lower(), "01ARYZ6S000000000000000000".parse()?);
     /// assert_eq!(window.upper(), "01ARYZ6SZZZZZZZZZZZZZZZZZZ".parse()?);
-    /// assert_eq!(Window::starting_with(b"8"), Err(ErrorKind::Overflow.into()));
+    /// assert!(Window::starting_with(b"8").unwrap_err().is_out_of_range());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn starting_with(prefix: &[u8]) -> Result<Self, Error> {

@@ -1,6 +1,7 @@
 //! Converts snowflakes to ULIDs and back.
 
 use crate::error::{Error, ErrorKind, ForeignId};
+use crate::time::Time;
 use crate::value::Ulid;
 
 /// The epoch of Twitter's snowflakes in milliseconds since the Unix epoch: `2010-11-04
@@ -36,24 +37,28 @@ impl Ulid {
     /// epoch, negative before it. Twitter's is [`TWITTER_EPOCH_MS`].
     ///
     /// # Errors
-    /// - [`ErrorKind::Negative`] if the snowflake is negative.
-    /// - [`ErrorKind::Range`] if its time is before 1970 or above [`Self::MAX_UNIX_MS`].
+    /// [Out of range](Error::is_out_of_range) if the snowflake is negative, or its time before the
+    /// Unix epoch or after [`Time::MAX`].
     pub fn from_snowflake(id: i64, epoch_ms: i64) -> Result<Self, Error> {
         let bits = u64::try_from(id).map_err(|_| Error(ErrorKind::Negative { found: id }))?;
         let unix_ms = (bits >> PARTS_BITS)
             .checked_add_signed(epoch_ms)
             .ok_or(Error(ErrorKind::Range))?;
         let parts = u128::from(bits & ((1 << PARTS_BITS) - 1));
-        Self::from_parts(unix_ms, parts << PADDING_BITS)
+        Ok(Self::new(
+            Time::from_unix_ms(unix_ms)?,
+            parts << PADDING_BITS,
+        ))
     }
 
     /// The snowflake that this ULID came from: the inverse of [`Self::from_snowflake`] for the same
     /// `epoch_ms`.
     ///
     /// # Errors
-    /// - [`ErrorKind::Randomness`] if no snowflake gives this ULID: one of its low 58 bits is set.
-    /// - [`ErrorKind::Time`] if the time is before the epoch, or 2^41 milliseconds (69 years) or
-    ///   more after it.
+    /// - [Of another kind](Error::is_other_kind) if no snowflake gives this ULID: one of its low 58
+    ///   bits is set.
+    /// - [Out of range](Error::is_out_of_range) if the time is before the epoch, or 2^41
+    ///   milliseconds (69 years) or more after it.
     pub fn to_snowflake(self, epoch_ms: i64) -> Result<i64, Error> {
         let (target, randomness) = (ForeignId::Snowflake, self.randomness());
         match (self.unix_ms() as i64).checked_sub(epoch_ms) {

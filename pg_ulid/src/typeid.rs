@@ -46,7 +46,8 @@ impl<'a> TypeId<'a> {
     /// The TypeID with this prefix, which may be empty, and this ULID.
     ///
     /// # Errors
-    /// [`Error`] names the first fault of the prefix from the left.
+    /// [Malformed](Error::is_malformed). The message names the first fault of the prefix from the
+    /// left.
     pub fn new(prefix: &'a [u8], ulid: Ulid) -> Result<Self, Error> {
         Ok(Self {
             prefix: read_prefix(prefix)?,
@@ -57,7 +58,8 @@ impl<'a> TypeId<'a> {
     /// Parses a TypeID from bytes that need not be UTF-8.
     ///
     /// # Errors
-    /// [`Error`] names the first fault from the left.
+    /// [Malformed](Error::is_malformed), or [out of range](Error::is_out_of_range) if the first
+    /// character of the suffix is above `7`. The message names the first fault from the left.
     pub fn parse(text: &'a [u8]) -> Result<Self, Error> {
         let (prefix, suffix) = match text.iter().rposition(|&byte| byte == SEPARATOR) {
             Some(0) => return Err(Error(ErrorKind::Separator)),

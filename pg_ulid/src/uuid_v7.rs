@@ -1,17 +1,14 @@
 //! The rule that computes the next version 7 UUID of one sequence. It involves neither a clock nor
 //! a generator.
 
-use std::time::Duration;
-
 use crate::convert::rfc_9562;
 use crate::error::{Error, ErrorKind};
-use crate::ordered;
+use crate::time::Time;
 
 /// The last time that fits 60 bits, in 4096ths of a millisecond.
 const MAX_TIME: u64 = (1 << 60) - 1;
 
-/// The version 7 UUID that follows `last` when the clock reads `since_epoch`, counted from the Unix
-/// epoch.
+/// The version 7 UUID that follows `last` when the clock reads `clock`.
 ///
 /// It is method 3 of [RFC 9562](https://www.rfc-editor.org/rfc/rfc9562.html#section-6.2): the
 /// milliseconds (48 bits), their fraction in 4096ths, rounded down (12 bits), and the low 62 bits
@@ -25,84 +22,76 @@ const MAX_TIME: u64 = (1 << 60) - 1;
 /// zero for "none yet".
 ///
 /// # Errors
-/// [`ErrorKind::Range`] if the milliseconds do not fit 48 bits, those of the clock or those after
-/// `last`.
+/// [Out of range](Error::is_out_of_range) if nothing follows the time of `last`.
 ///
 /// ```
 /// use std::time::Duration;
-/// use pg_ulid::{Ulid, uuid_v7};
+/// use pg_ulid::{Time, Ulid, uuid_v7};
 ///
-/// let now = Duration::from_nanos(1_645_557_742_000_797_608);
+/// let now = Time::from_duration(Duration::from_nanos(1_645_557_742_000_797_608))?;
 /// let first = uuid_v7::next(0, now, 0x18c4_dc0c_0c07_398f)?;
 /// assert_eq!(first, 0x017f22e2_79b0_7cc3_98c4_dc0c0c07398f_u128);
 /// assert_eq!(Ulid::from(first).unix_ms(), 1_645_557_742_000);
 /// assert!(uuid_v7::next(first, now, 0)? > first);
 /// # Ok::<(), pg_ulid::Error>(())
 /// ```
-pub fn next(last: u128, since_epoch: Duration, randomness: u64) -> Result<u128, Error> {
+pub fn next(last: u128, clock: Time, randomness: u64) -> Result<u128, Error> {
     let high = (last >> 64) as u64;
     let last = (high >> 16) << 12 | high & 0xfff;
-    let time = clock(since_epoch)?.max(last + 1);
+    let time = in_4096ths(clock).max(last + 1);
     if time > MAX_TIME {
         return Err(Error(ErrorKind::Range));
     }
     Ok(of_time(time, randomness))
 }
 
-/// The version 7 UUID for a moment: what [`next`] returns if there is no last one. It belongs to no
-/// sequence.
+/// The version 7 UUID of a time, with the low 62 bits of `randomness`: what [`next`] returns if
+/// there is no last one. It belongs to no sequence.
 ///
 /// The fraction of the millisecond is rounded down to 4096ths, so UUIDs of different microseconds
 /// are in order.
 ///
-/// # Errors
-/// [`ErrorKind::Range`] if the milliseconds do not fit 48 bits.
-///
 /// ```
-/// use std::time::Duration;
-/// use pg_ulid::uuid_v7;
+/// use pg_ulid::{Time, uuid_v7};
 ///
-/// let uuid = uuid_v7::at(Duration::from_millis(1_645_557_742_000), 0x18c4_dc0c_0c07_398f)?;
+/// let uuid = uuid_v7::at(Time::from_unix_ms(1_645_557_742_000)?, 0x18c4_dc0c_0c07_398f);
 /// assert_eq!(uuid, 0x017f22e2_79b0_7000_98c4_dc0c0c07398f_u128);
 /// # Ok::<(), pg_ulid::Error>(())
 /// ```
-pub fn at(since_epoch: Duration, randomness: u64) -> Result<u128, Error> {
-    clock(since_epoch).map(|time| of_time(time, randomness))
+pub const fn at(time: Time, randomness: u64) -> u128 {
+    of_time(in_4096ths(time), randomness)
 }
 
-/// The time in 4096ths of a millisecond since the Unix epoch, 60 bits, rounded down.
-fn clock(since_epoch: Duration) -> Result<u64, Error> {
-    // ordered::clock() truncates to 65536ths of a millisecond. Truncating those to 4096ths is the
-    // same as truncating once.
-    ordered::clock(since_epoch).map(|time| time >> 4)
+/// 4096ths of a millisecond since the Unix epoch, rounded down: 60 bits. A time that was rounded
+/// down to 65536ths gives the same as the time itself.
+const fn in_4096ths(time: Time) -> u64 {
+    time.0 >> 4
 }
 
-fn of_time(time: u64, randomness: u64) -> u128 {
+const fn of_time(time: u64, randomness: u64) -> u128 {
     rfc_9562(7, (time >> 12) << 16 | time & 0xfff, randomness)
 }
 
 #[cfg(test)]
+#[cfg(not(loom))]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     #[test]
     fn the_example_of_the_rfc_for_a_fraction() {
         // RFC 9562, section 6.2, method 3: 2023-01-01 12:34:56.1234567 has 0.4567 ms, which is
         // 0x74e.
-        let uuid = at(Duration::from_nanos(1_672_576_496_123_456_700), 0);
-        assert_eq!(
-            uuid,
-            Ok(1_672_576_496_123 << 80 | 0x774e << 64 | 0b10 << 62)
-        );
+        let time = Time::from_duration(Duration::from_nanos(1_672_576_496_123_456_700));
+        let uuid = at(time.unwrap(), 0);
+        assert_eq!(uuid, 1_672_576_496_123 << 80 | 0x774e << 64 | 0b10 << 62);
     }
 
     #[test]
     fn the_last_time_is_used_and_nothing_follows_it() {
-        let last = next(of_time(MAX_TIME - 1, 0), Duration::ZERO, 0);
-        assert_eq!(last, Ok(of_time(MAX_TIME, 0)));
-        assert_eq!(
-            next(of_time(MAX_TIME, 0), Duration::ZERO, 0),
-            Err(Error(ErrorKind::Range))
-        );
+        let next = |time| next(of_time(time, 0), Time::UNIX_EPOCH, 0);
+        assert_eq!(next(MAX_TIME - 1), Ok(of_time(MAX_TIME, 0)));
+        assert_eq!(next(MAX_TIME), Err(Error(ErrorKind::Range)));
     }
 }

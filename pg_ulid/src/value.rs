@@ -4,17 +4,18 @@ use std::{fmt, str::FromStr};
 
 use crate::codec::{self, TEXT_LEN};
 use crate::error::{Error, ErrorKind, Expected};
+use crate::time::Time;
 
 /// A ULID: 48 bits of Unix time in milliseconds, then 80 bits of randomness.
 ///
 /// Every 16 bytes are a valid ULID. ULIDs sort like their bytes and like their texts.
 ///
 /// ```
-/// use pg_ulid::Ulid;
+/// use pg_ulid::{Time, Ulid};
 ///
 /// let id: Ulid = "01ARYZ6S41TSV4RRFFQ69G5FAV".parse()?;
 /// assert_eq!(id.unix_ms(), 1_469_918_176_385);
-/// assert!(Ulid::lower_bound(1_469_918_176_385)? <= id);
+/// assert!(Ulid::lower_bound(Time::from_unix_ms(1_469_918_176_385)?) <= id);
 /// // Read in either case and as a UUID, written in one way only.
 /// assert_eq!(id, "01563df3-6481-d676-4c61-efb99302bd5b".parse()?);
 /// assert_eq!(id, "{01563DF36481D6764C61EFB99302BD5B}".parse()?);
@@ -38,9 +39,6 @@ impl Ulid {
     /// All bits one, the greatest ULID: `7ZZZZZZZZZZZZZZZZZZZZZZZZZ`.
     pub const MAX: Self = Self(u128::MAX);
 
-    /// The last millisecond that a ULID can hold, 2^48 - 1: `10889-08-02 05:31:50.655Z`.
-    pub const MAX_UNIX_MS: u64 = (1 << 48) - 1;
-
     /// The greatest randomness, 2^80 - 1.
     pub const MAX_RANDOMNESS: u128 = (1 << RANDOMNESS_BITS) - 1;
 
@@ -54,35 +52,33 @@ impl Ulid {
         self.0.to_be_bytes()
     }
 
-    /// Creates a ULID from milliseconds since the Unix epoch and 80 bits of randomness.
+    /// The ULID of the millisecond of a time, and 80 bits of randomness.
     ///
     /// # Errors
-    /// [`ErrorKind::Range`] if one of them is above [`Self::MAX_UNIX_MS`] or
-    /// [`Self::MAX_RANDOMNESS`].
-    pub const fn from_parts(unix_ms: u64, randomness: u128) -> Result<Self, Error> {
-        if unix_ms > Self::MAX_UNIX_MS || randomness > Self::MAX_RANDOMNESS {
+    /// [Out of range](Error::is_out_of_range) if the randomness is above [`Self::MAX_RANDOMNESS`].
+    pub const fn from_parts(time: Time, randomness: u128) -> Result<Self, Error> {
+        if randomness > Self::MAX_RANDOMNESS {
             return Err(Error(ErrorKind::Range));
         }
-        Ok(Self((unix_ms as u128) << RANDOMNESS_BITS | randomness))
+        Ok(Self::new(time, randomness))
     }
 
-    /// The smallest ULID of a millisecond since the Unix epoch: randomness all zeros.
-    ///
-    /// # Errors
-    /// [`ErrorKind::Range`] above [`Self::MAX_UNIX_MS`].
-    pub const fn lower_bound(unix_ms: u64) -> Result<Self, Error> {
-        Self::from_parts(unix_ms, 0)
+    /// The same with the low 80 bits of the randomness.
+    pub(crate) const fn new(time: Time, randomness: u128) -> Self {
+        Self((time.unix_ms() as u128) << RANDOMNESS_BITS | randomness & Self::MAX_RANDOMNESS)
     }
 
-    /// The greatest ULID of a millisecond since the Unix epoch: randomness all ones.
-    ///
-    /// # Errors
-    /// [`ErrorKind::Range`] above [`Self::MAX_UNIX_MS`].
-    pub const fn upper_bound(unix_ms: u64) -> Result<Self, Error> {
-        Self::from_parts(unix_ms, Self::MAX_RANDOMNESS)
+    /// The smallest ULID of the millisecond of a time: randomness all zeros.
+    pub const fn lower_bound(time: Time) -> Self {
+        Self::new(time, 0)
     }
 
-    /// Milliseconds since the Unix epoch, 0 to [`Self::MAX_UNIX_MS`].
+    /// The greatest ULID of the millisecond of a time: randomness all ones.
+    pub const fn upper_bound(time: Time) -> Self {
+        Self::new(time, Self::MAX_RANDOMNESS)
+    }
+
+    /// Milliseconds since the Unix epoch, 0 to 2^48 - 1.
     pub const fn unix_ms(self) -> u64 {
         (self.0 >> RANDOMNESS_BITS) as u64
     }
@@ -106,7 +102,8 @@ impl Ulid {
     /// Nothing else is accepted, no blanks.
     ///
     /// # Errors
-    /// [`Error`] names the first fault from the left.
+    /// [Malformed](Error::is_malformed), or [out of range](Error::is_out_of_range) if the first of
+    /// 26 characters is above `7`. The message names the first fault from the left.
     #[inline]
     pub fn parse(text: &[u8]) -> Result<Self, Error> {
         codec::decode(text).map(Self)

@@ -3,7 +3,7 @@
 
 use std::ops::Bound::{self, Excluded, Included, Unbounded};
 
-use crate::error::{Error, ErrorKind};
+use crate::time::Time;
 use crate::value::Ulid;
 
 /// The ULIDs whose timestamp is between two moments, or whose text starts with the same characters
@@ -14,13 +14,15 @@ use crate::value::Ulid;
 ///
 /// ```
 /// use std::ops::Bound::{Excluded, Included, Unbounded};
-/// use pg_ulid::{Ulid, Window};
+/// use pg_ulid::{Time, Ulid, Window};
 ///
-/// // From one millisecond after the epoch to, but not including, the next: in microseconds.
-/// let window = Window::new(Included(1_000), Excluded(2_000));
-/// assert_eq!((window.lower(), window.upper()), (Ulid::lower_bound(1)?, Ulid::upper_bound(1)?));
-/// assert!(Window::new(Unbounded, Unbounded).contains(Ulid::MAX));
-/// assert!(Window::new(Included(1), Excluded(1_000)).is_empty());
+/// // From one millisecond after the epoch to, but not including, the next.
+/// let window = Window::from_unix_us(Included(1_000), Excluded(2_000));
+/// let time = Time::from_unix_ms(1)?;
+/// assert_eq!(window.lower(), Ulid::lower_bound(time));
+/// assert_eq!(window.upper(), Ulid::upper_bound(time));
+/// assert!(Window::from_unix_us(Unbounded, Unbounded).contains(Ulid::MAX));
+/// assert!(Window::from_unix_us(Included(1), Excluded(1_000)).is_empty());
 /// # Ok::<(), pg_ulid::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,9 +40,9 @@ impl Window {
 
     /// The ULIDs whose timestamp is within these bounds, in microseconds since the Unix epoch.
     ///
-    /// A window may begin before the first time of a ULID and end after the last one. It contains
-    /// no ULID there.
-    pub fn new(lower: Bound<i128>, upper: Bound<i128>) -> Self {
+    /// A bound is a number and no [`Time`], because a window may begin before the first time of a
+    /// ULID and end after the last one. It contains no ULID there.
+    pub fn from_unix_us(lower: Bound<i128>, upper: Bound<i128>) -> Self {
         // Far outside the times of ULIDs all moments are equivalent, and 64 bits are divided faster
         // than 128.
         let near = |us: i128| us.clamp(-(1 << 62), 1 << 62) as i64;
@@ -55,11 +57,13 @@ impl Window {
             Excluded(us) => (near(us) + 999).div_euclid(1000),
             Unbounded => i64::MAX,
         };
-        let bound = |ms: i64| u64::try_from(ms).map_err(|_| Error(ErrorKind::Range));
-        let first = bound(first.max(0)).and_then(Ulid::lower_bound);
-        let last = bound((end - 1).min(Ulid::MAX_UNIX_MS as i64)).and_then(Ulid::upper_bound);
-        match (first, last) {
-            (Ok(lower), Ok(upper)) if lower < upper => Self { lower, upper },
+        // A negative number becomes more than fits.
+        let time = |ms: i64| Time::from_unix_ms(ms.cast_unsigned());
+        let last = (end - 1).min(Time::MAX.unix_ms() as i64);
+        match (time(first.max(0)), time(last)) {
+            (Ok(first), Ok(last)) if first <= last => {
+                Self::from_bounds(Ulid::lower_bound(first), Ulid::upper_bound(last))
+            }
             _ => Self::EMPTY,
         }
     }
@@ -88,25 +92,22 @@ impl Window {
     pub fn contains(self, ulid: Ulid) -> bool {
         self.lower <= ulid && ulid <= self.upper
     }
+}
 
-    /// The fraction of a population that is in the window, from 0 to 1. `None` if `histogram` has
-    /// fewer than two bounds.
-    ///
-    /// `histogram` has the bounds of buckets with the same number of values each, in ascending
-    /// order. `read` converts a bound to a ULID. Values are assumed to be evenly distributed within
-    /// a bucket. If the bounds are in another order, the result is unspecified, so a caller that
-    /// does not know the order must clamp it.
-    ///
-    /// Exempt from semantic versioning.
-    #[doc(hidden)]
-    pub fn fraction<T>(self, histogram: &[T], read: impl Fn(&T) -> Ulid) -> Option<f64> {
-        if histogram.len() < 2 {
-            return None;
-        }
-        let below = |value| position(histogram, &read, value);
-        // The lower bound of an empty window is above the upper one.
-        Some((below(self.upper) - below(self.lower)).max(0.0))
+/// The fraction of a population that is in a window, from 0 to 1. `None` if `histogram` has fewer
+/// than two bounds.
+///
+/// `histogram` has the bounds of buckets with the same number of values each, in ascending order.
+/// `read` converts a bound to a ULID. Values are assumed to be evenly distributed within a bucket.
+/// If the bounds are in another order, the result is unspecified, so a caller that does not know
+/// the order must clamp it.
+pub fn fraction<T>(window: Window, histogram: &[T], read: impl Fn(&T) -> Ulid) -> Option<f64> {
+    if histogram.len() < 2 {
+        return None;
     }
+    let below = |value| position(histogram, &read, value);
+    // The lower bound of an empty window is above the upper one.
+    Some((below(window.upper) - below(window.lower)).max(0.0))
 }
 
 /// The fraction of the population below a value.
@@ -140,11 +141,11 @@ mod tests {
     fn a_fraction_is_interpolated_within_the_histogram() {
         // Ten buckets of a second each.
         let histogram: Vec<_> = (0..=10)
-            .map(|i| Ulid::lower_bound(MS + i * 1000).unwrap())
+            .map(|i| Ulid::lower_bound(Time::from_unix_ms(MS + i * 1000).unwrap()))
             .collect();
-        let fraction = |from: i128, to: i128| {
-            let window = Window::new(Included(US + from * 1000), Excluded(US + to * 1000));
-            window.fraction(&histogram, |bound| *bound).unwrap()
+        let fraction_of = |from: i128, to: i128| {
+            let window = Window::from_unix_us(Included(US + from * 1000), Excluded(US + to * 1000));
+            fraction(window, &histogram, |bound| *bound).unwrap()
         };
         for (from, to, expected) in [
             (0, 10_000, 1.0),
@@ -157,26 +158,26 @@ mod tests {
             (20_000, 30_000, 0.0),
         ] {
             assert!(
-                (fraction(from, to) - expected).abs() < 1e-6,
+                (fraction_of(from, to) - expected).abs() < 1e-6,
                 "{from} {to} {}",
-                fraction(from, to)
+                fraction_of(from, to)
             );
         }
         assert_eq!(
-            Window::EMPTY.fraction(&histogram, |bound| *bound),
+            fraction(Window::EMPTY, &histogram, |bound| *bound),
             Some(0.0)
         );
-        let all = Window::new(Unbounded, Unbounded);
+        let all = Window::from_unix_us(Unbounded, Unbounded);
         assert_eq!(
-            [0, 1, 2].map(|n| all.fraction(&histogram[..n], |bound| *bound)),
+            [0, 1, 2].map(|n| fraction(all, &histogram[..n], |bound| *bound)),
             [None, None, Some(1.0)]
         );
         // In any order.
         let histogram: Vec<_> = (0..11).map(|i| histogram[i * 7 % 11]).collect();
-        for window in
-            (-1..11).map(|i| Window::new(Included(US + i * 900_000), Excluded(US + 5_000_000)))
+        for window in (-1..11)
+            .map(|i| Window::from_unix_us(Included(US + i * 900_000), Excluded(US + 5_000_000)))
         {
-            let fraction = window.fraction(&histogram, |bound| *bound).unwrap();
+            let fraction = fraction(window, &histogram, |bound| *bound).unwrap();
             assert!((0.0..=1.0).contains(&fraction), "{window:?} {fraction}");
         }
     }

@@ -1,6 +1,7 @@
 //! The vectors of `tests/data`, read by the library and by independent implementations.
 
-use pg_ulid::{ErrorKind, Expected, TypeId, Ulid};
+use pg_ulid::extension::{ErrorKind, Expected};
+use pg_ulid::{TypeId, Ulid};
 
 /// The rows of a vector file, split at tabs; comments are left out.
 fn rows(file: &str) -> Vec<Vec<String>> {
@@ -54,7 +55,7 @@ fn invalid() {
         let [text, fault, at] = row.as_slice() else {
             panic!("three columns: {row:?}")
         };
-        let found = match text.parse::<Ulid>().unwrap_err().kind() {
+        let found = match text.parse::<Ulid>().unwrap_err().into() {
             ErrorKind::Length {
                 expected: Expected::Text,
                 found,
@@ -166,7 +167,7 @@ fn typeid_invalid() {
         let [text, fault] = row.as_slice() else {
             panic!("two columns: {row:?}")
         };
-        let found = match TypeId::parse(text.as_bytes()).unwrap_err().kind() {
+        let found = match TypeId::parse(text.as_bytes()).unwrap_err().into() {
             ErrorKind::Character {
                 byte,
                 position,

@@ -12,7 +12,7 @@
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use pg_ulid::{Ulid, ordered};
+use pg_ulid::{Time, Ulid};
 use pgrx::pg_sys::{self, Datum, Oid};
 use pgrx::{IntoDatum, direct_function_call};
 
@@ -60,9 +60,10 @@ fn read(call: Call) {
     // Before the sequence is read, so that a change meanwhile is noticed.
     SEQUENCE.store(sequence.to_u32(), Ordering::Relaxed);
     let changes = CHANGES.load(Ordering::Relaxed);
-    if let Some(unix_ms) = last_value(sequence) {
-        // The sequence has a maximum, which is that of the 48 bits.
-        ordered::advance_to(shmem::id_clock(), Ulid::from((unix_ms as u128) << 80));
+    // The sequence has a maximum, which is that of the 48 bits.
+    let time = last_value(sequence).map(|ms| Time::from_unix_ms(ms.cast_unsigned()));
+    if let Some(Ok(time)) = time {
+        shmem::id_clock().advance_past(Ulid::lower_bound(time));
     }
     READ.store(changes, Ordering::Relaxed);
 }

@@ -19,14 +19,14 @@
 
 use std::ffi::{CStr, c_char, c_int};
 use std::ptr::without_provenance_mut;
-use std::sync::atomic::Ordering;
 
-use pg_ulid::{Ulid, ordered};
+use pg_ulid::Ulid;
+use pg_ulid::extension::horizon::UNKNOWN;
 use pgrx::pg_sys::{
     self, Datum, FmgrInfo, HeapTuple, NodeTag, Oid, SysCacheIdentifier, TriggerData,
 };
 
-use super::{clock, horizon, shmem, timestamp};
+use super::{SECOND, horizon, now, shmem, timestamp};
 use crate::error::{self, Error, Refused};
 use crate::fmgr::{Argument, Call, Returned};
 
@@ -97,17 +97,17 @@ pub(crate) fn guard(call: Call) -> Result<Row, Error> {
 fn refused(id: Ulid) -> Result<Option<Refused>, Error> {
     let since = match horizon::since_of_transaction() {
         None => return Ok(Some(Refused::NotHeld)),
-        Some(0) => return Ok(Some(Refused::Reset)),
+        Some(UNKNOWN) => return Ok(Some(Refused::Reset)),
         Some(since) => since,
     };
-    if id < ordered::lower_bound(since) {
+    if id < Ulid::lower_bound(since) {
         return Ok(Some(Refused::Before(timestamp(since))));
     }
     // The clock is read only for an id that is ahead of the id clock.
-    let id_clock = shmem::id_clock().load(Ordering::Relaxed);
-    if ordered::is_after(id, id_clock) {
-        let latest = id_clock.max(clock()?).saturating_add(ordered::SECOND);
-        if ordered::is_after(id, latest) {
+    let id_clock = shmem::id_clock().time();
+    if id.unix_ms() > id_clock.unix_ms() {
+        let latest = id_clock.max(now()?).saturating_add(SECOND);
+        if id.unix_ms() > latest.unix_ms() {
             return Ok(Some(Refused::After(timestamp(latest))));
         }
     }

@@ -11,52 +11,51 @@ use std::cell::{Cell, RefCell};
 use std::ffi::c_void;
 use std::ptr::null_mut;
 use std::slice::from_raw_parts;
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
-use pg_ulid::Ulid;
-use pg_ulid::ordered::{
-    self,
-    horizon::{Running, Snapshot, with_epoch},
-};
+use pg_ulid::extension::has_reached;
+use pg_ulid::extension::horizon::{OpenEntry, Snapshot, UNKNOWN, with_epoch};
+use pg_ulid::ordered::{self, IdClock};
+use pg_ulid::{Time, Ulid};
 use pgrx::pg_sys::{
     self, ExprDoneCond, MyDatabaseId, MyProcPid, NodeTag, ParallelWorkerNumber, SnapshotType,
     TransactionId, XactEvent,
 };
 
-use super::{clock, floor, shmem, timestamp};
+use super::{DAY, floor, now, shmem, timestamp};
 use crate::datum::TimestampTz;
 use crate::error::{self, Error};
 use crate::fmgr::Call;
 
 /// The id clock; null as long as the current transaction has opened no entry.
-static ID_CLOCK: AtomicPtr<AtomicU64> = AtomicPtr::new(null_mut());
+static ID_CLOCK: AtomicPtr<IdClock> = AtomicPtr::new(null_mut());
 
 thread_local! {
     /// The entry of the current transaction; none if it has opened none, or the process has no
     /// slot.
-    static RUNNING: Cell<Option<Running<'static>>> = const { Cell::new(None) };
+    static RUNNING: Cell<Option<OpenEntry<'static>>> = const { Cell::new(None) };
 
     /// In place of `since` of an entry, if the process has no slot: all ids of the current
     /// transaction are greater.
-    static SINCE: Cell<u64> = const { Cell::new(0) };
+    static SINCE: Cell<Time> = const { Cell::new(UNKNOWN) };
 }
 
 /// The id clock, if the current transaction has its entry.
-pub(crate) fn id_clock_in_transaction() -> Option<&'static AtomicU64> {
+pub(crate) fn id_clock_in_transaction() -> Option<&'static IdClock> {
     // SAFETY: it is attached, which lasts as long as the process.
     unsafe { ID_CLOCK.load(Ordering::Relaxed).as_ref() }
 }
 
 /// A time that all ids of the current transaction exceed, and that no consumer passes until it
 /// ends. None if it has opened no entry; zero after a reset, which makes it unknown.
-pub(super) fn since_of_transaction() -> Option<u64> {
+pub(super) fn since_of_transaction() -> Option<Time> {
     id_clock_in_transaction()?;
-    Some(RUNNING.get().map_or(SINCE.get(), |running| running.since()))
+    Some(RUNNING.get().map_or(SINCE.get(), |running| running.bound()))
 }
 
 /// Opens the entry of the current transaction, and returns the id clock.
 #[cold]
-pub(crate) fn open(call: Call) -> Result<&'static AtomicU64, Error> {
+pub(crate) fn open(call: Call) -> Result<&'static IdClock, Error> {
     static REGISTERED: AtomicBool = AtomicBool::new(false);
     // SAFETY: they are set in every process that runs SQL.
     let (worker, pid, database) = unsafe { (ParallelWorkerNumber, MyProcPid, MyDatabaseId) };
@@ -77,7 +76,7 @@ pub(crate) fn open(call: Call) -> Result<&'static AtomicU64, Error> {
         REGISTERED.store(true, Ordering::Relaxed);
     }
     floor::apply(call);
-    let clock = clock()?;
+    let clock = now()?;
     let running = shared.and_then(|shared| {
         let (pid, database) = (pid as u64, database.to_u32().into());
         shared.open_entry(process, pid, database, clock, is_in_progress)
@@ -86,7 +85,7 @@ pub(crate) fn open(call: Call) -> Result<&'static AtomicU64, Error> {
     if running.is_none() {
         shmem::stop_tracking();
         // After that: a horizon that was found before it is at most this time.
-        SINCE.set(ordered::advance(id_clock, clock).unwrap_or(u64::MAX));
+        SINCE.set(id_clock.advance(clock).unwrap_or(Time::MAX));
     }
     RUNNING.set(running);
     ID_CLOCK.store(std::ptr::from_ref(id_clock).cast_mut(), Ordering::Relaxed);
@@ -103,10 +102,10 @@ pub(crate) fn open(call: Call) -> Result<&'static AtomicU64, Error> {
 /// PostgreSQL calls this.
 unsafe extern "C-unwind" fn xact_callback(event: XactEvent::Type, _argument: *mut c_void) {
     let end = match event {
-        XactEvent::XACT_EVENT_COMMIT => Running::end,
+        XactEvent::XACT_EVENT_COMMIT => OpenEntry::end,
         // Its rows can never become visible, so no snapshot has to wait for its xid.
-        XactEvent::XACT_EVENT_ABORT => |running: &Running, _| running.end(0),
-        XactEvent::XACT_EVENT_PREPARE => Running::prepare,
+        XactEvent::XACT_EVENT_ABORT => |running: &OpenEntry, _| running.end(0),
+        XactEvent::XACT_EVENT_PREPARE => OpenEntry::prepare,
         _ => return,
     };
     ID_CLOCK.store(null_mut(), Ordering::Relaxed);
@@ -140,20 +139,20 @@ pub(crate) fn horizon() -> Result<Ulid, Error> {
         let is_copy = (*snapshot).copied;
         let cached = &raw mut (*snapshot).snapXactCompletionCount;
         if is_copy && *cached != 0 {
-            return Ok(ordered::lower_bound(*cached));
+            return Ok(Ulid::lower_bound(Time::from_bits(*cached)));
         }
         let horizon = horizon_of(snapshot)?;
         if is_copy {
             // Not zero, which stands for none. The fraction of the millisecond is dropped above.
-            *cached = horizon | 1;
+            *cached = horizon.to_bits() | 1;
         }
-        Ok(ordered::lower_bound(horizon))
+        Ok(Ulid::lower_bound(horizon))
     }
 }
 
 /// # Safety
 /// The snapshot stays as long as the call.
-unsafe fn horizon_of(snapshot: pg_sys::Snapshot) -> Result<u64, Error> {
+unsafe fn horizon_of(snapshot: pg_sys::Snapshot) -> Result<Time, Error> {
     // SAFETY: the caller keeps the snapshot. These numbers are set in every process that runs SQL.
     let (snapshot, in_recovery, worker, database) = unsafe {
         let in_recovery = pg_sys::RecoveryInProgress();
@@ -167,7 +166,7 @@ unsafe fn horizon_of(snapshot: pg_sys::Snapshot) -> Result<u64, Error> {
     }
     // Snapshots of other types, and those taken during recovery, do not have all xids in `xip`.
     if snapshot.snapshot_type != SnapshotType::SNAPSHOT_MVCC || snapshot.takenDuringRecovery {
-        return Ok(0);
+        return Ok(UNKNOWN);
     }
     let shared = shmem::shared().ok_or_else(|| error::other_layout())?;
     // SAFETY: the array has xcnt xids. A backend may ask for the next one.
@@ -182,21 +181,21 @@ unsafe fn horizon_of(snapshot: pg_sys::Snapshot) -> Result<u64, Error> {
     let snapshot = Snapshot::new(xmin, xmax, xip, next);
     let database = database.to_u32();
     let is_running = |xid| snapshot.is_running(xid);
-    let horizon = shared.horizon(database.into(), clock()?, is_running);
+    let horizon = shared.horizon(database.into(), now()?, is_running);
     let horizon = horizon.map_err(|_| error::id_clock())?;
     // After the slots have been read.
     if !shmem::is_tracked() {
         return Err(error::other_layout());
     }
-    let first = shared.first().ok_or_else(|| error::recovery())?;
+    let first_xid = shared.first_xid().ok_or_else(|| error::recovery())?;
     let is_covered = |xid| {
-        let place = shared.since_of_prepared(with_epoch(xid, next));
+        let place = shared.bound_of_prepared(with_epoch(xid, next));
         place.is_some() || is_covered(xid, database)
     };
-    Ok(if snapshot.running_before(first).all(is_covered) {
+    Ok(if snapshot.running_before(first_xid).all(is_covered) {
         horizon
     } else {
-        0
+        UNKNOWN
     })
 }
 
@@ -275,19 +274,19 @@ pub(crate) fn horizon_after(position: Option<Ulid>) -> Result<Ulid, Error> {
     let position = position.ok_or_else(|| error::null_position())?;
     let horizon = horizon()?;
     let id_clock = shmem::id_clock();
-    let mut time = id_clock.load(Ordering::Relaxed);
+    let mut time = id_clock.time();
     // If the horizon of the snapshot was cached, the id clock has not advanced to the system clock.
     // Within its millisecond, it is not known of which kind the position is, and what has to be
     // reached. Then ids continue after that millisecond.
-    if !ordered::reaches(time, position) {
-        let clock = clock()?;
-        time = if ordered::is_after(position, clock) {
-            ordered::advance(id_clock, clock).map_err(|_| error::id_clock())?
+    if !has_reached(time, position) {
+        let clock = now()?;
+        time = if position.unix_ms() > clock.unix_ms() {
+            id_clock.advance(clock).map_err(|_| error::id_clock())?
         } else {
-            ordered::advance_to(id_clock, position)
+            id_clock.advance_past(position)
         };
     }
-    if ordered::reaches(time, position) {
+    if has_reached(time, position) {
         Ok(horizon)
     } else {
         Err(error::ahead_of_id_clock(position, timestamp(time)))
@@ -306,18 +305,18 @@ pub(crate) fn horizon_to_publish(
     // After a restart, rows may be above the published horizon, and the clock may be behind it.
     floor::apply(call);
     let id_clock = shmem::id_clock();
-    let time = u128::from(id_clock.load(Ordering::Relaxed));
+    let time = u128::from(id_clock.time().to_bits());
     if published == Some(Ulid::from(time << 64)) {
         return Ok(None);
     }
-    let clock = clock()?;
-    ordered::advance_to(id_clock, ordered::lower_bound(clock));
+    let clock = now()?;
+    id_clock.advance_past(Ulid::lower_bound(clock));
     // The row can have come without the sequence: from the publisher of a subscription that has
     // ended, or from a dump that was restored with triggers disabled. The id clock is that of all
     // databases, so a wrong row must not move it far.
-    let is_near = |id: &Ulid| ordered::time_of(*id).saturating_sub(clock) <= ordered::DAY;
+    let is_near = |id: &Ulid| ordered::time_of(*id) <= clock.saturating_add(DAY);
     if let Some(published) = published.filter(is_near) {
-        ordered::advance_to(id_clock, published);
+        id_clock.advance_past(published);
     }
     Ok(Some(horizon()?).filter(|&horizon| horizon > published.unwrap_or(Ulid::NIL)))
 }
@@ -325,7 +324,7 @@ pub(crate) fn horizon_to_publish(
 /// The time from which the running transaction of a process holds the horizon of its database; null
 /// if it does not.
 pub(crate) fn since_of_process(pid: i32) -> Option<TimestampTz> {
-    let since = shmem::shared()?.since_of_process(pid as u64);
+    let since = shmem::shared()?.bound_of_process(pid as u64);
     since.map(timestamp)
 }
 
@@ -345,9 +344,11 @@ pub(crate) fn since_of_prepared(xid: TransactionId) -> Option<TimestampTz> {
     if process != 0 || !is_in_progress(full_xid) {
         return None;
     }
-    let is_earlier = shared.first().is_none_or(|first| full_xid < first);
-    let since = shared.since_of_prepared(full_xid);
-    since.or(is_earlier.then_some(0)).map(timestamp)
+    let is_earlier = shared
+        .first_xid()
+        .is_none_or(|first_xid| full_xid < first_xid);
+    let since = shared.bound_of_prepared(full_xid);
+    since.or(is_earlier.then_some(UNKNOWN)).map(timestamp)
 }
 
 /// Sets the id clock back to the system clock.
@@ -357,7 +358,7 @@ pub(crate) fn reset() {
     }
     // `since` of entries of another layout cannot be zeroed. It could be later than the next ids.
     shmem::stop_tracking();
-    shmem::id_clock().store(0, Ordering::Relaxed);
+    shmem::id_clock().set(Time::UNIX_EPOCH);
 }
 
 /// Whether a transaction, prepared or not, is running. TransactionIdIsInProgress() takes an xid of

@@ -16,13 +16,13 @@ use std::ffi::c_void;
 use std::ptr::null_mut;
 use std::slice::from_raw_parts;
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering, fence};
-use std::time::Duration;
 
-use pg_ulid::ordered::horizon::{Place, Slot, State};
-use pg_ulid::ordered::{self, horizon};
-use pg_ulid::since_epoch;
+use pg_ulid::Time;
+use pg_ulid::extension::horizon::{self, Control, PreparedSlot, ProcessSlot};
+use pg_ulid::ordered::IdClock;
 use pgrx::pg_sys::{self, MaxBackends, max_prepared_xacts};
 
+use super::SECOND;
 use crate::datum::POSTGRES_EPOCH_MS;
 
 /// The name of the header in the server. Never change it: another name would be another id clock.
@@ -47,7 +47,7 @@ const LAYOUT: u64 = {
 };
 const _: () = assert!(LAYOUT != 0 && LAYOUT != UNTRACKED);
 
-/// Where the arrays behind [`State`] begin, in bytes, and the size of it all.
+/// Where the arrays behind [`Control`] begin, in bytes, and the size of it all.
 struct Parts {
     last_ended: usize,
     prepared: usize,
@@ -58,11 +58,11 @@ struct Parts {
 
 impl Parts {
     const fn of(backends: usize, places: usize) -> Self {
-        let last_ended = size_of::<State>();
+        let last_ended = size_of::<Control>();
         let prepared = last_ended + backends * size_of::<AtomicU64>();
         let processes = prepared + places * size_of::<AtomicU64>();
-        let first_place = processes + backends * size_of::<Slot<TRANSACTIONS>>();
-        let size = first_place + places * size_of::<Place>();
+        let first_place = processes + backends * size_of::<ProcessSlot<TRANSACTIONS>>();
+        let size = first_place + places * size_of::<PreparedSlot>();
         Self {
             last_ended,
             prepared,
@@ -83,7 +83,7 @@ const UNTRACKED: u64 = u64::MAX;
 /// cache line of its own. `ShmemInitStruct` and the registry align the header to more than that.
 #[repr(C, align(8))]
 struct Header {
-    id_clock: AtomicU64,
+    id_clock: IdClock,
     _own_line: [u64; 7],
     /// The layout of the process that came first, or [`UNTRACKED`].
     layout: AtomicU64,
@@ -99,7 +99,7 @@ const TRANSACTIONS: usize = 128;
 pub(crate) type Shared = horizon::Shared<'static, TRANSACTIONS>;
 
 static HEADER: AtomicPtr<Header> = AtomicPtr::new(null_mut());
-static SEGMENT: AtomicPtr<State> = AtomicPtr::new(null_mut());
+static SEGMENT: AtomicPtr<Control> = AtomicPtr::new(null_mut());
 
 /// The time of the last ordered id, attached at its first use in this process.
 ///
@@ -108,7 +108,7 @@ static SEGMENT: AtomicPtr<State> = AtomicPtr::new(null_mut());
 ///
 /// If there is no room for it, PostgreSQL's own error passes through.
 #[inline(always)]
-pub(crate) fn id_clock() -> &'static AtomicU64 {
+pub(crate) fn id_clock() -> &'static IdClock {
     &header().id_clock
 }
 
@@ -147,14 +147,14 @@ pub(crate) fn shared() -> Option<Shared> {
         let part = |start| segment.byte_add(start);
         Shared {
             id_clock: &header.id_clock,
-            state: &*segment,
+            control: &*segment,
             last_ended: from_raw_parts(part(parts.last_ended).cast(), backends),
-            processes: from_raw_parts(part(parts.processes).cast(), backends),
-            prepared: from_raw_parts(part(parts.prepared).cast(), places),
-            places: from_raw_parts(part(parts.places).cast(), places),
+            process_slots: from_raw_parts(part(parts.processes).cast(), backends),
+            prepared_xids: from_raw_parts(part(parts.prepared).cast(), places),
+            prepared_slots: from_raw_parts(part(parts.places).cast(), places),
         }
     };
-    if shared.first().is_none() {
+    if shared.first_xid().is_none() {
         begin(shared);
     }
     Some(shared)
@@ -171,17 +171,14 @@ fn begin(shared: Shared) {
         pg_sys::ReadNextFullTransactionId().value
     };
     // An error of the clock is raised where it is read for an id.
-    if let Ok(clock) = since_epoch().and_then(ordered::clock) {
+    if let Ok(clock) = Time::now() {
         let earlier = time_of_earlier_ids();
-        let is_behind = clock < earlier;
-        shared.begin(
-            if is_behind {
-                earlier + ordered::SECOND
-            } else {
-                0
-            },
-            next,
-        );
+        let after = if clock < earlier {
+            earlier.saturating_add(SECOND)
+        } else {
+            Time::UNIX_EPOCH
+        };
+        shared.start(after, next);
     }
 }
 
@@ -201,7 +198,7 @@ fn begin(shared: Shared) {
 /// - a crash, since its checkpoint has the time of the recovery
 /// - a clock that is set back while the server is stopped, if a checkpoint follows the start before
 ///   the first use
-fn time_of_earlier_ids() -> u64 {
+fn time_of_earlier_ids() -> Time {
     // SAFETY: a backend may call these. The file is palloc'd.
     let (commit, checkpoint) = unsafe {
         let read_control_file = || {
@@ -216,7 +213,7 @@ fn time_of_earlier_ids() -> u64 {
     };
     let commit_ms = commit.div_euclid(1000) + POSTGRES_EPOCH_MS;
     let ms = commit_ms.max(checkpoint.saturating_mul(1000));
-    ordered::clock(Duration::from_millis(ms as u64)).unwrap_or(0)
+    Time::from_unix_ms(ms as u64).unwrap_or(Time::UNIX_EPOCH)
 }
 
 /// Stores that this process generates ids without entries. Call it before the next id.
@@ -248,7 +245,7 @@ fn counts() -> (usize, usize) {
 /// The segment, attached at its first use in this process; null if it cannot be attached any more,
 /// or is too short.
 /// The first process that asks for it creates it. If two do, one of them destroys its own.
-fn attached_segment(handle: &AtomicU64) -> *mut State {
+fn attached_segment(handle: &AtomicU64) -> *mut Control {
     let attached = SEGMENT.load(Ordering::Relaxed);
     if !attached.is_null() {
         return attached;
@@ -345,12 +342,11 @@ fn attach(name: &CStr) -> *mut Header {
 #[cfg(feature = "pg_test")]
 pub(crate) mod test_support {
     use super::{
-        AtomicU64, CStr, HEADER, Header, LAYOUT, Ordering, SEGMENT, State, UNTRACKED, null_mut,
-        pg_sys,
+        AtomicU64, CStr, HEADER, Header, LAYOUT, Ordering, SEGMENT, UNTRACKED, null_mut, pg_sys,
     };
 
     /// The id clock of this name.
-    pub(crate) fn attached(name: &CStr) -> &'static AtomicU64 {
+    pub(crate) fn attached(name: &CStr) -> &'static IdClock {
         &header(name).id_clock
     }
 
@@ -371,7 +367,7 @@ pub(crate) mod test_support {
     pub(crate) fn beside_a_short_segment(name: &CStr, test: impl FnOnce()) -> bool {
         // SAFETY: a backend may create a segment, which is pinned.
         let segment = unsafe {
-            let mapped = pg_sys::dsm_create(size_of::<State>(), 0);
+            let mapped = pg_sys::dsm_create(size_of::<Control>(), 0);
             pg_sys::dsm_pin_segment(mapped);
             let segment = pg_sys::dsm_segment_handle(mapped);
             pg_sys::dsm_detach(mapped);

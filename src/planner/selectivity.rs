@@ -13,6 +13,7 @@ use pgrx::pg_sys::{
 use super::catalog::has_sixteen_bytes;
 use super::node::{Expr, pair};
 use super::{Answer, Call, Predicate};
+use pg_ulid::extension::fraction;
 use pg_ulid::{Ulid, Window};
 
 /// The estimate if nothing is known: `DEFAULT_RANGE_INEQ_SEL` of selfuncs.h.
@@ -135,7 +136,7 @@ unsafe fn of_window(variable: &mut VariableStatData, function: Oid, window: Wind
             variable.statsTuple,
             pg_sys::STATISTIC_KIND_HISTOGRAM,
             0,
-            |values, _| window.fraction(values, |value| read(value)),
+            |values, _| fraction(window, values, |value| read(value)),
         );
         let rest = (1.0 - nulls - all_common).max(0.0);
         match (fraction.flatten(), common) {

@@ -25,14 +25,14 @@ enum Fault {
     OldestFirst,
     StopsWithoutRows,
     // I4, nothing is overwritten that is not remembered.
-    ForgottenLate,
-    ForgottenOfOther,
-    OneForgotten,
-    ForgottenReadEarly,
+    OverwrittenLate,
+    OverwrittenOfOther,
+    OneOverwritten,
+    OverwrittenReadEarly,
     // I5, prepared before it is gone.
-    PlaceAfterEntry,
-    PlacesFirst,
-    // I6, no `since` of before a reset.
+    SlotAfterEntry,
+    PreparedFirst,
+    // I6, no `bound` of before a reset.
     ResetWithoutFlag,
     // I7, begun before used.
     FirstBeforeTime,
@@ -58,13 +58,13 @@ struct Ended {
 /// What the processes share, and the transactions that have ended, with their rows. A snapshot is a
 /// copy of these, under a lock that stands for ProcArrayLock.
 struct Server<const N: usize, const P: usize> {
-    id_clock: AtomicU64,
-    state: State,
+    id_clock: IdClock,
+    control: Control,
     last_ended: [AtomicU64; 2],
-    processes: [Slot<N>; 2],
-    prepared: [AtomicU64; P],
-    places: [Place; P],
-    one_forgotten: AtomicU64,
+    process_slots: [ProcessSlot<N>; 2],
+    prepared_xids: [AtomicU64; P],
+    prepared_slots: [PreparedSlot; P],
+    one_overwritten: AtomicU64,
     ended: Mutex<Vec<Ended>>,
     fault: Fault,
 }
@@ -72,13 +72,13 @@ struct Server<const N: usize, const P: usize> {
 impl<const N: usize, const P: usize> Server<N, P> {
     fn new(fault: Fault) -> Self {
         Self {
-            id_clock: AtomicU64::default(),
-            state: State::default(),
+            id_clock: IdClock::default(),
+            control: Control::default(),
             last_ended: Default::default(),
-            processes: Default::default(),
-            prepared: [(); P].map(|()| AtomicU64::default()),
-            places: [(); P].map(|()| Place::default()),
-            one_forgotten: AtomicU64::default(),
+            process_slots: Default::default(),
+            prepared_xids: [(); P].map(|()| AtomicU64::default()),
+            prepared_slots: [(); P].map(|()| PreparedSlot::default()),
+            one_overwritten: AtomicU64::default(),
             ended: Mutex::default(),
             fault,
         }
@@ -87,47 +87,47 @@ impl<const N: usize, const P: usize> Server<N, P> {
     fn shared(&self) -> Shared<'_, N> {
         Shared {
             id_clock: &self.id_clock,
-            state: &self.state,
+            control: &self.control,
             last_ended: &self.last_ended,
-            processes: &self.processes,
-            prepared: &self.prepared,
-            places: &self.places,
+            process_slots: &self.process_slots,
+            prepared_xids: &self.prepared_xids,
+            prepared_slots: &self.prepared_slots,
         }
     }
 
     fn draw(&self) -> u64 {
-        ordered::advance(&self.id_clock, 0).unwrap()
+        self.id_clock.advance(Time(0)).unwrap().0
     }
 
     /// Opens an entry, and generates an id. Only process 0 prepares transactions: the other one
-    /// needs no place.
-    fn insert(&self, process: usize, database: u64) -> (Running<'_>, u64) {
+    /// needs no slot.
+    fn insert(&self, process: usize, database: u64) -> (OpenEntry<'_>, u64) {
         let early = (self.fault == IdBeforeEntry).then(|| self.draw());
-        let slot = &self.processes[process];
+        let slot = &self.process_slots[process];
         let next = slot.entry(slot.count.load(Ordering::Relaxed));
-        let last = next.transaction.load(Ordering::Relaxed);
+        let last = next.xid.load(Ordering::Relaxed);
         let last_database = next.database.load(Ordering::Relaxed);
-        let before = slot.forgotten.of(last_database).load(Ordering::Relaxed);
-        if self.fault == ForgottenLate {
-            next.transaction.store(0, Ordering::Relaxed);
+        let before = slot.overwritten.of(last_database).load(Ordering::Relaxed);
+        if self.fault == OverwrittenLate {
+            next.xid.store(0, Ordering::Relaxed);
         }
         let ended = self.ended.lock().unwrap().clone();
         let is_in_progress = |prepared| ended.iter().all(|ended| ended.transaction != prepared);
         let mut order = self.shared();
         if process != 0 {
-            (order.prepared, order.places) = (&[], &[]);
+            (order.prepared_xids, order.prepared_slots) = (&[], &[]);
         }
         let running = order
-            .open_entry(process, 1, database, 0, is_in_progress)
+            .open_entry(process, 1, database, Time(0), is_in_progress)
             .unwrap();
         let count = slot.count.load(Ordering::Relaxed);
         match self.fault {
-            ForgottenLate => slot.forgotten.remember(last_database, last),
-            ForgottenOfOther => {
-                slot.forgotten
+            OverwrittenLate => slot.overwritten.record(last_database, last),
+            OverwrittenOfOther => {
+                slot.overwritten
                     .of(last_database)
                     .store(before, Ordering::Relaxed);
-                slot.forgotten.remember(database, last);
+                slot.overwritten.record(database, last);
             }
             CountLate => slot.count.store(count - 1, Ordering::Relaxed),
             LastEndedLate => running.last_ended.store(running.before, Ordering::Relaxed),
@@ -150,9 +150,9 @@ impl<const N: usize, const P: usize> Server<N, P> {
         (running, row)
     }
 
-    /// The word of the place that a transaction has reserved.
-    fn reserved(&self, running: &Running) -> &AtomicU64 {
-        &self.prepared[running.reserved.load(Ordering::Relaxed) as usize - 1]
+    /// The word of the prepared slot that a transaction has reserved.
+    fn reserved(&self, running: &OpenEntry) -> &AtomicU64 {
+        &self.prepared_xids[running.reserved.load(Ordering::Relaxed) as usize - 1]
     }
 
     fn end(&self, transaction: u64, row: u64, database: u64) {
@@ -189,16 +189,16 @@ impl<const N: usize, const P: usize> Server<N, P> {
     fn prepare(&self, transaction: u64) -> u64 {
         let (running, row) = self.insert(0, DATABASE);
         match self.fault {
-            OneForgotten => {
+            OneOverwritten => {
                 let prepared = self.reserved(&running);
                 let last = prepared.load(Ordering::Relaxed) & !RESERVED;
                 if last != 0 {
-                    self.one_forgotten.store(last, Ordering::Release);
+                    self.one_overwritten.store(last, Ordering::Release);
                 }
                 prepared.store(RESERVED, Ordering::Release);
                 running.prepare(transaction);
             }
-            PlaceAfterEntry => {
+            SlotAfterEntry => {
                 running.end(0);
                 running.prepare(transaction);
             }
@@ -210,46 +210,53 @@ impl<const N: usize, const P: usize> Server<N, P> {
 
     fn horizon(&self, is_running: &impl Fn(u64) -> bool) -> u64 {
         match self.fault {
-            OneForgotten | OldestFirst | StopsWithoutRows | ForgottenReadEarly | PlacesFirst => {}
-            _ => return self.shared().horizon(DATABASE, 0, is_running).unwrap(),
+            OneOverwritten | OldestFirst | StopsWithoutRows | OverwrittenReadEarly
+            | PreparedFirst => {}
+            _ => {
+                return self
+                    .shared()
+                    .horizon(DATABASE, Time(0), is_running)
+                    .unwrap()
+                    .0;
+            }
         }
         let drawn = self.draw();
         fence(Ordering::SeqCst);
         let is_running =
             |transaction| transaction == OPEN || transaction != 0 && is_running(transaction);
-        let places = || {
-            let places = self.prepared.iter().zip(&self.places);
-            let of = |(prepared, place): (&AtomicU64, &Place)| {
-                let is_prepared = is_running(prepared.load(Ordering::Acquire) & !RESERVED);
+        let prepared = || {
+            let slots = self.prepared_xids.iter().zip(&self.prepared_slots);
+            let of = |(prepared_xid, slot): (&AtomicU64, &PreparedSlot)| {
+                let is_prepared = is_running(prepared_xid.load(Ordering::Acquire) & !RESERVED);
                 match self.fault {
                     _ if !is_prepared => u64::MAX,
-                    OneForgotten => place.least(DATABASE),
-                    _ => place.horizon(DATABASE, &is_running),
+                    OneOverwritten => slot.least(DATABASE).0,
+                    _ => slot.horizon(DATABASE, &is_running).0,
                 }
             };
-            places.map(of).fold(u64::MAX, u64::min)
+            slots.map(of).fold(u64::MAX, u64::min)
         };
         let slots = || {
-            let slots = self.last_ended.iter().zip(&self.processes);
-            let of = |(last_ended, slot): (&AtomicU64, &Slot<N>)| match self.fault {
+            let slots = self.last_ended.iter().zip(&self.process_slots);
+            let of = |(last_ended, slot): (&AtomicU64, &ProcessSlot<N>)| match self.fault {
                 _ if !is_running(last_ended.load(Ordering::Acquire)) => u64::MAX,
-                ForgottenReadEarly
-                    if is_running(slot.forgotten.of(DATABASE).load(Ordering::Acquire)) =>
+                OverwrittenReadEarly
+                    if is_running(slot.overwritten.of(DATABASE).load(Ordering::Acquire)) =>
                 {
                     0
                 }
-                ForgottenReadEarly => slot.least(DATABASE, &is_running),
+                OverwrittenReadEarly => slot.least(DATABASE, &is_running).0,
                 OldestFirst | StopsWithoutRows => self.least(slot, &is_running),
-                _ => slot.horizon(DATABASE, &is_running),
+                _ => slot.horizon(DATABASE, &is_running).0,
             };
             slots.map(of).fold(drawn, u64::min)
         };
-        let horizon = if self.fault == PlacesFirst {
-            places().min(slots())
+        let horizon = if self.fault == PreparedFirst {
+            prepared().min(slots())
         } else {
-            slots().min(places())
+            slots().min(prepared())
         };
-        if is_running(self.one_forgotten.load(Ordering::Acquire)) {
+        if is_running(self.one_overwritten.load(Ordering::Acquire)) {
             0
         } else {
             horizon
@@ -257,7 +264,7 @@ impl<const N: usize, const P: usize> Server<N, P> {
     }
 
     /// A scan of a slot that stops where it must not.
-    fn least(&self, slot: &Slot<N>, is_running: &impl Fn(u64) -> bool) -> u64 {
+    fn least(&self, slot: &ProcessSlot<N>, is_running: &impl Fn(u64) -> bool) -> u64 {
         let count = slot.count.load(Ordering::Acquire);
         let mut numbers: Vec<_> = (count.saturating_sub(N as u64)..count).collect();
         if self.fault == StopsWithoutRows {
@@ -265,8 +272,8 @@ impl<const N: usize, const P: usize> Server<N, P> {
         }
         let entries = numbers.into_iter().map(|number| slot.entry(number));
         entries
-            .take_while(|entry| is_running(entry.transaction.load(Ordering::Acquire)))
-            .map(|entry| entry.since.load(Ordering::Acquire))
+            .take_while(|entry| is_running(entry.xid.load(Ordering::Acquire)))
+            .map(|entry| entry.bound.load(Ordering::Acquire))
             .fold(u64::MAX, u64::min)
     }
 }
@@ -373,7 +380,7 @@ fn databases(fault: Fault) {
 }
 
 /// A prepared transaction, and the next one of its process; two that end in another order, and
-/// others that take their places.
+/// others that take their slots.
 fn prepared(fault: Fault) {
     fn prepares_first(server: &Server<1, 2>) {
         let row = server.prepare(4);
@@ -397,7 +404,7 @@ fn prepared(fault: Fault) {
 /// A reset beside a transaction that is running, one that begins, and one that is prepared.
 fn reset(fault: Fault) {
     fn ahead<const P: usize>(server: &Server<1, P>) {
-        server.id_clock.store(AHEAD, Ordering::Relaxed);
+        server.id_clock.set(Time(AHEAD));
     }
     fn runs(server: &Server<1, 0>) {
         ahead(server);
@@ -405,14 +412,14 @@ fn reset(fault: Fault) {
     }
     fn ends(server: &Server<1, 0>) {
         server.end(8, server.draw(), DATABASE);
-        server.processes[0].entries[0]
-            .transaction
+        server.process_slots[0].entries[0]
+            .xid
             .store(8, Ordering::Release);
         server.last_ended[0].store(8, Ordering::Release);
     }
     fn resets<const P: usize>(server: &Server<1, P>) {
         if server.fault == ResetWithoutFlag {
-            server.shared().start_again()
+            server.shared().set_back()
         } else {
             server.shared().reset()
         }
@@ -426,11 +433,11 @@ fn reset(fault: Fault) {
 fn beginning(fault: Fault) {
     fn begins(server: &Server<1, 0>) {
         let order = server.shared();
-        if order.first().is_none() {
+        if order.first_xid().is_none() {
             if server.fault == FirstBeforeTime {
-                order.begin(0, 7);
+                order.start(Time(0), 7);
             }
-            order.begin(AFTER, 7);
+            order.start(Time(AFTER), 7);
         }
         let row = server.draw();
         assert!(row > AFTER, "row {row} is behind {AFTER}");
@@ -459,18 +466,18 @@ fn each_fault_loses_rows() {
         (CountLate, two_transactions),
         (LastEndedLate, two_transactions),
         (DatabaseLate, databases),
-        (ForgottenLate, two_transactions),
-        (ForgottenOfOther, databases),
+        (OverwrittenLate, two_transactions),
+        (OverwrittenOfOther, databases),
         (ClosedBeforeEnded, two_transactions),
         (NoneEndedAfterAbort, several_entries),
         (ReservationHides, prepared),
-        (OneForgotten, prepared),
-        (PlaceAfterEntry, prepared),
+        (OneOverwritten, prepared),
+        (SlotAfterEntry, prepared),
         (PreparedInSlot, prepared),
         (OldestFirst, several_entries),
         (StopsWithoutRows, several_entries),
-        (ForgottenReadEarly, two_transactions),
-        (PlacesFirst, prepared),
+        (OverwrittenReadEarly, two_transactions),
+        (PreparedFirst, prepared),
         (ResetWithoutFlag, reset),
         (FirstBeforeTime, beginning),
     ];

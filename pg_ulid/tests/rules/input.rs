@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use pg_ulid::Ulid;
+use pg_ulid::Time;
 use rand::Rng;
 use rand::rngs::SmallRng;
 
@@ -74,7 +74,7 @@ impl Numbers<'_> {
         match self.byte() % 64 {
             0 => Duration::new(self.u64(), self.number(30) as u32 % 1_000_000_000),
             1 => near(
-                Duration::from_millis(Ulid::MAX_UNIX_MS + 1),
+                Duration::from_millis(1 << 48),
                 i32::from_le_bytes(self.bytes()) >> 8,
             ),
             2 => Duration::from_millis(self.number(49) as u64),
@@ -83,6 +83,11 @@ impl Numbers<'_> {
                 i32::from_le_bytes(self.bytes()) >> (4 * u32::from(kind % 8)),
             ),
         }
+    }
+
+    /// The time of such a clock; the last one if it does not fit.
+    pub fn time(&mut self) -> Time {
+        Time::from_duration(self.clock()).unwrap_or(Time::MAX)
     }
 }
 

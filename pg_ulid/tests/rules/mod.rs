@@ -31,7 +31,7 @@ pub struct Target {
 }
 
 /// All of them.
-pub const TARGETS: [Target; 10] = [
+pub const TARGETS: [Target; 11] = [
     Target {
         name: "parse",
         check: parse::check,
@@ -76,6 +76,11 @@ pub const TARGETS: [Target; 10] = [
         name: "ordered",
         check: ordered::check,
         shape: input::bytes::<64>,
+    },
+    Target {
+        name: "time",
+        check: ordered::check_time,
+        shape: input::bytes::<40>,
     },
     Target {
         name: "monotonic",

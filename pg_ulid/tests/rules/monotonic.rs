@@ -1,6 +1,7 @@
 //! Monotonic ULIDs generated one after another by any clock.
 
-use pg_ulid::{Error, ErrorKind, Ulid, monotonic};
+use pg_ulid::extension::ErrorKind;
+use pg_ulid::{Error, Ulid, monotonic};
 
 use super::input::{Numbers, advance};
 
@@ -8,10 +9,7 @@ use super::input::{Numbers, advance};
 fn plain(last: (u64, u128), unix_ms: u64, randomness: u128) -> Result<(u64, u128), Error> {
     let end = 1 << 80;
     if unix_ms > last.0 {
-        if unix_ms >= 1 << 48 || randomness >= end {
-            return Err(ErrorKind::Range.into());
-        }
-        Ok((unix_ms, randomness))
+        Ok((unix_ms, randomness % end))
     } else if last.1 + 1 == end {
         Err(ErrorKind::Exhausted.into())
     } else {
@@ -29,11 +27,11 @@ pub fn check(input: &[u8]) -> bool {
     };
     let mut accepted = true;
     while !numbers.is_empty() {
-        let unix_ms = numbers.clock().as_millis().min(u64::MAX.into()) as u64;
-        let bits = if numbers.byte() % 16 == 0 { 128 } else { 80 };
-        let randomness = numbers.number(bits);
+        let (clock, bits) = (numbers.time(), numbers.byte());
+        let unix_ms = clock.unix_ms();
+        let randomness = numbers.number(if bits % 16 == 0 { 128 } else { 80 });
         let mut used = false;
-        let next = monotonic::next(last, unix_ms, || {
+        let next = monotonic::next(last, clock, || {
             used = true;
             randomness
         });

@@ -1,6 +1,7 @@
 //! Any bytes, read as a ULID or as a UUID.
 
-use pg_ulid::{Error, ErrorKind, Expected, Ulid};
+use pg_ulid::extension::{ErrorKind, Expected};
+use pg_ulid::{Error, Ulid};
 use rand::Rng;
 use rand::rngs::SmallRng;
 

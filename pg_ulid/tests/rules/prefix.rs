@@ -1,6 +1,7 @@
 //! Any bytes, read as the first characters of a ULID.
 
-use pg_ulid::{Error, ErrorKind, Expected, Ulid, Window};
+use pg_ulid::extension::{ErrorKind, Expected};
+use pg_ulid::{Error, Ulid, Window};
 use rand::rngs::SmallRng;
 
 use super::input::{append, below, mutate};

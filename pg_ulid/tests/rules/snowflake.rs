@@ -1,6 +1,7 @@
 //! Any number as a snowflake of any epoch, and the snowflake of any ULID.
 
-use pg_ulid::{Error, ErrorKind, ForeignId, TWITTER_EPOCH_MS, Ulid};
+use pg_ulid::extension::{ErrorKind, ForeignId};
+use pg_ulid::{Error, TWITTER_EPOCH_MS, Ulid};
 
 use super::input::Numbers;
 

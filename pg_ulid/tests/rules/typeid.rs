@@ -1,6 +1,7 @@
 //! Any bytes, read as a TypeID.
 
-use pg_ulid::{Error, ErrorKind, Expected, TypeId, Ulid};
+use pg_ulid::extension::{ErrorKind, Expected};
+use pg_ulid::{Error, TypeId, Ulid};
 use rand::Rng;
 use rand::rngs::SmallRng;
 

@@ -1,6 +1,7 @@
 //! UUIDs of version 1 and 6, any 16 bytes as one, and version 7 made from any ULID.
 
-use pg_ulid::{Error, ErrorKind, ForeignId, Ulid};
+use pg_ulid::extension::{ErrorKind, ForeignId};
+use pg_ulid::{Error, Ulid};
 use uuid::{Builder, Uuid, Variant};
 
 use super::input::Numbers;

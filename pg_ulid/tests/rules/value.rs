@@ -1,6 +1,7 @@
 //! Any 16 bytes, as a value, as parts, as text, and compared with others.
 
-use pg_ulid::{ErrorKind, Expected, ForeignId, Ulid};
+use pg_ulid::extension::{ErrorKind, Expected, ForeignId};
+use pg_ulid::{Time, Ulid};
 
 use super::input::Numbers;
 use super::parse::plain_text;
@@ -19,19 +20,16 @@ pub fn check(input: &[u8]) -> bool {
 
     let (unix_ms, randomness) = ((value >> 80) as u64, value % (1 << 80));
     assert_eq!((ulid.unix_ms(), ulid.randomness()), (unix_ms, randomness));
-    assert_eq!(Ulid::from_parts(unix_ms, randomness), Ok(ulid));
+    // The fraction of the millisecond makes no difference.
+    let time = Time::from_bits((value >> 64) as u64);
+    assert_eq!(time.unix_ms(), unix_ms);
+    assert_eq!(Ulid::from_parts(time, randomness), Ok(ulid));
     assert_eq!(ulid.randomness_bytes(), bytes[6..]);
+    assert_eq!(Ulid::from_parts_bytes(time, ulid.randomness_bytes()), ulid);
+    assert_eq!(Ulid::lower_bound(time), Ulid::from(value - randomness));
     assert_eq!(
-        Ulid::from_parts_bytes(unix_ms, ulid.randomness_bytes()),
-        Ok(ulid)
-    );
-    assert_eq!(
-        Ulid::lower_bound(unix_ms),
-        Ok(Ulid::from(value - randomness))
-    );
-    assert_eq!(
-        Ulid::upper_bound(unix_ms),
-        Ok(Ulid::from(value - randomness + Ulid::MAX_RANDOMNESS))
+        Ulid::upper_bound(time),
+        Ulid::from(value - randomness + Ulid::MAX_RANDOMNESS)
     );
 
     let text = ulid.to_text();
@@ -65,26 +63,21 @@ pub fn check(input: &[u8]) -> bool {
     true
 }
 
-/// Times and randomness that may not fit, and keys.
+/// Randomness that may not fit, and keys.
 fn parts(numbers: &mut Numbers) {
-    let (unix_ms, randomness) = (numbers.number(64) as u64, numbers.number(128));
-    let expected = match unix_ms >> 48 == 0 && randomness >> 80 == 0 {
-        true => Ok(Ulid::from(u128::from(unix_ms) << 80 | randomness)),
-        false => Err(ErrorKind::Range.into()),
-    };
-    assert_eq!(Ulid::from_parts(unix_ms, randomness), expected);
-    let bytes = Ulid::from(randomness).randomness_bytes();
-    assert_eq!(
-        Ulid::from_parts_bytes(unix_ms, bytes).is_ok(),
-        unix_ms >> 48 == 0
-    );
-    let key = randomness as i64;
-    let expected = match (key, unix_ms >> 48) {
-        (..0, _) => Err(ErrorKind::Negative { found: key }.into()),
-        (_, 0) => Ok(Ulid::from(u128::from(unix_ms) << 80 | key as u128)),
+    let (time, randomness) = (Time::from_bits(numbers.u64()), numbers.number(128));
+    let head = u128::from(time.unix_ms()) << 80;
+    let expected = match randomness >> 80 {
+        0 => Ok(Ulid::from(head | randomness)),
         _ => Err(ErrorKind::Range.into()),
     };
-    assert_eq!(Ulid::from_key(unix_ms, key), expected);
+    assert_eq!(Ulid::from_parts(time, randomness), expected);
+    let key = randomness as i64;
+    let expected = match key {
+        ..0 => Err(ErrorKind::Negative { found: key }.into()),
+        _ => Ok(Ulid::from(head | key as u128)),
+    };
+    assert_eq!(Ulid::from_key(time, key), expected);
     let ulid = Ulid::from(randomness);
     let expected = match ulid.randomness() >> 63 {
         0 => Ok(ulid.randomness() as i64),

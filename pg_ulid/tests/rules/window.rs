@@ -3,11 +3,11 @@
 use std::ops::Bound::{self, Excluded, Included, Unbounded};
 use std::ops::RangeBounds;
 
-use pg_ulid::{Ulid, Window};
+use pg_ulid::{Time, Ulid, Window};
 
 use super::input::Numbers;
 
-const MAX: i128 = Ulid::MAX_UNIX_MS as i128;
+const MAX: i128 = Time::MAX.unix_ms() as i128;
 
 /// A bound in microseconds: mostly near a millisecond that a ULID can hold, else anything.
 fn bound(numbers: &mut Numbers) -> Bound<i128> {
@@ -46,7 +46,7 @@ fn around(bound: Bound<i128>) -> impl Iterator<Item = i128> {
 pub fn check(input: &[u8]) -> bool {
     let mut numbers = Numbers(input);
     let (lower, upper) = (bound(&mut numbers), bound(&mut numbers));
-    let window = Window::new(lower, upper);
+    let window = Window::from_unix_us(lower, upper);
     let (first, last) = (
         window.lower().unix_ms().into(),
         window.upper().unix_ms().into(),
@@ -59,8 +59,9 @@ pub fn check(input: &[u8]) -> bool {
             within(lower, upper, first) && within(lower, upper, last),
             "{lower:?} {upper:?}"
         );
-        assert_eq!(Ulid::lower_bound(first as u64), Ok(window.lower()));
-        assert_eq!(Ulid::upper_bound(last as u64), Ok(window.upper()));
+        let time = |ms: i128| Time::from_unix_ms(ms as u64);
+        assert_eq!(time(first).map(Ulid::lower_bound), Ok(window.lower()));
+        assert_eq!(time(last).map(Ulid::upper_bound), Ok(window.upper()));
     }
     // What changes at a bound, changes within two milliseconds of it.
     let moments =

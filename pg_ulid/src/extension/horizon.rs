@@ -3,24 +3,24 @@
 //!
 //! A row becomes visible when its transaction commits, and transactions do not commit in the order
 //! of their ids. So a transaction writes an [`Entry`] to shared memory before its first id. The
-//! entry has `since`, an exclusive lower bound of its ids. XactCallback closes the entry with the
+//! entry has `bound`, an exclusive lower bound of its ids. XactCallback closes the entry with the
 //! xid, after the transaction has left the ProcArray. At PREPARE TRANSACTION, it moves the entry to
-//! a [`Place`]. A reader takes a time from the id clock. The horizon is the minimum of this time
-//! and of `since` of each transaction that is running according to its snapshot.
+//! a [`PreparedSlot`]. A reader takes a time from the id clock. The horizon is the minimum of this
+//! time and of `bound` of each transaction that is running according to its snapshot.
 //!
 //! Three transactions and a reader, with times in milliseconds:
 //!
 //! | time | xid 7 | xid 8 | xid 9 | the reader |
 //! |---|---|---|---|---|
-//! | 10 | opens its entry: since 10 | | | |
+//! | 10 | opens its entry: bound 10 | | | |
 //! | 11 | id 11 | | | |
-//! | 12 | | opens its entry: since 12 | | |
+//! | 12 | | opens its entry: bound 12 | | |
 //! | 13 | | id 13 | | |
 //! | 14 | | commits, entry: xid 8 | | |
 //! | 15 | | | | snapshot: `xmin` 7, `xmax` 9, `xip` 7 |
 //! | 16 | commits, entry: xid 7 | | | |
 //! | 17 | | | | takes the time 17 |
-//! | 18 | | | opens its entry: since 18 | |
+//! | 18 | | | opens its entry: bound 18 | |
 //! | 19 | | | id 19 | reads the entries |
 //!
 //! - Xid 7 is in `xip`. The reader does not see the row of id 11, although it is committed by now.
@@ -35,34 +35,36 @@
 //! Each store and load below names the one that it serves.
 //!
 //! - **I1, entry before id.** A transaction draws an id only after its entry is complete: database,
-//!   `since` below the id, `OPEN`, `count`, `last_ended`. So a reader that has drawn a time after
+//!   `bound` below the id, `OPEN`, `count`, `last_ended`. So a reader that has drawn a time after
 //!   that id sees the entry. (The barriers of `open_entry` and `horizon` are between.)
-//! - **I2, closed after the end.** An entry or a place keeps a transaction as running until it has
-//!   left the ProcArray. Then it keeps the xid, unless the rows can never become visible. So a
-//!   transaction that a snapshot sees as running counts for that snapshot.
-//! - **I3, xids increase.** The entries of a slot, from the oldest to the newest, have increasing
-//!   xids, and `last_ended` has the greatest. So if a snapshot sees one as ended, it sees all
-//!   earlier ones as ended. A place is given away only after its transaction has ended, so the same
-//!   holds there.
-//! - **I4, nothing is overwritten that is not remembered.** Before a field of an entry or a place
-//!   changes, `forgotten` has its xid, in the word of its database. A reader loads that word last.
-//!   So whatever a reader has missed by then is there, or a later one of the same database.
-//! - **I5, prepared before it is gone.** A prepared transaction is in its place before its entry is
-//!   closed, and a reader looks at slots before places. So it is found in one of them.
-//! - **I6, no `since` of before a reset.** `resetting` is not zero while the id clock is back and a
-//!   `since` of before is left. Whoever writes one meanwhile zeroes it. Zero means no horizon.
-//! - **I7, begun before used.** A process that sees `first` sees the id clock at its beginning, and
-//!   none generates an id before that. So a transaction with an xid of at least `first` has no ids
-//!   but those in an entry.
+//! - **I2, closed after the end.** An entry or a prepared slot keeps a transaction as running until
+//!   it has left the ProcArray. Then it keeps the xid, unless the rows can never become visible. So
+//!   a transaction that a snapshot sees as running counts for that snapshot.
+//! - **I3, xids increase.** The entries of a process slot, from the oldest to the newest, have
+//!   increasing xids, and `last_ended` has the greatest. So if a snapshot sees one as ended, it
+//!   sees all earlier ones as ended. A prepared slot is given away only after its transaction has
+//!   ended, so the same holds there.
+//! - **I4, nothing is overwritten that is not remembered.** Before a field of an entry or a
+//!   prepared slot changes, `overwritten` has its xid, in the word of its database. A reader loads
+//!   that word last. So whatever a reader has missed by then is there, or a later one of the same
+//!   database.
+//! - **I5, prepared before it is gone.** A prepared transaction is in its prepared slot before its
+//!   entry is closed, and a reader looks at process slots before prepared slots. So it is found in
+//!   one of them.
+//! - **I6, no `bound` of before a reset.** `resetting` is not zero while the id clock is back and a
+//!   `bound` of before is left. Whoever writes one meanwhile zeroes it. Zero means no horizon.
+//! - **I7, begun before used.** A process that sees `first_xid` sees the id clock at its beginning,
+//!   and none generates an id before that. So a transaction with an xid of at least `first_xid` has
+//!   no ids but those in an entry.
 //!
 //! **No row is lost.** Take a row whose id is less than the horizon of a snapshot that does not see
 //! it. Its transaction is running for that snapshot, or aborts. The id is less than the drawn time,
 //! so the reader has loaded the entry (I1) as it was then or later. If it was open, or closed with
 //! its xid (I2), it counted: the scan stops only at a later transaction that has ended, and then
 //! this one has ended, too (I3). If it was overwritten, its database has a transaction in
-//! `forgotten` that is running for the snapshot (I3, I4). If it was prepared, its place counted
-//! (I5). In the first and the last case the horizon is at most `since`, which is less than the id;
-//! in the other, it is zero.
+//! `overwritten` that is running for the snapshot (I3, I4). If it was prepared, its prepared slot
+//! counted (I5). In the first and the last case the horizon is at most `bound`, which is less than
+//! the id; in the other, it is zero.
 //!
 //! `tests/model/horizon.rs` has the model in loom, with faults for each invariant.
 //!
@@ -77,40 +79,42 @@
 //!   of prepared transactions. It leaves out the own xid, and those of lazy VACUUM and of logical
 //!   decoding, which insert no rows. It holds the lock that `ProcArrayEndTransaction` takes.
 //! - `snapmgr.c`: `XidInMVCCSnapshot` compares with `xmin` and `xmax`, and then searches `xip`.
-//!
-//! This module is public for the extension alone, and exempt from semantic versioning.
 
 use std::mem::offset_of;
 
-use crate::Error;
-use crate::ordered::{self, FRACTION_BITS};
+use crate::error::Error;
+use crate::ordered::IdClock;
 use crate::sync::{AtomicU64, Ordering, fence};
+use crate::time::{FRACTION_BITS, Time};
+
+/// In place of a horizon or of a bound that is not known: it is before all ids.
+pub const UNKNOWN: Time = Time::UNIX_EPOCH;
 
 /// Stands for the xid of a transaction that has not ended. Zero stands for none.
 const OPEN: u64 = u64::MAX;
 
-/// A flag of [`Shared::prepared`]: the place is reserved. The other bits are the xid of the
-/// transaction that had the place before.
+/// A flag of [`Shared::prepared_xids`]: the prepared slot is reserved. The other bits are the xid
+/// of the transaction that had it before.
 const RESERVED: u64 = 1 << 63;
 
-/// The number of words in which a slot or a place remembers what was overwritten in it, by the
+/// The number of words in which a slot remembers what was overwritten in it, by the
 /// database modulo this number.
-const FORGOTTEN: usize = 16;
+const OVERWRITTEN: usize = 16;
 
 /// For each database, the xid of its last transaction that was overwritten. Databases that share a
 /// word have the one of the last of them.
 #[derive(Debug, Default)]
 #[repr(C)]
-struct Forgotten([AtomicU64; FORGOTTEN]);
+struct Overwritten([AtomicU64; OVERWRITTEN]);
 
-impl Forgotten {
+impl Overwritten {
     fn of(&self, database: u64) -> &AtomicU64 {
-        &self.0[database as usize % FORGOTTEN]
+        &self.0[database as usize % OVERWRITTEN]
     }
 
-    fn remember(&self, database: u64, transaction: u64) {
-        if transaction != 0 {
-            self.of(database).store(transaction, Ordering::Release);
+    fn record(&self, database: u64, xid: u64) {
+        if xid != 0 {
+            self.of(database).store(xid, Ordering::Release);
         }
     }
 }
@@ -120,11 +124,11 @@ impl Forgotten {
 #[repr(C)]
 pub struct Entry {
     /// All its ids are greater.
-    since: AtomicU64,
+    bound: AtomicU64,
     database: AtomicU64,
     /// `OPEN` while the transaction is running. Then its full xid, if it has committed with one.
     /// Zero if it has aborted, had no xid, or was prepared.
-    transaction: AtomicU64,
+    xid: AtomicU64,
 }
 
 /// The last `N` transactions of a process that have committed with an xid. All zeros are an empty
@@ -135,22 +139,22 @@ pub struct Entry {
 /// slot.
 #[derive(Debug)]
 #[repr(C)]
-pub struct Slot<const N: usize> {
+pub struct ProcessSlot<const N: usize> {
     /// The entries that were overwritten.
-    forgotten: Forgotten,
+    overwritten: Overwritten,
     pid: AtomicU64,
     /// The number of entries until now; the last is at this number - 1, modulo N.
     count: AtomicU64,
-    /// The index of the place that is reserved, plus 1; zero if none is.
+    /// The index of the prepared slot that is reserved, plus 1; zero if none is.
     reserved: AtomicU64,
     entries: [Entry; N],
 }
 
-impl<const N: usize> Default for Slot<N> {
+impl<const N: usize> Default for ProcessSlot<N> {
     fn default() -> Self {
         let [pid, count, reserved] = Default::default();
         Self {
-            forgotten: Forgotten::default(),
+            overwritten: Overwritten::default(),
             pid,
             count,
             reserved,
@@ -159,7 +163,7 @@ impl<const N: usize> Default for Slot<N> {
     }
 }
 
-impl<const N: usize> Slot<N> {
+impl<const N: usize> ProcessSlot<N> {
     fn entry(&self, number: u64) -> &Entry {
         &self.entries[number as usize % N]
     }
@@ -167,129 +171,127 @@ impl<const N: usize> Slot<N> {
     /// Writes the entry of the transaction that begins to generate ids. `clock` need not be later
     /// than `id_clock`. The caller then stores `last_ended`, and issues a full barrier before the
     /// first id.
-    fn begin_entry(&self, database: u64, id_clock: &AtomicU64, clock: u64) -> &Entry {
+    fn write_entry(&self, database: u64, id_clock: &IdClock, clock: Time) -> &Entry {
         let count = self.count.load(Ordering::Relaxed);
         let last = count.wrapping_sub(1);
         // I3: an entry without an xid hides nothing from any snapshot, so it is used again.
-        let is_free = count != 0 && self.entry(last).transaction.load(Ordering::Relaxed) == 0;
+        let is_free = count != 0 && self.entry(last).xid.load(Ordering::Relaxed) == 0;
         let number = if is_free { last } else { count };
         let entry = self.entry(number);
         // I4: a reader that finds one of the next stores finds this one.
         let [last_database, last] =
-            [&entry.database, &entry.transaction].map(|word| word.load(Ordering::Relaxed));
-        self.forgotten.remember(last_database, last);
-        entry.transaction.store(0, Ordering::Release);
+            [&entry.database, &entry.xid].map(|word| word.load(Ordering::Relaxed));
+        self.overwritten.record(last_database, last);
+        entry.xid.store(0, Ordering::Release);
         // I1: from here to the barrier of `open_entry`.
         entry.database.store(database, Ordering::Release);
-        // The id clock advances to the system clock, so that `since` is not as old as the last id.
+        // The id clock advances to the system clock, so that `bound` is not as old as the last id.
         // On overflow there is no next id, so nothing is to be held.
-        let since = ordered::advance(id_clock, clock).unwrap_or(u64::MAX);
-        entry.since.store(since, Ordering::Release);
-        entry.transaction.store(OPEN, Ordering::Release);
+        let bound = id_clock.advance(clock).unwrap_or(Time::MAX);
+        entry.bound.store(bound.0, Ordering::Release);
+        entry.xid.store(OPEN, Ordering::Release);
         self.count.store(number + 1, Ordering::Release);
         entry
     }
 
-    /// The minimum of `since` of the running transactions of a database; zero if it is not known.
-    fn horizon(&self, database: u64, is_running: &impl Fn(u64) -> bool) -> u64 {
+    /// The minimum of `bound` of the running transactions of a database, if it is known.
+    fn horizon(&self, database: u64, is_running: &impl Fn(u64) -> bool) -> Time {
         let least = self.least(database, is_running);
         // I4: after the entries.
-        if is_running(self.forgotten.of(database).load(Ordering::Acquire)) {
-            0
+        if is_running(self.overwritten.of(database).load(Ordering::Acquire)) {
+            UNKNOWN
         } else {
             least
         }
     }
 
-    fn least(&self, database: u64, is_running: &impl Fn(u64) -> bool) -> u64 {
+    fn least(&self, database: u64, is_running: &impl Fn(u64) -> bool) -> Time {
         // I1, of the newest entry.
         let count = self.count.load(Ordering::Acquire);
-        let mut least = u64::MAX;
+        let mut least = Time::MAX;
         for number in (count.saturating_sub(N as u64)..count).rev() {
             let entry = self.entry(number);
             // I2
-            let transaction = entry.transaction.load(Ordering::Acquire);
-            if transaction == 0 {
+            let xid = entry.xid.load(Ordering::Acquire);
+            if xid == 0 {
                 continue;
             }
             // I3
-            if !is_running(transaction) {
+            if !is_running(xid) {
                 break;
             }
             // I1
             if entry.database.load(Ordering::Acquire) == database {
-                least = least.min(entry.since.load(Ordering::Acquire));
+                least = least.min(Time(entry.bound.load(Ordering::Acquire)));
             }
         }
         least
     }
 }
 
-/// The place of a prepared transaction, whose xid is in [`Shared::prepared`]. All zeros are an
-/// empty place.
+/// A prepared transaction, whose xid is in [`Shared::prepared_xids`]. All zeros are an empty slot.
 #[derive(Debug, Default)]
 #[repr(C)]
-pub struct Place {
-    /// The transactions that had the place before.
-    forgotten: Forgotten,
-    since: AtomicU64,
+pub struct PreparedSlot {
+    /// The transactions that had the slot before.
+    overwritten: Overwritten,
+    bound: AtomicU64,
     database: AtomicU64,
 }
 
-impl Place {
+impl PreparedSlot {
     /// Copies the entry of a transaction that has been prepared, and is still open.
-    fn fill(&self, prepared: &AtomicU64, transaction: u64, entry: &Entry) {
+    fn fill(&self, prepared_xid: &AtomicU64, xid: u64, entry: &Entry) {
         // I4: before the other stores.
-        let last = prepared.load(Ordering::Relaxed) & !RESERVED;
+        let last = prepared_xid.load(Ordering::Relaxed) & !RESERVED;
         let last_database = self.database.load(Ordering::Relaxed);
-        self.forgotten.remember(last_database, last);
+        self.overwritten.record(last_database, last);
         // I5: from here to the store of the xid.
         self.database
             .store(entry.database.load(Ordering::Relaxed), Ordering::Release);
-        self.since
-            .store(entry.since.load(Ordering::Acquire), Ordering::Release);
-        // I6: a full barrier, which pairs with the second one of `start_again`. Either that zeroes
-        // this `since` afterwards, or the load sees that it has zeroed the one of the entry.
+        self.bound
+            .store(entry.bound.load(Ordering::Acquire), Ordering::Release);
+        // I6: a full barrier, which pairs with the second one of `set_back`. Either that zeroes
+        // this `bound` afterwards, or the load sees that it has zeroed the one of the entry.
         fence(Ordering::SeqCst);
-        if entry.since.load(Ordering::Acquire) == 0 {
-            self.since.store(0, Ordering::Release);
+        if entry.bound.load(Ordering::Acquire) == UNKNOWN.0 {
+            self.bound.store(UNKNOWN.0, Ordering::Release);
         }
-        prepared.store(transaction, Ordering::Release);
+        prepared_xid.store(xid, Ordering::Release);
     }
 
-    /// `since` if this is the database; zero if it is not known.
-    fn horizon(&self, database: u64, is_running: &impl Fn(u64) -> bool) -> u64 {
+    /// `bound` if this is the database, and if it is known.
+    fn horizon(&self, database: u64, is_running: &impl Fn(u64) -> bool) -> Time {
         let least = self.least(database);
-        // I4: after the place.
-        if is_running(self.forgotten.of(database).load(Ordering::Acquire)) {
-            0
+        // I4: after the slot.
+        if is_running(self.overwritten.of(database).load(Ordering::Acquire)) {
+            UNKNOWN
         } else {
             least
         }
     }
 
-    fn least(&self, database: u64) -> u64 {
+    fn least(&self, database: u64) -> Time {
         if self.database.load(Ordering::Acquire) == database {
-            self.since.load(Ordering::Acquire)
+            Time(self.bound.load(Ordering::Acquire))
         } else {
-            u64::MAX
+            Time::MAX
         }
     }
 }
 
-/// What the processes share besides the id clock, the slots and the places. All zeros are the
-/// first state.
+/// What the processes share besides the id clock and the slots. All zeros are the first state.
 #[derive(Debug, Default)]
 #[repr(C)]
-pub struct State {
+pub struct Control {
     /// How many are resetting the id clock.
     resetting: AtomicU64,
     /// The millisecond of the system clock in which a horizon last went ahead of it.
-    stepped: AtomicU64,
-    /// Where the next search for a free place starts.
-    next_place: AtomicU64,
+    last_step: AtomicU64,
+    /// Where the next search for a free prepared slot starts.
+    next_slot: AtomicU64,
     /// The next xid when the id clock began on this server; zero before that, and during recovery.
-    first: AtomicU64,
+    first_xid: AtomicU64,
 }
 
 /// A number that another one stands for where these types differ: in their sizes, or in the places
@@ -297,25 +299,25 @@ pub struct State {
 pub const fn layout<const N: usize>() -> u64 {
     let numbers = [
         size_of::<Entry>(),
-        offset_of!(Entry, since),
+        offset_of!(Entry, bound),
         offset_of!(Entry, database),
-        offset_of!(Entry, transaction),
-        size_of::<Slot<N>>(),
-        offset_of!(Slot<N>, forgotten),
-        offset_of!(Slot<N>, pid),
-        offset_of!(Slot<N>, count),
-        offset_of!(Slot<N>, reserved),
-        offset_of!(Slot<N>, entries),
-        size_of::<Place>(),
-        offset_of!(Place, forgotten),
-        offset_of!(Place, since),
-        offset_of!(Place, database),
-        size_of::<State>(),
-        offset_of!(State, resetting),
-        offset_of!(State, stepped),
-        offset_of!(State, next_place),
-        offset_of!(State, first),
-        FORGOTTEN,
+        offset_of!(Entry, xid),
+        size_of::<ProcessSlot<N>>(),
+        offset_of!(ProcessSlot<N>, overwritten),
+        offset_of!(ProcessSlot<N>, pid),
+        offset_of!(ProcessSlot<N>, count),
+        offset_of!(ProcessSlot<N>, reserved),
+        offset_of!(ProcessSlot<N>, entries),
+        size_of::<PreparedSlot>(),
+        offset_of!(PreparedSlot, overwritten),
+        offset_of!(PreparedSlot, bound),
+        offset_of!(PreparedSlot, database),
+        size_of::<Control>(),
+        offset_of!(Control, resetting),
+        offset_of!(Control, last_step),
+        offset_of!(Control, next_slot),
+        offset_of!(Control, first_xid),
+        OVERWRITTEN,
         N,
     ];
     mix(&numbers)
@@ -336,19 +338,19 @@ pub const fn mix(numbers: &[usize]) -> u64 {
 #[derive(Debug)]
 pub struct Shared<'memory, const N: usize> {
     /// The id clock: the time of the last id.
-    pub id_clock: &'memory AtomicU64,
+    pub id_clock: &'memory IdClock,
     /// What belongs to no process.
-    pub state: &'memory State,
+    pub control: &'memory Control,
     /// For each process, `OPEN`, or the full xid of its last transaction that committed with one. A
     /// dense array, as ProcGlobal->xids, because most processes are idle.
     pub last_ended: &'memory [AtomicU64],
     /// The slots of the processes.
-    pub processes: &'memory [Slot<N>],
-    /// For each place, the full xid of its transaction, and the flag `RESERVED`.
-    pub prepared: &'memory [AtomicU64],
+    pub process_slots: &'memory [ProcessSlot<N>],
+    /// For each prepared slot, the full xid of its transaction, and the flag `RESERVED`.
+    pub prepared_xids: &'memory [AtomicU64],
     /// max_prepared_transactions, and one more for each process. None if transactions cannot be
     /// prepared.
-    pub places: &'memory [Place],
+    pub prepared_slots: &'memory [PreparedSlot],
 }
 
 impl<const N: usize> Clone for Shared<'_, N> {
@@ -361,125 +363,126 @@ impl<const N: usize> Copy for Shared<'_, N> {}
 
 /// The open entry of a transaction, in the memory of its process.
 #[derive(Clone, Copy, Debug)]
-pub struct Running<'memory> {
+pub struct OpenEntry<'memory> {
     entry: &'memory Entry,
     last_ended: &'memory AtomicU64,
     /// What `last_ended` was.
     before: u64,
-    /// The index of the reserved place plus 1.
+    /// The index of the reserved prepared slot plus 1.
     reserved: &'memory AtomicU64,
-    prepared: &'memory [AtomicU64],
-    places: &'memory [Place],
+    prepared_xids: &'memory [AtomicU64],
+    prepared_slots: &'memory [PreparedSlot],
 }
 
-impl Running<'_> {
+impl OpenEntry<'_> {
     /// All ids of the transaction are greater than this time.
-    pub fn since(&self) -> u64 {
-        self.entry.since.load(Ordering::Relaxed)
+    pub fn bound(&self) -> Time {
+        Time(self.entry.bound.load(Ordering::Relaxed))
     }
 
     /// Closes the entry of a transaction that has left the ProcArray. The xid is zero if it had
     /// none, or has aborted: its rows can never become visible.
-    pub fn end(&self, transaction: u64) {
+    pub fn end(&self, xid: u64) {
         // I2
-        self.entry.transaction.store(transaction, Ordering::Release);
-        let last = if transaction == 0 {
+        self.entry.xid.store(xid, Ordering::Release);
+        let last = if xid == 0 {
             // I3: zero would hide the transaction before this one.
             self.before
         } else {
-            transaction
+            xid
         };
         self.last_ended.store(last, Ordering::Release);
     }
 
-    /// Moves the entry to the reserved place. The transaction has been prepared, with this xid. Its
+    /// Moves the entry to the reserved slot. The transaction has been prepared, with this xid. Its
     /// dummy PGPROC is in the ProcArray, and nobody can end it yet.
-    pub fn prepare(&self, transaction: u64) {
+    pub fn prepare(&self, xid: u64) {
         let index = self.reserved.swap(0, Ordering::Relaxed).wrapping_sub(1) as usize;
         // `open_entry` has reserved one, since transactions can be prepared.
-        if let (Some(prepared), Some(place)) = (self.prepared.get(index), self.places.get(index)) {
-            place.fill(prepared, transaction, self.entry);
+        let prepared_xid = self.prepared_xids.get(index);
+        if let (Some(prepared_xid), Some(slot)) = (prepared_xid, self.prepared_slots.get(index)) {
+            slot.fill(prepared_xid, xid, self.entry);
         }
-        // I5: after the place is filled.
+        // I5: after the slot is filled.
         self.end(0);
     }
 }
 
 impl<'memory, const N: usize> Shared<'memory, N> {
-    /// Lets the id clock begin on this server after this time, and stores the next xid in `first`.
+    /// Lets the id clock begin on this server after this time, and stores the next xid.
     /// Does nothing if it has begun.
-    pub fn begin(self, after: u64, next: u64) {
+    pub fn start(self, after: Time, next_xid: u64) {
         // I7: in this order.
-        self.id_clock.fetch_max(after, Ordering::Relaxed);
-        let first = &self.state.first;
-        let _ = first.compare_exchange(0, next, Ordering::Release, Ordering::Relaxed);
+        self.id_clock.advance_to(after);
+        let first_xid = &self.control.first_xid;
+        let _ = first_xid.compare_exchange(0, next_xid, Ordering::Release, Ordering::Relaxed);
     }
 
     /// The next xid when the id clock began on this server; none before that.
-    pub fn first(self) -> Option<u64> {
+    pub fn first_xid(self) -> Option<u64> {
         // I7
-        Some(self.state.first.load(Ordering::Acquire)).filter(|&first| first != 0)
+        Some(self.control.first_xid.load(Ordering::Acquire)).filter(|&xid| xid != 0)
     }
 
     /// Opens an entry for a transaction, before its first id. None if the process has no slot.
     ///
-    /// It reserves a place in case the transaction is prepared. `XACT_EVENT_PRE_PREPARE` would be
-    /// too early, because the callback of another extension may still generate the first id.
-    /// `XACT_EVENT_PREPARE` would be too late, because no ERROR is allowed there. `is_in_progress`
-    /// tells whether the transaction of a place is running.
+    /// It reserves a prepared slot in case the transaction is prepared. `XACT_EVENT_PRE_PREPARE`
+    /// would be too early, because the callback of another extension may still generate the first
+    /// id. `XACT_EVENT_PREPARE` would be too late, because no ERROR is allowed there.
+    /// `is_in_progress` tells whether the transaction of a prepared slot is running.
     pub fn open_entry(
         self,
         process: usize,
         pid: u64,
         database: u64,
-        clock: u64,
+        clock: Time,
         is_in_progress: impl Fn(u64) -> bool,
-    ) -> Option<Running<'memory>> {
-        let slot = self.processes.get(process)?;
+    ) -> Option<OpenEntry<'memory>> {
+        let slot = self.process_slots.get(process)?;
         let last_ended = self.last_ended.get(process)?;
-        if slot.reserved.load(Ordering::Relaxed) == 0 && !self.places.is_empty() {
+        if slot.reserved.load(Ordering::Relaxed) == 0 && !self.prepared_slots.is_empty() {
             let index = self.reserve(is_in_progress);
             slot.reserved.store(index as u64 + 1, Ordering::Relaxed);
         }
         slot.pid.store(pid, Ordering::Relaxed);
         let before = last_ended.load(Ordering::Relaxed);
-        let entry = slot.begin_entry(database, self.id_clock, clock);
+        let entry = slot.write_entry(database, self.id_clock, clock);
         // I1: the entry is complete. The barrier pairs with that of `horizon`.
         last_ended.store(OPEN, Ordering::Release);
         fence(Ordering::SeqCst);
-        // I6: the barrier pairs with the first one of `start_again`, too. Either that zeroes
-        // `since` afterwards, or the load sees the reset.
-        if self.id_clock.load(Ordering::Relaxed) < entry.since.load(Ordering::Relaxed) {
-            entry.since.store(0, Ordering::Release);
+        // I6: the barrier pairs with the first one of `set_back`, too. Either that zeroes
+        // `bound` afterwards, or the load sees the reset.
+        if self.id_clock.time().0 < entry.bound.load(Ordering::Relaxed) {
+            entry.bound.store(UNKNOWN.0, Ordering::Release);
             // A reader whose time is later than an id of ours sees this, too.
             fence(Ordering::Release);
         }
-        Some(Running {
+        Some(OpenEntry {
             entry,
             last_ended,
             before,
             reserved: &slot.reserved,
-            prepared: self.prepared,
-            places: self.places,
+            prepared_xids: self.prepared_xids,
+            prepared_slots: self.prepared_slots,
         })
     }
 
-    /// Reserves a place whose transaction has ended.
+    /// Reserves a prepared slot whose transaction has ended.
     ///
-    /// There is one, so the loop ends: there are more places than prepared transactions, by one for
-    /// each process, and a process reserves at most one. The search goes round, so that the place
+    /// There is one, so the loop ends: there are more slots than prepared transactions, by one for
+    /// each process, and a process reserves at most one. The search goes round, so that the slot
     /// that became free last is reserved last.
     fn reserve(self, is_in_progress: impl Fn(u64) -> bool) -> usize {
         loop {
-            let next = self.state.next_place.fetch_add(1, Ordering::Relaxed);
-            let index = next as usize % self.prepared.len();
-            let prepared = &self.prepared[index];
+            let next = self.control.next_slot.fetch_add(1, Ordering::Relaxed);
+            let index = next as usize % self.prepared_xids.len();
+            let prepared_xid = &self.prepared_xids[index];
             // I3: it has ended. I2: the reservation keeps its xid, as older snapshots may still see
             // it as running.
-            let last = prepared.load(Ordering::Acquire);
+            let last = prepared_xid.load(Ordering::Acquire);
             let is_taken = last & RESERVED != 0 || last != 0 && is_in_progress(last);
             if !is_taken
-                && prepared
+                && prepared_xid
                     .compare_exchange(last, last | RESERVED, Ordering::AcqRel, Ordering::Relaxed)
                     .is_ok()
             {
@@ -489,38 +492,37 @@ impl<'memory, const N: usize> Shared<'memory, N> {
     }
 
     /// The horizon of a snapshot, in a database, as a time of the id clock. Advances the id clock
-    /// to the system clock. Zero if the snapshot is too old, or during a reset.
+    /// to the system clock. [`UNKNOWN`] if the snapshot is too old, or during a reset.
     ///
     /// # Errors
-    /// Those of [`ordered::next`].
+    /// Those of [`IdClock::advance`].
     pub fn horizon(
         self,
         database: u64,
-        clock: u64,
+        clock: Time,
         is_running: impl Fn(u64) -> bool,
-    ) -> Result<u64, Error> {
+    ) -> Result<Time, Error> {
         // I1: an id that is at most `drawn` was drawn before. The barrier pairs with that of
         // `open_entry`.
         let drawn = self.draw(clock)?;
         fence(Ordering::SeqCst);
         // I6
-        if self.state.resetting.load(Ordering::Acquire) != 0 {
-            return Ok(0);
+        if self.control.resetting.load(Ordering::Acquire) != 0 {
+            return Ok(UNKNOWN);
         }
-        let is_running =
-            |transaction| transaction != 0 && (transaction == OPEN || is_running(transaction));
+        let is_running = |xid| xid != 0 && (xid == OPEN || is_running(xid));
         let mut horizon = drawn;
-        for (last_ended, slot) in self.last_ended.iter().zip(self.processes) {
+        for (last_ended, slot) in self.last_ended.iter().zip(self.process_slots) {
             // I3: of what has ended, it is the greatest xid. I1: `OPEN` is always running.
             if is_running(last_ended.load(Ordering::Acquire)) {
                 horizon = horizon.min(slot.horizon(database, &is_running));
             }
         }
-        // I5: places after slots.
-        for (prepared, place) in self.prepared.iter().zip(self.places) {
+        // I5: prepared slots after process slots.
+        for (prepared_xid, slot) in self.prepared_xids.iter().zip(self.prepared_slots) {
             // I2 and I3
-            if is_running(prepared.load(Ordering::Acquire) & !RESERVED) {
-                horizon = horizon.min(place.horizon(database, &is_running));
+            if is_running(prepared_xid.load(Ordering::Acquire) & !RESERVED) {
+                horizon = horizon.min(slot.horizon(database, &is_running));
             }
         }
         Ok(horizon)
@@ -531,63 +533,62 @@ impl<'memory, const N: usize> Shared<'memory, N> {
     /// If the id clock is ahead, each call would round it down to the same millisecond, and the
     /// horizon would stand still. So it then advances by one millisecond for two of the system
     /// clock, which catches up.
-    fn draw(self, clock: u64) -> Result<u64, Error> {
-        let next_ms = (self.id_clock.load(Ordering::Relaxed) >> FRACTION_BITS) + 1;
-        let now_ms = clock >> FRACTION_BITS;
-        let stepped = &self.state.stepped;
-        let last = stepped.load(Ordering::Relaxed);
+    fn draw(self, clock: Time) -> Result<Time, Error> {
+        let (next_ms, now_ms) = (self.id_clock.time().unix_ms() + 1, clock.unix_ms());
+        let last_step = &self.control.last_step;
+        let last = last_step.load(Ordering::Relaxed);
         let steps = next_ms > now_ms + 1
             && now_ms.abs_diff(last) >= 2
-            && stepped
+            && last_step
                 .compare_exchange(last, now_ms, Ordering::Relaxed, Ordering::Relaxed)
                 .is_ok();
         let clock = if steps {
-            next_ms << FRACTION_BITS
+            Time(next_ms << FRACTION_BITS)
         } else {
             clock
         };
-        ordered::advance(self.id_clock, clock)
+        self.id_clock.advance(clock)
     }
 
     /// Sets the id clock back to the system clock. Running transactions may then generate ids that
-    /// are less than `since`. So the horizon of their database is zero until they end. `since` of
-    /// closed entries becomes zero, too, so the horizon of older snapshots is zero.
+    /// are less than `bound`. So the horizon of their database is not known until they end. `bound`
+    /// of closed entries becomes unknown, too, and so the horizon of older snapshots.
     pub fn reset(self) {
         // I6: around the change of the id clock.
-        self.state.resetting.fetch_add(1, Ordering::Relaxed);
-        self.start_again();
-        self.state.resetting.fetch_sub(1, Ordering::Release);
+        self.control.resetting.fetch_add(1, Ordering::Relaxed);
+        self.set_back();
+        self.control.resetting.fetch_sub(1, Ordering::Release);
     }
 
-    fn start_again(self) {
-        // I6: each barrier pairs with one in `open_entry` or in `Place::fill`.
-        self.id_clock.swap(0, Ordering::AcqRel);
+    fn set_back(self) {
+        // I6: each barrier pairs with one in `open_entry` or in `PreparedSlot::fill`.
+        self.id_clock.set(Time::UNIX_EPOCH);
         fence(Ordering::SeqCst);
-        for entry in self.processes.iter().flat_map(|slot| &slot.entries) {
-            entry.since.store(0, Ordering::Release);
+        for entry in self.process_slots.iter().flat_map(|slot| &slot.entries) {
+            entry.bound.store(UNKNOWN.0, Ordering::Release);
         }
         fence(Ordering::SeqCst);
-        for place in self.places {
-            place.since.store(0, Ordering::Release);
+        for slot in self.prepared_slots {
+            slot.bound.store(UNKNOWN.0, Ordering::Release);
         }
     }
 
-    /// `since` of the running transaction of a process; none if it has no entry.
-    pub fn since_of_process(self, pid: u64) -> Option<u64> {
-        let mut slots = self.last_ended.iter().zip(self.processes);
+    /// `bound` of the running transaction of a process; none if it has no entry.
+    pub fn bound_of_process(self, pid: u64) -> Option<Time> {
+        let mut slots = self.last_ended.iter().zip(self.process_slots);
         let (_, slot) = slots.find(|(last_ended, slot)| {
             slot.pid.load(Ordering::Relaxed) == pid && last_ended.load(Ordering::Acquire) == OPEN
         })?;
         let last = slot.count.load(Ordering::Acquire).wrapping_sub(1);
-        Some(slot.entry(last).since.load(Ordering::Relaxed))
+        Some(Time(slot.entry(last).bound.load(Ordering::Relaxed)))
     }
 
-    /// `since` of a prepared transaction; none if it has no place.
-    pub fn since_of_prepared(self, transaction: u64) -> Option<u64> {
-        let of = |prepared: &AtomicU64| prepared.load(Ordering::Acquire) & !RESERVED;
-        let mut places = self.prepared.iter().zip(self.places);
-        let (_, place) = places.find(|(prepared, _)| of(prepared) == transaction)?;
-        Some(place.since.load(Ordering::Relaxed))
+    /// `bound` of a prepared transaction; none if it has no slot.
+    pub fn bound_of_prepared(self, xid: u64) -> Option<Time> {
+        let mut slots = self.prepared_xids.iter().zip(self.prepared_slots);
+        let (_, slot) = slots
+            .find(|(prepared_xid, _)| prepared_xid.load(Ordering::Acquire) & !RESERVED == xid)?;
+        Some(Time(slot.bound.load(Ordering::Relaxed)))
     }
 }
 
@@ -614,9 +615,8 @@ impl<'server> Snapshot<'server> {
 
     /// Whether it sees a top-level transaction as running, by its full xid.
     #[inline]
-    pub fn is_running(&self, transaction: u64) -> bool {
-        transaction >= self.xmax
-            || transaction >= self.xmin && self.xip.contains(&(transaction as u32))
+    pub fn is_running(&self, xid: u64) -> bool {
+        xid >= self.xmax || xid >= self.xmin && self.xip.contains(&(xid as u32))
     }
 
     /// The top-level transactions from before this full xid that it sees as running, and that were
@@ -625,10 +625,10 @@ impl<'server> Snapshot<'server> {
     /// These include all that were prepared before the server left recovery: from then on,
     /// `latestCompletedXid` is at least the last xid of before. What is not before `xmax` can be
     /// the xid of a subtransaction.
-    pub fn running_before(&self, first: u64) -> impl Iterator<Item = u32> {
+    pub fn running_before(&self, first_xid: u64) -> impl Iterator<Item = u32> {
         let xmax = self.xmax;
         let in_xip = self.xip.iter().copied();
-        in_xip.filter(move |&xid| with_epoch(xid, xmax) < first)
+        in_xip.filter(move |&xid| with_epoch(xid, xmax) < first_xid)
     }
 }
 
@@ -648,30 +648,36 @@ mod tests {
 
     const CLOCK: u64 = 1_469_918_176_385 << 16;
 
+    fn id_clock_at(time: u64) -> IdClock {
+        let id_clock = IdClock::new();
+        id_clock.set(Time(time));
+        id_clock
+    }
+
     #[derive(Default)]
     struct Memory {
-        id_clock: AtomicU64,
-        state: State,
+        id_clock: IdClock,
+        control: Control,
         last_ended: [AtomicU64; 2],
-        processes: [Slot<2>; 2],
-        prepared: [AtomicU64; 3],
-        places: [Place; 3],
+        process_slots: [ProcessSlot<2>; 2],
+        prepared_xids: [AtomicU64; 3],
+        prepared_slots: [PreparedSlot; 3],
     }
 
     impl Memory {
         fn shared(&self) -> Shared<'_, 2> {
             Shared {
                 id_clock: &self.id_clock,
-                state: &self.state,
+                control: &self.control,
                 last_ended: &self.last_ended,
-                processes: &self.processes,
-                prepared: &self.prepared,
-                places: &self.places,
+                process_slots: &self.process_slots,
+                prepared_xids: &self.prepared_xids,
+                prepared_slots: &self.prepared_slots,
             }
         }
 
         /// Opens an entry in database 1.
-        fn open(&self, process: usize, clock: u64) -> Running<'_> {
+        fn open(&self, process: usize, clock: u64) -> OpenEntry<'_> {
             self.open_in(1, process, clock, &[])
         }
 
@@ -681,14 +687,14 @@ mod tests {
             process: usize,
             clock: u64,
             prepared: &[u64],
-        ) -> Running<'_> {
+        ) -> OpenEntry<'_> {
             let is_in_progress = |transaction| prepared.contains(&transaction);
             self.shared()
                 .open_entry(
                     process,
                     process as u64 + 10,
                     database,
-                    clock,
+                    Time(clock),
                     is_in_progress,
                 )
                 .unwrap()
@@ -701,10 +707,9 @@ mod tests {
 
         fn horizon_in(&self, database: u64, running: &[u64]) -> u64 {
             self.shared()
-                .horizon(database, CLOCK + 20, |transaction| {
-                    running.contains(&transaction)
-                })
+                .horizon(database, Time(CLOCK + 20), |xid| running.contains(&xid))
                 .unwrap()
+                .to_bits()
         }
     }
 
@@ -712,11 +717,11 @@ mod tests {
     fn the_horizon_is_the_minimum_of_the_transactions_that_a_snapshot_sees_as_running() {
         let memory = Memory::default();
         let (a, b) = (memory.open(0, CLOCK), memory.open(1, CLOCK + 10));
-        assert_eq!(b.since(), CLOCK + 10);
-        assert_eq!(memory.shared().since_of_process(11), Some(CLOCK + 10));
+        assert_eq!(b.bound().0, CLOCK + 10);
+        assert_eq!(memory.shared().bound_of_process(11), Some(Time(CLOCK + 10)));
         assert_eq!(memory.horizon(&[]), CLOCK);
         a.end(7);
-        assert_eq!(memory.shared().since_of_process(10), None);
+        assert_eq!(memory.shared().bound_of_process(10), None);
         assert_eq!(
             [memory.horizon(&[7]), memory.horizon(&[])],
             [CLOCK, CLOCK + 10]
@@ -724,13 +729,13 @@ mod tests {
         b.end(0);
         // It advances with the clock, and no id comes after it that is less.
         assert_eq!(memory.horizon(&[]), CLOCK + 23);
-        assert_eq!(ordered::advance(&memory.id_clock, CLOCK), Ok(CLOCK + 24));
-        memory.id_clock.store(u64::MAX, Ordering::Relaxed);
-        assert!(memory.shared().horizon(1, CLOCK, |_| false).is_err());
+        assert_eq!(memory.id_clock.advance(Time(CLOCK)), Ok(Time(CLOCK + 24)));
+        memory.id_clock.set(Time::MAX);
+        assert!(memory.shared().horizon(1, Time(CLOCK), |_| false).is_err());
         assert!(
             memory
                 .shared()
-                .open_entry(2, 12, 1, CLOCK, |_| false)
+                .open_entry(2, 12, 1, Time(CLOCK), |_| false)
                 .is_none()
         );
     }
@@ -792,7 +797,7 @@ mod tests {
         assert!(!is_known(1, &running));
         assert!(is_known(2, &running));
         // Databases that share a word count as one.
-        assert!(!is_known(1 + FORGOTTEN as u64, &running));
+        assert!(!is_known(1 + OVERWRITTEN as u64, &running));
         // A process of another database takes the slot. It overwrites the last of the first one.
         [8, 9]
             .into_iter()
@@ -807,13 +812,13 @@ mod tests {
     }
 
     #[test]
-    fn a_place_remembers_for_each_database_what_was_overwritten() {
+    fn a_prepared_slot_remembers_for_each_database_what_was_overwritten() {
         let memory = Memory::default();
         for transaction in 100..106 {
             let database = 1 + transaction % 2;
             memory.open_in(database, 0, CLOCK, &[]).prepare(transaction);
         }
-        // The last three have the places of the first three.
+        // The last three have the slots of the first three.
         let running = |since: u64| (since..106).collect::<Vec<_>>();
         assert_eq!(memory.horizon_in(1, &running(102)), 0);
         assert_ne!(memory.horizon_in(2, &running(102)), 0);
@@ -821,7 +826,7 @@ mod tests {
     }
 
     #[test]
-    fn a_prepared_transaction_has_a_place_until_another_one_takes_it() {
+    fn a_prepared_transaction_has_its_slot_until_another_one_takes_it() {
         let memory = Memory::default();
         let prepare = |transaction, clock, prepared: &[u64]| {
             memory.open_in(1, 0, clock, prepared).prepare(transaction);
@@ -836,22 +841,28 @@ mod tests {
             ],
             [CLOCK, CLOCK + 5]
         );
-        assert_eq!(memory.shared().since_of_prepared(101), Some(CLOCK + 5));
-        // Its place is the first that is free. While it is reserved, the last one still counts.
+        assert_eq!(
+            memory.shared().bound_of_prepared(101),
+            Some(Time(CLOCK + 5))
+        );
+        // Its slot is the first that is free. While it is reserved, the last one still counts.
         let running = memory.open_in(1, 0, CLOCK + 30, &[100, 102]);
         assert_eq!(memory.horizon(&[101]), CLOCK + 5);
-        assert_eq!(memory.shared().since_of_prepared(101), Some(CLOCK + 5));
+        assert_eq!(
+            memory.shared().bound_of_prepared(101),
+            Some(Time(CLOCK + 5))
+        );
         running.end(0);
         memory.open_in(1, 0, CLOCK + 40, &[]).prepare(103);
         assert_eq!(
             [memory.horizon(&[101, 103]), memory.horizon(&[103])],
             [0, CLOCK + 40]
         );
-        assert_eq!(memory.shared().since_of_prepared(101), None);
+        assert_eq!(memory.shared().bound_of_prepared(101), None);
     }
 
     #[test]
-    fn each_process_finds_a_place_when_as_many_are_prepared_as_can_be() {
+    fn each_process_finds_a_prepared_slot_when_as_many_are_prepared_as_can_be() {
         let memory = Memory::default();
         memory.open(0, CLOCK).prepare(100);
         for process in [0, 1] {
@@ -865,7 +876,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_that_one_process_has_reserved_is_not_given_to_another() {
+    fn a_prepared_slot_that_one_process_has_reserved_is_not_given_to_another() {
         let memory = Memory::default();
         let first = memory.open(0, CLOCK);
         memory.open(1, CLOCK + 1).prepare(101);
@@ -879,38 +890,38 @@ mod tests {
     }
 
     #[test]
-    fn where_none_can_be_prepared_there_are_no_places() {
+    fn where_none_can_be_prepared_there_are_no_prepared_slots() {
         let memory = Memory::default();
         let order = Shared {
-            prepared: &[],
-            places: &[],
+            prepared_xids: &[],
+            prepared_slots: &[],
             ..memory.shared()
         };
-        let running = order.open_entry(0, 10, 1, CLOCK, |_| false).unwrap();
+        let running = order.open_entry(0, 10, 1, Time(CLOCK), |_| false).unwrap();
         running.prepare(100);
-        assert_eq!(order.horizon(1, CLOCK, |_| true), Ok(CLOCK + 1));
+        assert_eq!(order.horizon(1, Time(CLOCK), |_| true), Ok(Time(CLOCK + 1)));
     }
 
     #[test]
     fn an_id_clock_begins_once_and_after_the_time_that_it_is_given() {
         let memory = Memory::default();
-        assert_eq!(memory.shared().first(), None);
-        memory.shared().begin(CLOCK, 7);
-        memory.shared().begin(CLOCK - 1, 8);
-        assert_eq!(memory.shared().first(), Some(7));
-        assert_eq!(ordered::advance(&memory.id_clock, 5), Ok(CLOCK + 1));
+        assert_eq!(memory.shared().first_xid(), None);
+        memory.shared().start(Time(CLOCK), 7);
+        memory.shared().start(Time(CLOCK - 1), 8);
+        assert_eq!(memory.shared().first_xid(), Some(7));
+        assert_eq!(memory.id_clock.advance(Time(5)), Ok(Time(CLOCK + 1)));
     }
 
     #[test]
     fn after_a_reset_there_is_no_horizon_until_the_transactions_have_ended() {
         let memory = Memory {
-            id_clock: AtomicU64::new(CLOCK * 2),
+            id_clock: id_clock_at(CLOCK * 2),
             ..Default::default()
         };
         let entries = [memory.open(0, CLOCK), memory.open(1, CLOCK)];
         entries[1].prepare(100);
         memory.shared().reset();
-        assert_eq!(ordered::advance(&memory.id_clock, CLOCK), Ok(CLOCK));
+        assert_eq!(memory.id_clock.advance(Time(CLOCK)), Ok(Time(CLOCK)));
         assert_eq!(memory.horizon(&[100]), 0);
         assert_eq!(memory.horizon_in(2, &[100]), CLOCK + 21);
         entries[0].end(0);
@@ -922,10 +933,16 @@ mod tests {
     fn while_the_id_clock_is_ahead_the_horizon_takes_every_other_millisecond() {
         const MS: u64 = 1 << FRACTION_BITS;
         let memory = Memory {
-            id_clock: AtomicU64::new(CLOCK + 3_600_000 * MS + 5),
+            id_clock: id_clock_at(CLOCK + 3_600_000 * MS + 5),
             ..Default::default()
         };
-        let horizon = |clock| memory.shared().horizon(1, clock, |_| false).unwrap();
+        let horizon = |clock| {
+            memory
+                .shared()
+                .horizon(1, Time(clock), |_| false)
+                .unwrap()
+                .0
+        };
         let at = |clock| (horizon(clock) - CLOCK) as f64 / MS as f64;
         assert_eq!(at(CLOCK), 3_600_001.0);
         assert!(at(CLOCK + MS) < 3_600_001.1);
@@ -935,7 +952,7 @@ mod tests {
         );
         // Nor does it wait for a clock that was set back, or go ahead of one that is right.
         assert_eq!(at(CLOCK - MS).floor(), 3_600_005.0);
-        memory.id_clock.store(CLOCK + 5, Ordering::Relaxed);
+        memory.id_clock.set(Time(CLOCK + 5));
         assert_eq!(horizon(CLOCK + 4), CLOCK + 6);
     }
 
