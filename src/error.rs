@@ -229,6 +229,7 @@ const GENERATE_BY_DEFAULT: &CStr = c"Let the default of the column generate the 
 
 /// 22P02, or 22003 if the text has more than 128 bits: not a text of a ulid. The messages are
 /// PostgreSQL's, which translates them.
+#[cold]
 #[track_caller]
 pub(crate) fn text(text: &[u8], error: pg_ulid::Error) -> Error {
     if error.is_out_of_range() {

@@ -8,68 +8,42 @@ pub struct Error(pub(crate) ErrorKind);
 
 /// What an [`Error`] says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs, reason = "not part of the API")]
 pub enum ErrorKind {
-    /// A character that is not allowed at its position.
+    /// A character is not allowed at its position, from 1: this byte, or its first one.
     Character {
-        /// The character, or its first byte if the text is not ASCII.
         byte: u8,
-        /// Its position, from 1. Everything before it is ASCII, so the position counts bytes and
-        /// characters alike.
         position: usize,
-        /// What would have been allowed there.
         expected: Expected,
     },
-    /// The text ends too early.
-    Missing {
-        /// The position after the last character, from 1. The whole text is ASCII.
-        position: usize,
-        /// What would have been allowed there.
-        expected: Expected,
-    },
-    /// Too many or too few characters or bytes.
-    Length {
-        /// What would have been allowed.
-        expected: Expected,
-        /// The number found. It counts bytes if a text is not ASCII.
-        found: usize,
-    },
+    /// The text ends too early. The position is after its last character.
+    Missing { position: usize, expected: Expected },
+    /// Too many or too few characters or bytes were found. A text that is not ASCII counts bytes.
+    Length { expected: Expected, found: usize },
     /// The first of the characters of a ULID is above `7`: more than 128 bits.
     Overflow,
     /// The prefix of a TypeID starts or ends with an underscore.
     PrefixUnderscore,
     /// A TypeID has an underscore before the suffix, but no prefix.
     Separator,
-    /// A time or a randomness does not fit into a ULID: more than 48 or 80 bits, or a time before
-    /// 1970.
+    /// A time or a randomness does not fit into a ULID.
     Range,
-    /// The randomness of the last monotonic ULID cannot be incremented. The next millisecond works
-    /// again.
+    /// The randomness of the last monotonic ULID cannot be incremented.
     Exhausted,
-    /// A UUID of another version or variant than the requested one.
+    /// A UUID of another version than the expected one, or of another variant than that of RFC
+    /// 9562, `0b10`. The variant found is `0b0`, `0b10`, `0b110` or `0b111`. Only with `0b10`, the
+    /// version found is meaningful.
     Version {
-        /// The requested version. Its variant is always that of RFC 9562, `0b10`.
         expected: u8,
-        /// The version found, 0 to 15. It is meaningful only if the variant is `0b10`.
         version: u8,
-        /// The variant found, by its bits: `0b0`, `0b10`, `0b110` or `0b111`, as `java.util.UUID`
-        /// numbers them.
         variant: u8,
     },
     /// A negative number, which is not a valid id of its kind.
-    Negative {
-        /// The number found.
-        found: i64,
-    },
+    Negative { found: i64 },
     /// The time of the ULID does not fit into an id of the other kind.
-    Time {
-        /// The requested kind.
-        target: ForeignId,
-    },
+    Time { target: ForeignId },
     /// The ULID has bits that no id of the other kind has.
-    Randomness {
-        /// The requested kind.
-        target: ForeignId,
-    },
+    Randomness { target: ForeignId },
     /// The operating system provided no randomness to seed a generator.
     Seed,
 }
@@ -105,14 +79,11 @@ pub enum Expected {
 
 /// The kind of id that an [`Error`] refers to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the names say it")]
 pub enum ForeignId {
-    /// A version 1 UUID.
     UuidV1,
-    /// A version 6 UUID.
     UuidV6,
-    /// A snowflake.
     Snowflake,
-    /// A key of 63 bits.
     Key,
 }
 
@@ -295,131 +266,112 @@ impl fmt::Display for ForeignId {
 mod tests {
     use super::*;
 
+    /// Each error says what is wrong, is of one class, and has a position if it is a character.
     #[test]
     fn each_error_says_what_is_wrong() {
-        let character = |byte, position, expected| ErrorKind::Character {
+        use ErrorKind::*;
+
+        let character = |byte, position, expected| Character {
             byte,
             position,
             expected,
         };
-        let length = |expected, found| ErrorKind::Length { expected, found };
-        for (kind, message) in [
-            (
-                character(b'U', 13, Expected::Base32),
-                "character \"U\" at position 13 is not in Crockford's Base32 alphabet",
-            ),
-            (
-                character(b' ', 1, Expected::HexDigit),
-                "byte 0x20 at position 1 is not a hexadecimal digit",
-            ),
-            (
-                character(0xc3, 24, Expected::Hyphen),
-                "byte 0xc3 at position 24 is not a hyphen or a hexadecimal digit",
-            ),
-            (
-                length(Expected::Text, 25),
-                "a ULID has 26 characters, or 32 to 41 in the form of a UUID, not 25",
-            ),
-            (
-                character(b' ', 37, Expected::UuidEnd),
-                "byte 0x20 at position 37 is not the end of a UUID",
-            ),
-            (
-                ErrorKind::Missing {
-                    position: 34,
-                    expected: Expected::ClosingBrace,
-                },
-                "a closing brace is missing at position 34",
-            ),
-            (length(Expected::TextPrefix, 27), "a ULID has 26 characters"),
-            (
-                length(Expected::TypeIdSuffix, 0),
-                "the suffix has 26 characters, not 0",
-            ),
-            (
-                length(Expected::Bytes, 15),
-                "a ULID is exactly 16 bytes long, not 15",
-            ),
-            (
-                ErrorKind::Version {
-                    expected: 6,
-                    version: 15,
-                    variant: 0b111,
-                },
-                "the uuid is not of version 6",
-            ),
-            (
-                ErrorKind::Negative { found: -5 },
-                "value \"-5\" is out of range for type ulid",
-            ),
-            (
-                ErrorKind::Time {
-                    target: ForeignId::UuidV1,
-                },
-                "time of the ulid is out of range for a uuid of version 1",
-            ),
-            (
-                ErrorKind::Randomness {
-                    target: ForeignId::Key,
-                },
-                "the ulid was not made from a bigint key",
-            ),
-            (ErrorKind::Seed, "could not generate random values"),
-        ] {
-            assert_eq!(Error(kind).to_string(), message);
-        }
-    }
-
-    /// Each error is of one class, and has a position if a character is at fault.
-    #[test]
-    fn each_error_is_what_it_is() {
-        let (position, expected, target) = (13, Expected::Base32, ForeignId::Key);
-        let (byte, version, variant, found) = (b'U', 7, 0b10, 27);
-        let classes: [&[ErrorKind]; 5] = [
+        let length = |expected, found| Length { expected, found };
+        let version = Version {
+            expected: 6,
+            version: 15,
+            variant: 0b111,
+        };
+        let (target, key) = (ForeignId::UuidV1, ForeignId::Key);
+        let classes: [&[(ErrorKind, &str)]; 5] = [
             &[
-                ErrorKind::Character {
-                    byte,
-                    position,
-                    expected,
-                },
-                ErrorKind::Missing { position, expected },
-                ErrorKind::Length { expected, found },
-                ErrorKind::PrefixUnderscore,
-                ErrorKind::Separator,
+                (
+                    character(b'U', 13, Expected::Base32),
+                    "character \"U\" at position 13 is not in Crockford's Base32 alphabet",
+                ),
+                (
+                    character(b' ', 1, Expected::HexDigit),
+                    "byte 0x20 at position 1 is not a hexadecimal digit",
+                ),
+                (
+                    character(0xc3, 24, Expected::Hyphen),
+                    "byte 0xc3 at position 24 is not a hyphen or a hexadecimal digit",
+                ),
+                (
+                    character(b' ', 37, Expected::UuidEnd),
+                    "byte 0x20 at position 37 is not the end of a UUID",
+                ),
+                (
+                    Missing {
+                        position: 34,
+                        expected: Expected::ClosingBrace,
+                    },
+                    "a closing brace is missing at position 34",
+                ),
+                (
+                    length(Expected::Text, 25),
+                    "a ULID has 26 characters, or 32 to 41 in the form of a UUID, not 25",
+                ),
+                (length(Expected::TextPrefix, 27), "a ULID has 26 characters"),
+                (
+                    length(Expected::TypeIdSuffix, 0),
+                    "the suffix has 26 characters, not 0",
+                ),
+                (
+                    length(Expected::Bytes, 15),
+                    "a ULID is exactly 16 bytes long, not 15",
+                ),
+                (
+                    PrefixUnderscore,
+                    "the prefix must not start or end with an underscore",
+                ),
+                (
+                    Separator,
+                    "without a prefix there is no underscore before the suffix",
+                ),
             ],
             &[
-                ErrorKind::Overflow,
-                ErrorKind::Range,
-                ErrorKind::Negative { found: -1 },
-                ErrorKind::Time { target },
+                (Overflow, "the first character of a ULID is at most 7"),
+                (Range, "out of range for type ulid"),
+                (
+                    Negative { found: -5 },
+                    "value \"-5\" is out of range for type ulid",
+                ),
+                (
+                    Time { target },
+                    "time of the ulid is out of range for a uuid of version 1",
+                ),
             ],
             &[
-                ErrorKind::Version {
-                    expected: 1,
-                    version,
-                    variant,
-                },
-                ErrorKind::Randomness { target },
+                (version, "the uuid is not of version 6"),
+                (
+                    Randomness { target: key },
+                    "the ulid was not made from a bigint key",
+                ),
             ],
-            &[ErrorKind::Exhausted],
-            &[ErrorKind::Seed],
+            &[(
+                Exhausted,
+                "could not generate a monotonic ulid: randomness of this millisecond is exhausted",
+            )],
+            &[(Seed, "could not generate random values")],
         ];
-        for (class, kinds) in classes.into_iter().enumerate() {
-            for &kind in kinds {
+        for (class, errors) in classes.into_iter().enumerate() {
+            for &(kind, message) in errors {
                 let error = Error(kind);
-                let answers = [
+                assert_eq!(error.to_string(), message);
+                let is = [
                     error.is_malformed(),
                     error.is_out_of_range(),
                     error.is_other_kind(),
                     error.is_exhausted(),
                     error.is_without_randomness(),
                 ];
-                assert_eq!(answers, std::array::from_fn(|is| is == class), "{kind:?}");
-                let at = matches!(
-                    kind,
-                    ErrorKind::Character { .. } | ErrorKind::Missing { .. }
-                );
-                assert_eq!(error.position(), at.then_some(position), "{kind:?}");
+                assert_eq!(is, std::array::from_fn(|other| other == class), "{message}");
+                let position = error
+                    .position()
+                    .map(|position| format!(" at position {position}"));
+                let said = message.contains(" at position ");
+                assert!(position.map_or(!said, |position| message.contains(&position)));
             }
         }
     }

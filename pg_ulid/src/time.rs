@@ -49,7 +49,7 @@ impl Time {
     /// [`Self::MAX`].
     #[inline]
     pub fn now() -> Result<Self, Error> {
-        // The standard library would take a sixth longer.
+        // Faster than the standard library, as the benchmark "clock" shows.
         #[cfg(unix)]
         {
             let now = rustix::time::clock_gettime(rustix::time::ClockId::Realtime);

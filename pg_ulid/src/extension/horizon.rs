@@ -97,19 +97,19 @@ const OPEN: u64 = u64::MAX;
 /// of the transaction that had it before.
 const RESERVED: u64 = 1 << 63;
 
-/// The number of words in which a slot remembers what was overwritten in it, by the
-/// database modulo this number.
-const OVERWRITTEN: usize = 16;
+/// The number of words in which a slot remembers what was overwritten in it, by the database modulo
+/// this number.
+const OVERWRITTEN_WORDS: usize = 16;
 
 /// For each database, the xid of its last transaction that was overwritten. Databases that share a
 /// word have the one of the last of them.
 #[derive(Debug, Default)]
 #[repr(C)]
-struct Overwritten([AtomicU64; OVERWRITTEN]);
+struct Overwritten([AtomicU64; OVERWRITTEN_WORDS]);
 
 impl Overwritten {
     fn of(&self, database: u64) -> &AtomicU64 {
-        &self.0[database as usize % OVERWRITTEN]
+        &self.0[database as usize % OVERWRITTEN_WORDS]
     }
 
     fn record(&self, database: u64, xid: u64) {
@@ -317,7 +317,7 @@ pub const fn layout<const N: usize>() -> u64 {
         offset_of!(Control, last_step),
         offset_of!(Control, next_slot),
         offset_of!(Control, first_xid),
-        OVERWRITTEN,
+        OVERWRITTEN_WORDS,
         N,
     ];
     mix(&numbers)
@@ -335,7 +335,7 @@ pub const fn mix(numbers: &[usize]) -> u64 {
 }
 
 /// All that the processes share.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Shared<'memory, const N: usize> {
     /// The id clock: the time of the last id.
     pub id_clock: &'memory IdClock,
@@ -352,14 +352,6 @@ pub struct Shared<'memory, const N: usize> {
     /// prepared.
     pub prepared_slots: &'memory [PreparedSlot],
 }
-
-impl<const N: usize> Clone for Shared<'_, N> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<const N: usize> Copy for Shared<'_, N> {}
 
 /// The open entry of a transaction, in the memory of its process.
 #[derive(Clone, Copy, Debug)]
@@ -797,7 +789,7 @@ mod tests {
         assert!(!is_known(1, &running));
         assert!(is_known(2, &running));
         // Databases that share a word count as one.
-        assert!(!is_known(1 + OVERWRITTEN as u64, &running));
+        assert!(!is_known(1 + OVERWRITTEN_WORDS as u64, &running));
         // A process of another database takes the slot. It overwrites the last of the first one.
         [8, 9]
             .into_iter()
