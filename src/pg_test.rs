@@ -354,7 +354,7 @@ mod tests {
         }
         shmem::test_support::exhaust();
         let error =
-            "53200 not enough shared memory for data structure \"ulid_test\" (64 bytes requested)";
+            "53200 not enough shared memory for data structure \"ulid_test\" (128 bytes requested)";
         assert_eq!(error_of("ulid_test_attach"), error);
         assert_eq!(error_of_call("ulid_test_attach"), error);
         // No lock is left behind.
