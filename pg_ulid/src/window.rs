@@ -43,18 +43,18 @@ impl Window {
     /// A bound is a number and no [`Time`], because a window may begin before the first time of a
     /// ULID and end after the last one. It contains no ULID there.
     pub fn from_unix_us(lower: Bound<i128>, upper: Bound<i128>) -> Self {
-        // Far outside the times of ULIDs all moments are equivalent, and 64 bits are divided faster
-        // than 128.
-        let near = |us: i128| us.clamp(-(1 << 62), 1 << 62) as i64;
+        // The first millisecond after a time. Far outside the times of ULIDs all are equivalent,
+        // and 64 bits are divided faster than 128.
+        let after = |us: i128| (us.clamp(-(1 << 62), 1 << 62) as i64).div_euclid(1000) + 1;
         // The milliseconds from `first` to, but not including, `end`.
         let first = match lower {
-            Included(us) => (near(us) + 999).div_euclid(1000),
-            Excluded(us) => near(us).div_euclid(1000) + 1,
+            Included(us) => after(us.saturating_sub(1)),
+            Excluded(us) => after(us),
             Unbounded => 0,
         };
         let end = match upper {
-            Included(us) => near(us).div_euclid(1000) + 1,
-            Excluded(us) => (near(us) + 999).div_euclid(1000),
+            Included(us) => after(us),
+            Excluded(us) => after(us.saturating_sub(1)),
             Unbounded => i64::MAX,
         };
         // A negative number becomes more than fits.
