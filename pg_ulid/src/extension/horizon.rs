@@ -53,9 +53,9 @@
 //!   one of them.
 //! - **I6, no `bound` of before a reset.** `resetting` is not zero while the id clock is back and a
 //!   `bound` of before is left. Whoever writes one meanwhile zeroes it. Zero means no horizon.
-//! - **I7, begun before used.** A process that sees `first_xid` sees the id clock at its beginning,
-//!   and none generates an id before that. So a transaction with an xid of at least `first_xid` has
-//!   no ids but those in an entry.
+//! - **I7, started before used.** A process that sees `first_xid` sees the id clock as it was
+//!   started, and none generates an id before that. So a transaction with an xid of at least
+//!   `first_xid` has no ids but those in an entry.
 //!
 //! **No row is lost.** Take a row whose id is less than the horizon of a snapshot that does not see
 //! it. Its transaction is running for that snapshot, or aborts. The id is less than the drawn time,
@@ -290,7 +290,8 @@ pub struct Control {
     last_step: AtomicU64,
     /// Where the next search for a free prepared slot starts.
     next_slot: AtomicU64,
-    /// The next xid when the id clock began on this server; zero before that, and during recovery.
+    /// The next xid when the id clock was started on this server; zero before that, and during
+    /// recovery.
     first_xid: AtomicU64,
 }
 
@@ -401,8 +402,8 @@ impl OpenEntry<'_> {
 }
 
 impl<'memory, const N: usize> Shared<'memory, N> {
-    /// Lets the id clock begin on this server after this time, and stores the next xid.
-    /// Does nothing if it has begun.
+    /// Starts the id clock on this server after this time, with the next xid, unless it was
+    /// started.
     pub fn start(self, after: Time, next_xid: u64) {
         // I7: in this order.
         self.id_clock.advance_to(after);
@@ -410,7 +411,7 @@ impl<'memory, const N: usize> Shared<'memory, N> {
         let _ = first_xid.compare_exchange(0, next_xid, Ordering::Release, Ordering::Relaxed);
     }
 
-    /// The next xid when the id clock began on this server; none before that.
+    /// The next xid when the id clock was started on this server; none before that.
     pub fn first_xid(self) -> Option<u64> {
         // I7
         Some(self.control.first_xid.load(Ordering::Acquire)).filter(|&xid| xid != 0)
@@ -811,7 +812,7 @@ mod tests {
             memory.open_in(database, 0, CLOCK, &[]).prepare(transaction);
         }
         // The last three have the slots of the first three.
-        let running = |since: u64| (since..106).collect::<Vec<_>>();
+        let running = |first: u64| (first..106).collect::<Vec<_>>();
         assert_eq!(memory.horizon_in(1, &running(102)), 0);
         assert_ne!(memory.horizon_in(2, &running(102)), 0);
         assert_ne!(memory.horizon_in(1, &running(103)), 0);
@@ -895,7 +896,7 @@ mod tests {
     }
 
     #[test]
-    fn an_id_clock_begins_once_and_after_the_time_that_it_is_given() {
+    fn an_id_clock_is_started_once_and_after_the_time_that_it_is_given() {
         let memory = Memory::default();
         assert_eq!(memory.shared().first_xid(), None);
         memory.shared().start(Time(CLOCK), 7);

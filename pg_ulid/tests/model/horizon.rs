@@ -34,7 +34,7 @@ enum Fault {
     PreparedFirst,
     // I6, no `bound` of before a reset.
     ResetWithoutFlag,
-    // I7, begun before used.
+    // I7, started before used.
     FirstBeforeTime,
 }
 use Fault::*;
@@ -42,7 +42,7 @@ use Fault::*;
 /// The id clock before a reset; no transaction comes to it after one.
 const AHEAD: u64 = 100;
 
-/// The time after which an id clock begins.
+/// The time after which an id clock is started.
 const AFTER: u64 = 50;
 
 /// The database of the reader.
@@ -429,9 +429,9 @@ fn reset(fault: Fault) {
     check::<_, 1>(fault, ahead, [prepares, resets], true);
 }
 
-/// Two processes let the id clock begin, and each of them generates an id.
-fn beginning(fault: Fault) {
-    fn begins(server: &Server<1, 0>) {
+/// Two processes start the id clock, and each of them generates an id.
+fn start(fault: Fault) {
+    fn starts(server: &Server<1, 0>) {
         let order = server.shared();
         if order.first_xid().is_none() {
             if server.fault == FirstBeforeTime {
@@ -442,7 +442,7 @@ fn beginning(fault: Fault) {
         let row = server.draw();
         assert!(row > AFTER, "row {row} is behind {AFTER}");
     }
-    check(fault, nothing, [begins, begins], false);
+    check(fault, nothing, [starts, starts], false);
 }
 
 #[test]
@@ -453,7 +453,7 @@ fn no_row_is_lost() {
         databases,
         prepared,
         reset,
-        beginning,
+        start,
     ] {
         check(None);
     }
@@ -479,7 +479,7 @@ fn each_fault_loses_rows() {
         (OverwrittenReadEarly, two_transactions),
         (PreparedFirst, prepared),
         (ResetWithoutFlag, reset),
-        (FirstBeforeTime, beginning),
+        (FirstBeforeTime, start),
     ];
     for (fault, check) in faults {
         let lost = std::panic::catch_unwind(|| check(fault)).expect_err(&format!("{fault:?}"));
