@@ -55,6 +55,9 @@ impl Window {
             bits @ 0..128 => (1 << bits) - 1,
             _ => u128::MAX,
         };
-        Ok(Self::from_bounds(Ulid(lower), Ulid(lower | rest)))
+        Ok(Self {
+            lower: Ulid(lower),
+            upper: Ulid(lower | rest),
+        })
     }
 }

@@ -27,8 +27,8 @@ use crate::value::Ulid;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Window {
-    lower: Ulid,
-    upper: Ulid,
+    pub(crate) lower: Ulid,
+    pub(crate) upper: Ulid,
 }
 
 impl Window {
@@ -61,16 +61,12 @@ impl Window {
         let time = |ms: i64| Time::from_unix_ms(ms.cast_unsigned());
         let last = (end - 1).min(Time::MAX.unix_ms() as i64);
         match (time(first.max(0)), time(last)) {
-            (Ok(first), Ok(last)) if first <= last => {
-                Self::from_bounds(Ulid::lower_bound(first), Ulid::upper_bound(last))
-            }
+            (Ok(first), Ok(last)) if first <= last => Self {
+                lower: Ulid::lower_bound(first),
+                upper: Ulid::upper_bound(last),
+            },
             _ => Self::EMPTY,
         }
-    }
-
-    /// The window from one ULID to another, including both.
-    pub(crate) const fn from_bounds(lower: Ulid, upper: Ulid) -> Self {
-        Self { lower, upper }
     }
 
     /// The smallest ULID of the window; [`Ulid::MAX`] if it is empty.

@@ -392,8 +392,8 @@ impl OpenEntry<'_> {
     pub fn prepare(&self, xid: u64) {
         let index = self.reserved.swap(0, Ordering::Relaxed).wrapping_sub(1) as usize;
         // `open_entry` has reserved one, since transactions can be prepared.
-        let prepared_xid = self.prepared_xids.get(index);
-        if let (Some(prepared_xid), Some(slot)) = (prepared_xid, self.prepared_slots.get(index)) {
+        let mut slots = self.prepared_xids.iter().zip(self.prepared_slots);
+        if let Some((prepared_xid, slot)) = slots.nth(index) {
             slot.fill(prepared_xid, xid, self.entry);
         }
         // I5: after the slot is filled.
