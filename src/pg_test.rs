@@ -209,12 +209,9 @@ mod tests {
     #[pg_test]
     fn exhaustion_is_an_error_that_the_next_millisecond_ends() {
         gen_monotonic_ulid();
-        let now_and = |seconds| {
-            Time::now()
-                .unwrap()
-                .saturating_add(Duration::from_secs(seconds))
-        };
-        state::set_last(Ulid::upper_bound(now_and(60)));
+        let now = || Time::now().unwrap();
+        let later = now().saturating_add(Duration::from_secs(60));
+        state::set_last(Ulid::upper_bound(later));
         for _ in 0..2 {
             Spi::run(
                 "DO $$ BEGIN
@@ -226,10 +223,9 @@ mod tests {
             )
             .unwrap();
         }
-        let last = Ulid::upper_bound(now_and(0));
-        while Ulid::lower_bound(now_and(0)) < last {}
-        state::set_last(last);
-        assert!(gen_monotonic_ulid().unix_ms() <= now_and(0).unix_ms());
+        let last = Time::from_unix_ms(now().unix_ms() - 1).unwrap();
+        state::set_last(Ulid::upper_bound(last));
+        assert!(gen_monotonic_ulid().unix_ms() <= now().unix_ms());
     }
 
     /// One test for everything that changes the id clock, as tests run at once and share it.
