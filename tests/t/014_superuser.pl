@@ -27,12 +27,12 @@ sub commands
     @commands or die "$page has no command for a superuser in @section";
     return map { [ $page, $_ ] } @commands;
 }
-my @stop       = blocks_of('clock.md', 'sql', 'Stop it');
+my ($stop)     = blocks_of('failover.md', 'sql', 'Stop it');
 my @statements = (
     commands('failover.md', 'sh', 'Failover by hand'),
     commands('poll.md',     'sh', 'A table that has rows already'),
     commands('operating.md', 'sh', 'Full /dev/shm'),
-    (map { [ 'clock.md', $_ ] } $stop[0] =~ s/^\\set repaired \K.*/'2000-01-01Z'/mr, $stop[2]),
+    [ 'failover.md', $stop =~ s/^\\set repaired \K.*/'2000-01-01Z'/mr ],
     (
         map { [ 'reference.md', $_ ] }
           blocks_of('reference.md', 'sql', 'Schema and rights', 'If `EXECUTE` was revoked')

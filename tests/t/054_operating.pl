@@ -1,4 +1,4 @@
-# What docs/clock.md and docs/operating.md say of bad days, on a server whose clock really jumps,
+# What docs/failover.md and docs/operating.md say of bad days, on a server whose clock really jumps,
 # and on one whose /dev/shm is full; and the queries for postgres_exporter beside that page.
 use strict;
 use warnings FATAL => 'all';
@@ -63,7 +63,7 @@ SKIP:
         'ordered monotonic v7',
         'what a pool does between two clients does not help');
 
-    my ($stop) = blocks_of('clock.md', 'sql', 'Stop it');
+    my ($stop) = blocks_of('failover.md', 'sql', 'Stop it');
     is( $sql->("\\set owners :USER\n\\i $root/docs/operating/ids_ahead.sql"),
         join("\n",
             't',

@@ -1,4 +1,4 @@
-# Recipes of docs/poll.md and docs/clock.md whose loss only several sessions see: rows that are
+# Recipes of docs/poll.md and docs/failover.md whose loss only several sessions see: rows that are
 # updated all the time, prepared transactions, and the repair of rows that consumers have not read.
 use strict;
 use warnings FATAL => 'all';
@@ -63,7 +63,7 @@ $sql->(q{COMMIT PREPARED 'of_a_manager'});
 
 # The rows of the page, of which a consumer has read five before the reset; the table has a guard.
 # The rest is done in the order of the page.
-$sql->(join "\n", (blocks_of('clock.md', 'sql', 'See whether ids are ahead'))[0]);
+$sql->(slurp_file("$root/tests/docs/failover.sql"));
 $sql->(
     q{CREATE TRIGGER guard BEFORE INSERT OR UPDATE OF id ON event
         FOR EACH ROW EXECUTE FUNCTION ulid_ordered_guard('id');
@@ -79,8 +79,8 @@ my $consume = q{WITH position AS (SELECT last_id FROM consumer WHERE name = 'eve
     WHERE name = 'events' AND EXISTS (SELECT FROM new)};
 await('the horizon', sub { $sql->('SELECT max(id) < ulid_ordered_horizon() FROM event') eq 't' });
 $sql->($consume);
-$sql->((blocks_of('clock.md', 'sql', 'Stop it'))[0]);
-my ($compute, $defer, $change) = blocks_of('clock.md', 'sql', 'Repair the rows');
+$sql->((blocks_of('failover.md', 'sql', 'Stop it'))[0]);
+my ($compute, $defer, $change) = blocks_of('failover.md', 'sql', 'Repair the rows');
 $sql->("$compute $defer");
 like(
     ($node->psql('postgres', $change))[2],
