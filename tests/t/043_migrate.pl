@@ -1,5 +1,5 @@
-# uuid to ulid without a rebuild, using the blocks of docs/migrating/uuid.md: while a step holds its
-# locks, other sessions read and write. They wait only for the last transaction, and continue when
+# uuid to ulid without a rebuild, by the steps that docs/migrating/switch.sql writes: while a step
+# holds its locks, other sessions read and write. They wait only for the exchange, and continue when
 # it has ended. No step is judged by its duration: each is stopped while it holds its locks, and a
 # session that cannot continue then would wait until lock_timeout expires. The table has ROWS
 # (1,000,000) rows.
@@ -11,10 +11,13 @@ my $rows = $ENV{ROWS} || 1_000_000;
 my $node = new_server('migrate', extension => 0);
 my $sql  = sub { return $node->safe_psql('postgres', @_) };
 
-# The steps of the guide.
-my ($tables, $build, $conversion, $validation) =
-  map { (blocks_of('migrating/uuid.md', 'sql', $_))[0] } 'From uuid', '1. Build the indexes',
-  '2. Convert the columns', '3. Validate the foreign keys';
+my ($tables) = blocks_of('migrating/uuid.md', 'sql', 'From uuid');
+
+# The next step, which the script writes.
+sub next_step
+{
+    return $sql->("\\set table account\n\\set to ulid\n\\i $root/docs/migrating/switch.sql\n");
+}
 
 # Start a session of that name.
 sub session
@@ -84,7 +87,7 @@ others_work('before the migration');
 # The indexes: stopped by other transactions where a build waits for them.
 my ($before_build, $snapshot) = map { session($_) } qw(before_build snapshot);
 $before_build->query_safe("BEGIN; UPDATE account SET name = name WHERE name = 'account 2'");
-begin($migration, $build);
+begin($migration, next_step());
 await_phase('waiting for writers before build');
 others_work('before an index is built');
 $snapshot->query_safe(
@@ -96,26 +99,17 @@ $snapshot->query_safe('COMMIT');
 $migration->query_safe('');
 is( $sql->(
         q{SELECT count(*) FROM pg_index
-            WHERE indisvalid AND indexrelid::regclass::text LIKE '%\_ulid'}
+            WHERE indisvalid AND indexrelid::regclass::text LIKE 'switch\_%'}
     ),
     3,
     'the indexes are built and valid');
 my $files =
-  q{SELECT pg_relation_filenode(oid) FROM pg_class WHERE relname ~ '^(account|posting)'
+  q{SELECT pg_relation_filenode(oid) FROM pg_class WHERE relname ~ '^(account|posting|switch)'
       AND relkind IN ('r', 'i')};
 my %built = map { $_ => 1 } split /\n/, $sql->($files);
 
-# The last transaction gives up if it does not get its locks, and nothing is changed.
-$before_build->query_safe("BEGIN; UPDATE account SET name = name WHERE name = 'account 2'");
-my (undef, undef, $refused) = $node->psql('postgres', $conversion);
-like(
-    $refused,
-    qr/canceling statement due to lock timeout/,
-    'the conversion gives up if it does not get its locks');
-$before_build->query_safe('COMMIT');
-
-# It gets them, and stops before its COMMIT: readers and writers wait for it, and for nobody else.
-$migration->query_safe($conversion =~ s/^COMMIT.*\n?//mr);
+# The exchange stops before its COMMIT: readers and writers wait for it, and for nobody else.
+$migration->query_safe(next_step() =~ s/^COMMIT.*\n?//mr);
 my ($reader, $writer) = map { session($_) } qw(reader writer);
 begin($reader, "SELECT 'read', name FROM account WHERE name = 'account 1';");
 begin($writer, q{INSERT INTO account (name) VALUES ('written') RETURNING name, pg_typeof(id);});
@@ -127,13 +121,13 @@ ok( $node->poll_query_until(
     FROM pg_stat_activity WHERE application_name IN ('reader', 'writer')
         AND wait_event_type = 'Lock'}
     ),
-    'before the COMMIT of the conversion a reader and a writer wait for it, and for nobody else');
+    'before the COMMIT of the exchange a reader and a writer wait for it, and for nobody else');
 $migration->query_safe('COMMIT');
 is($reader->query_safe(''), 'read|account 1', 'then the reader reads');
 is($writer->query_safe(''), 'written|ulid',   'then the writer writes, a ulid');
 
 # The foreign key, before the COMMIT of its validation.
-$migration->query_safe($validation =~ s/^COMMIT.*\n?//mr);
+$migration->query_safe("BEGIN;\n" . next_step());
 others_work('before the COMMIT of the validation of the foreign key');
 $migration->query_safe('COMMIT');
 is( $sql->(
