@@ -11,7 +11,8 @@ CREATE FUNCTION uuid_of(b bit varying) RETURNS uuid LANGUAGE sql IMMUTABLE STRIC
 CREATE FUNCTION swap_guid(id uuid) RETURNS uuid LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE RETURN
     regexp_replace(id::text, '^(..)(..)(..)(..)-(..)(..)-(..)(..)', '\4\3\2\1-\6\5-\8\7')::uuid;
 
--- The early draft of version 7: 36 bits of seconds, 24 bits of their fraction.
+-- The early draft of version 7: 36 bits of seconds, 24 bits of their fraction. These conversions, and
+-- the next two, keep all bits and the order.
 CREATE FUNCTION from_draft_v7(id uuid) RETURNS ulid LANGUAGE plpgsql IMMUTABLE STRICT AS $$
 DECLARE
     b bit(128) := bits_of(id);
@@ -50,7 +51,8 @@ BEGIN
         || substring(b, 53, 12) || substring(b, 67, 61));
 END $$;
 
--- Integers with another number of bits below the time than a snowflake; epoch and unit are in ms.
+-- Integers with another number of bits below the time than a snowflake, whose 22 would give them wrong
+-- times; epoch and unit are in ms. If your generator has an epoch of its own, pass that.
 CREATE FUNCTION ulid_from_bigint(id bigint, bits integer, epoch bigint, unit integer DEFAULT 1)
 RETURNS ulid LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE RETURN ulid_from_parts(
     to_timestamp(((id >> bits) * unit + epoch) / 1000.0), id & ((bigint '1' << bits) - 1));
@@ -58,7 +60,11 @@ CREATE FUNCTION ulid_to_bigint(id ulid, bits integer, epoch bigint, unit integer
 RETURNS bigint LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     RETURN ((ulid_extract_unix_ms(id) - epoch) / unit << bits) | ulid_to_key(id);
 
--- The digits of any alphabet; times is 4 if two zero bits follow the last bit.
+-- The digits of any alphabet, such as base58 of Bitcoin and Symfony:
+--   uuid_from_digits(id, '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz')
+--   uuid_to_digits(id, '1234…', 22)
+-- base32hex and left-aligned Crockford have two zero bits after the last bit, so times is 4:
+--   uuid_from_digits(id, '0123456789ABCDEFGHIJKLMNOPQRSTUV', 4), uuid_to_digits(id, '0123…', 26, 4)
 CREATE FUNCTION uuid_from_digits(digits text, alphabet text, times integer DEFAULT 1) RETURNS uuid
 LANGUAGE plpgsql IMMUTABLE STRICT AS $$
 DECLARE
