@@ -10,7 +10,7 @@ rm -rf target/book
 mkdir -p "$source"
 # the links between these are relative, so they stay as they are
 cp -a README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md LICENSE docs "$source"
-cp --parents benches/README.md src/README.md tests/README.md pg_ulid/README.md clients/*/README.md "$source"
+cp --parents benches/README.md src/README.md tests/README.md pg_ulid/README.md clients/README.md clients/*/README.md "$source"
 # mdBook renames the page of a README.md to index.html, but does not change links to it
 find "$source" -name '*.md' -exec sed -i 's#\(](\([^)]*/\)\?\)README\.md#\1index.md#g' {} +
 perl -n -e '

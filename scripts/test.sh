@@ -142,7 +142,7 @@ stage_docs() {
   install_extension
   prepare_extra_packages "$major"
   start_server docs
-  check perl scripts/test-docs.pl README.md SECURITY.md docs/*.md docs/migrating/*.md
+  check perl scripts/test-docs.pl README.md SECURITY.md clients/README.md docs/*.md docs/migrating/*.md
   check clients/test-consumer
 }
 
@@ -242,7 +242,7 @@ stage_lint() {
   if wait && [ -x target/remark/node_modules/.bin/remark ]; then
     say "the links of the pages"
     target/remark/node_modules/.bin/remark --no-config --no-ignore --no-stdout --no-color --frail --quiet \
-      --use "./target/remark/node_modules/remark-validate-links/index.js=repository:false" ./*.md docs src benches tests/README.md || failed=1
+      --use "./target/remark/node_modules/remark-validate-links/index.js=repository:false" ./*.md docs clients/README.md clients/*/README.md src benches tests/README.md || failed=1
   else
     left_out "the links of the pages, for which npm can install nothing"
   fi

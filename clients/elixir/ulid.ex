@@ -1,5 +1,15 @@
 # The type ulid for Postgrex and Ecto: a type of Ecto, and an extension of Postgrex. Replace Shop by the
-# name of your application. docs/clients.md says how to use them. Not part of the tests.
+# name of your application. Run by hand with Postgrex 0.19 and Ecto 3.12; not part of the tests. Ids are
+# strings, as the server writes them, also in lists, arrays and insert_all.
+#
+# configuration  config :shop, Shop.Repo, types: Shop.Types
+# migration      add :id, :ulid, primary_key: true, default: fragment("gen_ulid()")
+#                add :related, {:array, :ulid}
+# schema         @primary_key {:id, Shop.Ulid, read_after_writes: true}, @foreign_key_type Shop.Ulid
+#                No autogenerate: tables that consumers poll need the default gen_ordered_ulid().
+# time range     where: fragment("? <@ tstzrange(?, ?)", order.id, ^start, ^stop)
+# prefix         where: fragment("ulid_starts_with(?, ?)", order.id, ^prefix)
+# changeset      cast(…, empty_values: []), or an empty string is nil, and the server generates an id
 
 defmodule Shop.Ulid do
   use Ecto.Type
