@@ -21,7 +21,7 @@ ALTER TABLE remark ADD CONSTRAINT remark_event_fkey
     FOREIGN KEY (event) REFERENCES event ON DELETE CASCADE;
 CREATE TRIGGER refuse BEFORE INSERT OR DELETE ON event
     FOR EACH ROW EXECUTE FUNCTION refuse();
-:block_7
+:block_6
 DO $$ BEGIN
     ASSERT (SELECT count(*) FROM remark JOIN event_2036_06 ON id = event) = 1;
     ASSERT (SELECT bool_and(tgenabled = 'O') FROM pg_trigger WHERE tgname = 'refuse');
