@@ -10,7 +10,6 @@ my $node = new_server('superuser', extension => 0);
 $node->safe_psql('postgres', 'CREATE ROLE app LOGIN; CREATE DATABASE app OWNER app');
 my @as_owner = (extra_params => [ '-U', 'app' ]);
 $node->safe_psql('app', 'CREATE EXTENSION ulid', @as_owner);
-my $has_amcheck = has_extension('amcheck');
 
 # The statements: those that psql is given in a shell, and not as the owner; and blocks.
 sub commands
@@ -38,8 +37,6 @@ my @statements = (
           blocks_of('reference.md', 'sql', 'Schema and rights', 'If `EXECUTE` was revoked')
     ),
     (map { [ 'upgrading.md', $_ ] } blocks_of('upgrading.md', 'sql', 'pg_upgrade')));
-push @statements, map { [ 'operating.md', $_ ] } blocks_of('operating.md', 'sql', 'Corruption')
-  if $has_amcheck;
 
 # and those within the text of any page
 my @pages;
