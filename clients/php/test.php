@@ -40,9 +40,8 @@ if (isset($argv[2])) {
         if ($difference->getAlteredTables() || $difference->getCreatedTables()) throw new Exception("the schema differs");
     }
     if ($argv[1] === "Eloquent") {
-        preg_match("/^```php polymorphic\n<\?php\n(.*?)^```$/ms", file_get_contents(__DIR__ . "/README.md"), $match);
         foreach (["seqscan", "bitmapscan", "hashjoin", "mergejoin"] as $name) $manager->getConnection()->statement("SET enable_$name = off");
-        eval("use Illuminate\\Database\\Capsule\\Manager, Illuminate\\Database\\Eloquent\\Model;" . $match[1]);
+        eval("use Illuminate\\Database\\Capsule\\Manager, Illuminate\\Database\\Eloquent\\Model;" . substr(file_get_contents(__DIR__ . "/polymorphic.php"), 6));
         $plan = implode("\n", array_map(fn ($line) => current((array) $line), $plan->all()));
         if (!str_contains($plan, "Index Cond: (id = notes.subject_ulid)")) throw new Exception($plan);
     }

@@ -98,7 +98,7 @@ class RubyTest < Minitest::Test
 
   def test_polymorphic
     needs("ActiveRecord")
-    program = File.read("#{__dir__}/README.md")[/^```ruby polymorphic\n(.*?)^```$/m, 1]
+    program = File.read("#{__dir__}/polymorphic.rb")
     @db.exec("CREATE EXTENSION ulid")
     settings = %w[seqscan hashjoin mergejoin bitmapscan].map { |name| "-c enable_#{name}=off" }.join(" ")
     connect = "ActiveRecord::Base.establish_connection(adapter: 'postgresql', database: '#{@database}')\n"
