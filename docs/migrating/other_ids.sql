@@ -11,8 +11,8 @@ CREATE FUNCTION uuid_of(b bit varying) RETURNS uuid LANGUAGE sql IMMUTABLE STRIC
 CREATE FUNCTION swap_guid(id uuid) RETURNS uuid LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE RETURN
     regexp_replace(id::text, '^(..)(..)(..)(..)-(..)(..)-(..)(..)', '\4\3\2\1-\6\5-\8\7')::uuid;
 
--- The early draft of version 7: 36 bits of seconds, 24 bits of their fraction. These conversions, and
--- the next two, keep all bits and the order.
+-- The early draft of version 7: 36 bits of seconds, 24 bits of their fraction. These conversions,
+-- and the next two, keep all bits and the order.
 CREATE FUNCTION from_draft_v7(id uuid) RETURNS ulid LANGUAGE plpgsql IMMUTABLE STRICT AS $$
 DECLARE
     b bit(128) := bits_of(id);
@@ -51,8 +51,8 @@ BEGIN
         || substring(b, 53, 12) || substring(b, 67, 61));
 END $$;
 
--- Integers with another number of bits below the time than a snowflake, whose 22 would give them wrong
--- times; epoch and unit are in ms. If your generator has an epoch of its own, pass that.
+-- Integers with another number of bits below the time than a snowflake, whose 22 would give them
+-- wrong times; epoch and unit are in ms. If your generator has an epoch of its own, pass that.
 CREATE FUNCTION ulid_from_bigint(id bigint, bits integer, epoch bigint, unit integer DEFAULT 1)
 RETURNS ulid LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE RETURN ulid_from_parts(
     to_timestamp(((id >> bits) * unit + epoch) / 1000.0), id & ((bigint '1' << bits) - 1));

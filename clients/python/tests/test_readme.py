@@ -22,6 +22,9 @@ def sections():
 
 
 PROGRAMS = sections()
+EXAMPLES = README.parent / "examples"
+for title in "SQLModel", "Peewee", "Tortoise ORM":
+    PROGRAMS[title] = [("", (EXAMPLES / f"orm_{title.split()[0].lower()}.py").read_text())]
 SETTINGS = """
 import os
 DATABASES = {"default": {"ENGINE": "django.db.backends.postgresql", "NAME": os.environ["PGDATABASE"]}}
@@ -80,7 +83,7 @@ def test_django(empty_database, tmp_path):
 def test_django_generic_relations(empty_database, tmp_path, monkeypatch):
     extension = [block for block in PROGRAMS["Django"] if block[0].endswith("0001_extension.py")]
     monkeypatch.setenv("PGOPTIONS", "-c enable_seqscan=off -c enable_hashjoin=off -c enable_mergejoin=off")
-    program = Path(__file__).parent / "generic_relations"
+    program = EXAMPLES / "generic_relations"
     blocks = [("shop/models.py", (program / "models.py").read_text()), ("", (program / "main.py").read_text())]
     plan = django(tmp_path, extension + blocks)
     assert "Index Cond: (id = shop_tag.object_ulid)" in plan
