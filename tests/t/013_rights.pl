@@ -188,7 +188,7 @@ SKIP:
         run('owned_hostile',
             q{ALTER EXTENSION btree_gist
                 ADD FUNCTION "con'tr ""ib$$".gist_translate_cmptype_btree(integer)});
-        run('owned_hostile', "\\i $root/docs/operating/after_pg_upgrade.sql");
+        run('owned_hostile', "\\i $root/docs/after_pg_upgrade.sql");
         is( run('owned_hostile', q{SET search_path = '';
                 SELECT count(*) FROM pg_amproc WHERE amprocnum = 12
                 AND amprocfamily IN (SELECT oid FROM pg_opfamily WHERE opfname = 'ulid_ops')}),
@@ -206,8 +206,8 @@ my ($grants) = blocks_of('reference.md', 'sql', 'Schema and rights', 'If `EXECUT
 my @scripts = (
     (
         map { [ $_, slurp_file("$root/docs/$_.sql") ] }
-          qw(operating/ids_ahead operating/after_failover operating/before_pg_upgrade
-          operating/before_pg_upgrade operating/after_pg_upgrade migrating/switch)
+          qw(ids_ahead after_failover before_pg_upgrade before_pg_upgrade
+          after_pg_upgrade migrating/switch)
     ),
     [ 'the block with grants', $grants ]);
 push @scripts, [ 'migrating/switch, run', "\\set run yes\n$scripts[-2][1]" ];

@@ -28,7 +28,7 @@ my $ELSEWHERE = q{BEGIN; UPDATE compared SET n = -n;
         WHERE proname ~ '^function_' ORDER BY 1 \gexec
     DELETE FROM compared; ROLLBACK};
 my $number = 0;    # of the servers
-my ($before, $after) = map { "\\i $root/docs/operating/${_}_pg_upgrade.sql" } qw(before after);
+my ($before, $after) = map { "\\i $root/docs/${_}_pg_upgrade.sql" } qw(before after);
 
 # Make what is to be kept, in a server of an older major.
 sub fill

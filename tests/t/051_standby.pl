@@ -97,7 +97,7 @@ for my $server ($standby, $restored)
         't', "$name: its order begins below the newest id");
     my $newest = $sql->('SELECT max(id) FROM ordered');
     like(
-        $sql->("\\set owners :USER\n\\i $root/docs/operating/after_failover.sql")
+        $sql->("\\set owners :USER\n\\i $root/docs/after_failover.sql")
           =~ s/^public\.//gmr,
         qr/\Aordered\|\d.*\nparted_1\|\d.*\nunused\|\nwith_domain\|\d.*\nplanned\|other\z/,
         "$name: each table with ordered ids is looked at, or named");

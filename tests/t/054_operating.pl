@@ -64,7 +64,7 @@ SKIP:
         'what a pool does between two clients does not help');
 
     my ($stop) = blocks_of('failover.md', 'sql', 'Stop it');
-    is( $sql->("\\set owners :USER\n\\i $root/docs/operating/ids_ahead.sql"),
+    is( $sql->("\\set owners :USER\n\\i $root/docs/ids_ahead.sql"),
         join("\n",
             't',
             'public.event.id|3',
@@ -154,7 +154,7 @@ $sql->(
         TO (MAXVALUE)}
 );
 my %queries;
-my $file = slurp_file("$root/docs/operating/postgres_exporter.yml");
+my $file = slurp_file("$root/docs/postgres_exporter.yml");
 while ($file =~ /^(\w+):\n  query: \|\n((?:    .*\n)+)  metrics:\n((?:    - .*\n)+)/mg)
 {
     my ($name, $query, $metrics) = ($1, $2, $3);
