@@ -2,22 +2,11 @@
 -- crashes, changes an answer or shows what a role may not see. The answer is always that of the
 -- time: range @> ulid_extract_timestamp(id).
 
-\pset format unaligned
-\pset footer off
-SET timezone = 'UTC';
-
--- one id an hour, 42 days of them: partitioned by their time, and the same rows in a plain table
-CREATE TABLE part (id ulid, n int) PARTITION BY RANGE (id);
-CREATE TABLE part_1 PARTITION OF part FOR VALUES FROM (ulid_lower_bound('2025-01-01Z'))
-    TO (ulid_lower_bound('2025-01-15Z'));
-CREATE TABLE part_2 PARTITION OF part DEFAULT;
-INSERT INTO part SELECT ulid_lower_bound('2025-01-01Z'::timestamptz + n * interval '1 hour'), n
-    FROM generate_series(0, 999) AS n;
-CREATE TABLE plain AS SELECT * FROM part;
-CREATE INDEX ON plain (id);
-CREATE TABLE two (i int);
-INSERT INTO two VALUES (1), (2);
-ANALYZE;
+\set ECHO none
+\getenv directory PG_ABS_SRCDIR
+\set setup :directory /setup/planner.sql
+\i :setup
+\set ECHO all
 
 -- a function of a window in FROM, in sub-selects that are pulled up: its expression is moved from
 -- query to query
@@ -64,10 +53,9 @@ DEALLOCATE moved;
 
 -- a window from two queries further out: both levels are counted down where the sub-selects are
 -- pulled up
-CREATE TABLE period (p tstzrange);
-INSERT INTO period VALUES ('[2025-01-10Z,2025-01-12Z)');
 SELECT count(*) FROM period, LATERAL (SELECT * FROM two, LATERAL (SELECT s FROM part,
     LATERAL generate_series(1, (part.id <@ p)::int) AS s) AS q) AS r;
 
-DROP TABLE part, plain, two, secret, secret_big, period;
+DROP TABLE secret, secret_big;
+:drop
 DROP ROLE regress_planner_reader;

@@ -1,20 +1,11 @@
 -- What equal() finds by the predicate itself is found: an index, a partition key, statistics, what
 -- ON CONFLICT names, and grouping sets.
 
-\pset format unaligned
-\pset footer off
-SET timezone = 'UTC';
-
--- one id an hour, 42 days of them: partitioned by their time, and the same rows in a plain table
-CREATE TABLE part (id ulid, n int) PARTITION BY RANGE (id);
-CREATE TABLE part_1 PARTITION OF part FOR VALUES FROM (ulid_lower_bound('2025-01-01Z'))
-    TO (ulid_lower_bound('2025-01-15Z'));
-CREATE TABLE part_2 PARTITION OF part DEFAULT;
-INSERT INTO part SELECT ulid_lower_bound('2025-01-01Z'::timestamptz + n * interval '1 hour'), n
-    FROM generate_series(0, 999) AS n;
-CREATE TABLE plain AS SELECT * FROM part;
-CREATE INDEX ON plain (id);
-ANALYZE;
+\set ECHO none
+\getenv directory PG_ABS_SRCDIR
+\set setup :directory /setup/planner.sql
+\i :setup
+\set ECHO all
 
 -- the ways to the table that ON CONFLICT names
 CREATE UNIQUE INDEX part_in_january ON part (id) WHERE id <@ '[2025-01-01Z,2025-02-01Z)';
@@ -33,22 +24,6 @@ DROP INDEX part_within;
 DROP INDEX part_expression;
 WITH u AS (UPDATE part SET n = -n WHERE n < 0 AND id <@ '[2025-01-01Z,2025-02-01Z)' RETURNING n)
     SELECT n FROM u ORDER BY n;
-
-CREATE FUNCTION scanned(query text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-    plan json;
-BEGIN
-    EXECUTE 'EXPLAIN (FORMAT JSON) ' || query INTO plan;
-    RETURN (SELECT string_agg(DISTINCT name[1], ', ' ORDER BY name[1])
-            FROM regexp_matches(plan::text, '"(?:Index|Relation) Name": "(\w+)"', 'g') AS m (name));
-END $$;
-CREATE FUNCTION estimate(query text) RETURNS numeric LANGUAGE plpgsql AS $$
-DECLARE
-    plan json;
-BEGIN
-    EXECUTE 'EXPLAIN (FORMAT JSON) ' || query INTO plan;
-    RETURN plan #>> '{0,Plan,Plan Rows}';
-END $$;
 
 -- an index with a window as its condition serves queries with the same window, and no other
 SET enable_seqscan = off;
@@ -136,5 +111,4 @@ SELECT condition, scanned('SELECT n FROM part WHERE ' || condition) FROM (VALUES
         GROUP BY n, CUBE (n % 7, lower('[2025-01-10Z,2025-01-12Z)'::tstzrange))$$)) AS v
         (condition);
 
-DROP TABLE part, plain;
-DROP FUNCTION estimate, scanned;
+:drop

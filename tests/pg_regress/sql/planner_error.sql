@@ -1,19 +1,10 @@
 -- What a function raises arrives as it was raised.
 
-\pset format unaligned
-\pset footer off
-SET timezone = 'UTC';
-
--- one id an hour, 42 days of them: partitioned by their time, and the same rows in a plain table
-CREATE TABLE part (id ulid, n int) PARTITION BY RANGE (id);
-CREATE TABLE part_1 PARTITION OF part FOR VALUES FROM (ulid_lower_bound('2025-01-01Z'))
-    TO (ulid_lower_bound('2025-01-15Z'));
-CREATE TABLE part_2 PARTITION OF part DEFAULT;
-INSERT INTO part SELECT ulid_lower_bound('2025-01-01Z'::timestamptz + n * interval '1 hour'), n
-    FROM generate_series(0, 999) AS n;
-CREATE TABLE plain AS SELECT * FROM part;
-CREATE INDEX ON plain (id);
-ANALYZE;
+\set ECHO none
+\getenv directory PG_ABS_SRCDIR
+\set setup :directory /setup/planner.sql
+\i :setup
+\set ECHO all
 
 -- what a function raises arrives as it was raised: while planned, as an index condition, as a
 -- filter
@@ -59,5 +50,5 @@ DO $$ BEGIN
 EXCEPTION WHEN datetime_field_overflow THEN RAISE NOTICE '%', SQLERRM; END $$;
 SET timezone = 'UTC';
 
-DROP TABLE part, plain;
 DROP FUNCTION raises, caught;
+:drop

@@ -1,30 +1,11 @@
 -- Estimates are for ids and windows alone, whatever names the estimator and whatever the statistics
 -- say. The functions of the operators have them, too.
 
-\pset format unaligned
-\pset footer off
-SET timezone = 'UTC';
-
--- one id an hour, 42 days of them: partitioned by their time, and the same rows in a plain table
-CREATE TABLE part (id ulid, n int) PARTITION BY RANGE (id);
-CREATE TABLE part_1 PARTITION OF part FOR VALUES FROM (ulid_lower_bound('2025-01-01Z'))
-    TO (ulid_lower_bound('2025-01-15Z'));
-CREATE TABLE part_2 PARTITION OF part DEFAULT;
-INSERT INTO part SELECT ulid_lower_bound('2025-01-01Z'::timestamptz + n * interval '1 hour'), n
-    FROM generate_series(0, 999) AS n;
-CREATE TABLE plain AS SELECT * FROM part;
-CREATE INDEX ON plain (id);
-CREATE TABLE two (i int);
-INSERT INTO two VALUES (1), (2);
-ANALYZE;
-
-CREATE FUNCTION estimate(query text) RETURNS numeric LANGUAGE plpgsql AS $$
-DECLARE
-    plan json;
-BEGIN
-    EXECUTE 'EXPLAIN (FORMAT JSON) ' || query INTO plan;
-    RETURN plan #>> '{0,Plan,Plan Rows}';
-END $$;
+\set ECHO none
+\getenv directory PG_ABS_SRCDIR
+\set setup :directory /setup/planner.sql
+\i :setup
+\set ECHO all
 
 -- an operator of somebody's own that names the estimator has the estimate where nothing is known
 CREATE TABLE foreign_types (big bigint, t text, u uuid, id ulid);
@@ -125,5 +106,4 @@ SELECT condition, estimate('SELECT FROM two, plain WHERE ' || condition) FROM (V
     ('id <@ tstzrange(to_timestamp(i), NULL)'),
     ('ulid_contained_by_range(id, tstzrange(to_timestamp(i), NULL))')) AS v (condition);
 
-DROP TABLE part, plain, two;
-DROP FUNCTION estimate;
+:drop

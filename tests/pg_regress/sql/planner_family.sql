@@ -1,21 +1,10 @@
 -- Only our operators, those of uuid, and our functions are used.
 
-\pset format unaligned
-\pset footer off
-SET timezone = 'UTC';
-
--- one id an hour, 42 days of them: partitioned by their time, and the same rows in a plain table
-CREATE TABLE part (id ulid, n int) PARTITION BY RANGE (id);
-CREATE TABLE part_1 PARTITION OF part FOR VALUES FROM (ulid_lower_bound('2025-01-01Z'))
-    TO (ulid_lower_bound('2025-01-15Z'));
-CREATE TABLE part_2 PARTITION OF part DEFAULT;
-INSERT INTO part SELECT ulid_lower_bound('2025-01-01Z'::timestamptz + n * interval '1 hour'), n
-    FROM generate_series(0, 999) AS n;
-CREATE TABLE plain AS SELECT * FROM part;
-CREATE INDEX ON plain (id);
-CREATE TABLE period (p tstzrange);
-INSERT INTO period VALUES ('[2025-01-10Z,2025-01-12Z)');
-ANALYZE;
+\set ECHO none
+\getenv directory PG_ABS_SRCDIR
+\set setup :directory /setup/planner.sql
+\i :setup
+\set ECHO all
 
 -- a class of somebody's own, with other operators behind the strategies' numbers, is no index for a
 -- window
@@ -47,25 +36,6 @@ DROP INDEX plain_desc;
 RESET enable_seqscan;
 RESET enable_bitmapscan;
 
-CREATE SEQUENCE runs;
-CREATE FUNCTION counted(range tstzrange) RETURNS tstzrange
-    LANGUAGE plpgsql STABLE AS $$ BEGIN PERFORM nextval('runs'); RETURN range; END $$;
-CREATE FUNCTION runs_of(query text) RETURNS TABLE (rows bigint, runs bigint) LANGUAGE plpgsql AS $$
-BEGIN
-    PERFORM setval('runs', 1);
-    EXECUTE query INTO rows;
-    RETURN QUERY SELECT rows, nextval('runs') - 2;
-END $$;
-
-CREATE FUNCTION scanned(query text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-    plan json;
-BEGIN
-    EXECUTE 'EXPLAIN (FORMAT JSON) ' || query INTO plan;
-    RETURN (SELECT string_agg(DISTINCT name[1], ', ' ORDER BY name[1])
-            FROM regexp_matches(plan::text, '"(?:Index|Relation) Name": "(\w+)"', 'g') AS m (name));
-END $$;
-
 -- a column whose type is a domain prunes as well
 CREATE DOMAIN ulid_key AS ulid CHECK (VALUE IS NOT NULL);
 CREATE TABLE by_domain (id ulid_key) PARTITION BY RANGE (id);
@@ -92,6 +62,4 @@ ALTER FUNCTION ulid_range_lower_of_ours(tstzrange) RENAME TO ulid_range_lower;
 SELECT count(*) FROM period, plain WHERE id <@ p;
 RESET enable_seqscan;
 
-DROP TABLE part, plain, period;
-DROP SEQUENCE runs;
-DROP FUNCTION scanned, counted, runs_of;
+:drop

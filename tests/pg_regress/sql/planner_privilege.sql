@@ -1,21 +1,10 @@
 -- What a role may execute and may see decides.
 
-\pset format unaligned
-\pset footer off
-SET timezone = 'UTC';
-
--- one id an hour, 42 days of them: partitioned by their time, and the same rows in a plain table
-CREATE TABLE part (id ulid, n int) PARTITION BY RANGE (id);
-CREATE TABLE part_1 PARTITION OF part FOR VALUES FROM (ulid_lower_bound('2025-01-01Z'))
-    TO (ulid_lower_bound('2025-01-15Z'));
-CREATE TABLE part_2 PARTITION OF part DEFAULT;
-INSERT INTO part SELECT ulid_lower_bound('2025-01-01Z'::timestamptz + n * interval '1 hour'), n
-    FROM generate_series(0, 999) AS n;
-CREATE TABLE plain AS SELECT * FROM part;
-CREATE INDEX ON plain (id);
-CREATE TABLE period (p tstzrange);
-INSERT INTO period VALUES ('[2025-01-10Z,2025-01-12Z)');
-ANALYZE;
+\set ECHO none
+\getenv directory PG_ABS_SRCDIR
+\set setup :directory /setup/planner.sql
+\i :setup
+\set ECHO all
 CREATE ROLE regress_planner_reader;
 GRANT SELECT ON part, plain, period TO regress_planner_reader;
 
@@ -135,6 +124,7 @@ SELECT count(*) AS answers FROM
         ('[1969-12-31,1970-01-01]'), ('(10889-08-02,10889-08-03)')) AS r (w)
 WHERE id <@ w = w @> id AND ulid_range_lower(w) IS NOT NULL AND ulid_range_upper(w) IS NOT NULL;
 
-DROP TABLE part, plain, period, owned;
+DROP TABLE owned;
 DROP FUNCTION tells;
+:drop
 DROP ROLE regress_planner_reader;

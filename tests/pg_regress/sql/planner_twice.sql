@@ -1,34 +1,11 @@
 -- What is evaluated twice gives the same both times, and what belongs to a row or an outer query is
 -- evaluated there.
 
-\pset format unaligned
-\pset footer off
-SET timezone = 'UTC';
-
--- one id an hour, 42 days of them: partitioned by their time, and the same rows in a plain table
-CREATE TABLE part (id ulid, n int) PARTITION BY RANGE (id);
-CREATE TABLE part_1 PARTITION OF part FOR VALUES FROM (ulid_lower_bound('2025-01-01Z'))
-    TO (ulid_lower_bound('2025-01-15Z'));
-CREATE TABLE part_2 PARTITION OF part DEFAULT;
-INSERT INTO part SELECT ulid_lower_bound('2025-01-01Z'::timestamptz + n * interval '1 hour'), n
-    FROM generate_series(0, 999) AS n;
-CREATE TABLE plain AS SELECT * FROM part;
-CREATE INDEX ON plain (id);
-CREATE TABLE two (i int);
-INSERT INTO two VALUES (1), (2);
-CREATE TABLE period (p tstzrange);
-INSERT INTO period VALUES ('[2025-01-10Z,2025-01-12Z)');
-ANALYZE;
-
-CREATE SEQUENCE runs;
-CREATE FUNCTION counted(range tstzrange) RETURNS tstzrange
-    LANGUAGE plpgsql STABLE AS $$ BEGIN PERFORM nextval('runs'); RETURN range; END $$;
-CREATE FUNCTION runs_of(query text) RETURNS TABLE (rows bigint, runs bigint) LANGUAGE plpgsql AS $$
-BEGIN
-    PERFORM setval('runs', 1);
-    EXECUTE query INTO rows;
-    RETURN QUERY SELECT rows, nextval('runs') - 2;
-END $$;
+\set ECHO none
+\getenv directory PG_ABS_SRCDIR
+\set setup :directory /setup/planner.sql
+\i :setup
+\set ECHO all
 
 -- a sub-select runs once, and one that belongs to each row once for each row
 SELECT t, r.* FROM unnest(ARRAY['plain', 'part']) AS t,
@@ -45,15 +22,6 @@ SELECT t, r.* FROM unnest(ARRAY['plain', 'part']) AS t,
 SELECT t, r.* FROM unnest(ARRAY['plain', 'part']) AS t,
     runs_of(format('SELECT count(*) FROM two, %I AS t '
         'WHERE n < 10 AND id <@ (SELECT counted(p) FROM period WHERE i > 0 LIMIT 1)', t)) AS r;
-
-CREATE FUNCTION scanned(query text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-    plan json;
-BEGIN
-    EXECUTE 'EXPLAIN (FORMAT JSON) ' || query INTO plan;
-    RETURN (SELECT string_agg(DISTINCT name[1], ', ' ORDER BY name[1])
-            FROM regexp_matches(plan::text, '"(?:Index|Relation) Name": "(\w+)"', 'g') AS m (name));
-END $$;
 
 -- a range that is cheap and the same for all rows prunes partitions, others do not
 CREATE FUNCTION cheap() RETURNS tstzrange
@@ -116,6 +84,5 @@ SELECT count(*) FROM plain WHERE in_january(id);
 SELECT id <@ unnest(ARRAY['[2025-01-01Z,2025-01-02Z)', 'empty']::tstzrange[]) AS within FROM part
 WHERE n = 3 ORDER BY 1;
 
-DROP TABLE part, plain, two, period;
-DROP SEQUENCE runs;
-DROP FUNCTION scanned, counted, runs_of, each_window, in_january;
+DROP FUNCTION each_window, in_january;
+:drop
