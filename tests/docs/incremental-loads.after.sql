@@ -10,6 +10,64 @@ BEGIN
     END LOOP;
 END $$;
 
+-- which columns of a view use an index, for both statements of such a tool
+CREATE FUNCTION plan(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    line text;
+    lines text = '';
+BEGIN
+    FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
+        lines := lines || line;
+    END LOOP;
+    RETURN lines;
+END $$;
+INSERT INTO outbox (message) SELECT n FROM generate_series(1, 10000) AS n;
+CREATE TABLE event (id uuid PRIMARY KEY DEFAULT gen_ordered_uuid_v7());
+INSERT INTO event SELECT FROM generate_series(1, 10000);
+CREATE VIEW event_settled AS SELECT * FROM event WHERE id < ulid_ordered_horizon();
+CREATE VIEW cast_settled AS SELECT id::uuid, message FROM outbox_settled;
+VACUUM ANALYZE outbox, event;
+DO $$
+DECLARE
+    load CONSTANT text := 'SELECT * FROM %1$I WHERE %2$I > %3$L ORDER BY %2$I';
+    tool record;
+BEGIN
+    FOR tool IN VALUES
+        ('outbox_settled', 'id', repeat('0', 26), 'Index Cond: .*horizon'),
+        ('event_settled', 'id', repeat('0', 32), 'Index Cond: .*horizon'),
+        ('outbox_settled_at', 'settled_at', '2026-01-01 00:00Z', 'Index Cond'),
+        ('outbox_settled_at', 'id', '0', 'Sort.*Seq Scan'),
+        ('cast_settled', 'id', repeat('0', 32), 'Sort.*Seq Scan') LOOP
+        ASSERT plan(format(load, tool.column1, tool.column2, tool.column3)) ~ tool.column4, tool;
+    END LOOP;
+    ASSERT plan('SELECT max(id) FROM outbox_settled') ~ 'Index.* Scan Backward', 'max(id)';
+    ASSERT plan('SELECT max(settled_at) FROM outbox_settled_at') ~ 'Index.* Scan Backward',
+        'max(settled_at)';
+END $$;
+TRUNCATE outbox;
+
+-- the privileges of the page are enough, and needed
+CREATE FUNCTION reads() RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM FROM outbox_settled;
+    RETURN true;
+EXCEPTION WHEN insufficient_privilege THEN
+    RETURN false;
+END $$;
+SET ROLE ulid_docs_loader;
+DO 'BEGIN ASSERT reads(), ''SELECT on the view''; END';
+RESET ROLE;
+ALTER VIEW outbox_settled SET (security_invoker);
+SET ROLE ulid_docs_loader;
+DO 'BEGIN ASSERT NOT reads(), ''security_invoker''; END';
+RESET ROLE;
+ALTER VIEW outbox_settled RESET (security_invoker);
+REVOKE EXECUTE ON FUNCTION ulid_ordered_horizon() FROM PUBLIC;
+SET ROLE ulid_docs_loader;
+DO 'BEGIN ASSERT NOT reads(), ''without EXECUTE''; END';
+RESET ROLE;
+GRANT EXECUTE ON FUNCTION ulid_ordered_horizon() TO PUBLIC;
+
 -- under row security, a view with security_invoker has the rows of the tenant alone
 CREATE TABLE tenant_outbox (
     id ulid PRIMARY KEY DEFAULT gen_ordered_ulid(), tenant integer NOT NULL

@@ -18,8 +18,8 @@ use Time::HiRes qw(time usleep);
 # What a test needs of the framework comes with this.
 our @EXPORT = (
     qw($root $major own_mounts new_server older_servers column_option upgraded_server
-      support_functions untrusted await run_at_once wrong_clock start_pooler blocks_of has_extension
-      has_program needs_extension needs_program),
+      support_functions untrusted await await_horizon start_until_lock run_at_once wrong_clock
+      start_pooler blocks_of has_extension has_program needs_extension needs_program),
     @PostgreSQL::Test::Utils::EXPORT, @Test::More::EXPORT);
 
 # The checkout, and the major version of the servers.
@@ -169,6 +169,29 @@ sub await
         usleep(50_000);
     }
     return;
+}
+
+# Wait until the horizon of a database is greater than an id, so that consumers read its row.
+sub await_horizon
+{
+    my ($node, $id, $database) = @_;
+    my $query = "SELECT '$id' < ulid_ordered_horizon()";
+    await("a horizon after $id",
+        sub { $node->safe_psql($database // 'postgres', $query) eq 't' });
+    return;
+}
+
+# Start statements in a session in the background, and wait until they wait for a lock. Returns what
+# waits for their end, and returns their output.
+sub start_until_lock
+{
+    my ($node, $session, $statements) = @_;
+    my $pid = $session->query('SELECT pg_backend_pid()');
+    $session->query_until(qr/begun/, "\\echo begun\n$statements\n");
+    my $query = "SELECT wait_event_type FROM pg_stat_activity WHERE pid = $pid";
+    await('a session that waits for a lock',
+        sub { $node->safe_psql('postgres', $query) eq 'Lock' });
+    return sub { return $session->query('SELECT') };
 }
 
 # Run scripts of SQL at the same time, each in a session of its own: pairs of a database and a

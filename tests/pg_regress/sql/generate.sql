@@ -121,7 +121,42 @@ COMMIT;
 SELECT ulid_ordered_since(pg_backend_pid()) IS NULL AS process,
     ulid_ordered_since('3'::xid) IS NULL AS prepared,
        ulid_ordered_since(-1) IS NULL AS nobody;
+-- a position that the id clock has not reached is an error, also where the query is planned, and so
+-- is null; the hint says what helps
+SELECT ulid_upper_bound(now() + interval '30 seconds') AS position \gset
+\set VERBOSITY sqlstate
+SELECT FROM followed WHERE id < ulid_ordered_horizon(:'position');
+EXPLAIN SELECT FROM followed WHERE id < ulid_ordered_horizon(:'position');
+\set VERBOSITY default
+SELECT ulid_ordered_horizon(NULL);
+CREATE FUNCTION hint_of(ahead ulid) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    hint text;
+BEGIN
+    PERFORM ulid_ordered_horizon(ahead);
+    RETURN NULL;
+EXCEPTION WHEN object_not_in_prerequisite_state THEN
+    GET STACKED DIAGNOSTICS hint = PG_EXCEPTION_HINT;
+    RETURN hint;
+END $$;
+SELECT hint_of(:'position');
+SELECT FROM ulid_advance_ordered_time(:'position', false);
+SELECT hint_of(:'position'), gen_ordered_ulid() > :'position' AS is_after;
+SELECT ulid_reset_ordered_time();
+-- the last UUID of the present millisecond looks like a ULID of its middle, and is no error
+DO $$
+DECLARE
+    position uuid;
+BEGIN
+    FOR n IN 1 .. 1000 LOOP
+        position := (left(ulid_lower_bound(clock_timestamp())::uuid::text, 14)
+            || '7fff-bfff-ffffffffffff')::uuid;
+        PERFORM ulid_ordered_horizon(position);
+        ASSERT gen_ordered_uuid_v7() > position;
+    END LOOP;
+END $$;
 DROP TABLE followed;
+DROP FUNCTION hint_of;
 
 -- no transaction leaves something in its session's memory
 SELECT used_bytes FROM pg_backend_memory_contexts WHERE name = 'TopMemoryContext' \gset
