@@ -53,6 +53,9 @@ specs = $(basename $(notdir $(wildcard tests/isolation/specs/*.spec)))
 chosen = $(if $(TESTS),$(foreach name,$(TESTS),$(if $(filter $(name),$(sql_tests) $(specs)),$(filter $(name),$(1)),$(error no test is called $(name)))),$(1))
 tests = $(strip $(call chosen,$(sql_tests)))
 isolation_tests = $(strip $(call chosen,$(specs)))
+# Those that are run with ulid_sql, too.
+published_tests = $(filter publish%,$(isolation_tests))
+isolation_regress = '$(ISOLATION_REGRESS)' --bindir='$(bindir)' --inputdir=tests/isolation --outputdir=target/isolation
 # Of Citus there is no package, so its test would skip itself everywhere: it runs on request, TESTS=citus.
 prove_tests = $(if $(TESTS),$(foreach name,$(TESTS),$(or $(wildcard tests/t/[0-9]*_$(name).pl),$(error no test is called $(name)))),$(filter-out %_citus.pl,$(wildcard tests/t/[0-9]*.pl)))
 
@@ -102,8 +105,8 @@ installcheck: ## test the installed extension in the running server that PGHOST,
 
 isolationcheck: ## test there what sessions do at the same time; it resets ordered ids (TESTS=late_commit)
 	mkdir -p target/isolation
-	$(if $(isolation_tests),'$(ISOLATION_REGRESS)' --bindir='$(bindir)' --inputdir=tests/isolation --outputdir=target/isolation \
-		--load-extension=ulid --dbname=ulid_isolation_regression $(isolation_tests))
+	$(if $(isolation_tests),$(isolation_regress) --load-extension=ulid --dbname=ulid_isolation_regression $(isolation_tests))
+	$(if $(published_tests),$(isolation_regress) --load-extension=ulid_sql --dbname=ulid_sql_isolation_regression $(published_tests))
 
 prove_installcheck: ## test it with servers of its own, by PostgreSQL's framework and prove, not as root (TESTS=crash)
 	rm -rf '$(TESTDIR)/tmp_check'
