@@ -1,8 +1,7 @@
-# docs/migrating/switch.sql, in both directions: an account with more than ten referencing tables,
-# with partitions and every kind of index and constraint that can be exchanged, while clients of
-# pgbench read and write. The schema must be what plain ALTER TABLE makes of it, and in the end what
-# it was; no table is rewritten, and no index in the exchange. What switch.sql cannot do it refuses
-# by name. Sessions die between the steps. The table has ROWS (20,000) rows.
+# docs/migrating/switch.sql, in both directions, while clients read and write: an account with more
+# than ten referencing tables, with partitions and every kind of index and constraint that can be
+# exchanged. The schema must be what plain ALTER TABLE makes of it, and in the end what it was; no
+# table is rewritten, and no index in the exchange. The table has ROWS (20,000) rows.
 use strict;
 use warnings FATAL => 'all';
 use IPC::Run;
@@ -10,9 +9,9 @@ use ULID;
 
 my $rows = $ENV{ROWS} || 20_000;
 my $node = new_server('switch', extension => 0);
-$node->safe_psql('postgres', 'CREATE DATABASE app; CREATE DATABASE plain; CREATE DATABASE odd');
+$node->safe_psql('postgres', 'CREATE DATABASE app; CREATE DATABASE plain');
 $node->safe_psql('postgres', "ALTER DATABASE $_ SET search_path = public, types")
-  for qw(app plain odd);
+  for qw(app plain);
 my $sql = sub { return $node->safe_psql('app', @_) };
 
 # two bytes each; with one more byte it has 63, the most that a name can have
@@ -110,22 +109,6 @@ INSERT INTO event_note SELECT * FROM event;
 VACUUM ANALYZE;
 SQL
 
-# Call switch.sql; the variables are those of psql.
-sub call
-{
-    my ($database, %variables) = @_;
-    my $user = delete $variables{user};
-    my ($stdout, $stderr);
-    my $status = $node->psql(
-        $database,
-        join('', map { "\\set $_ '" . $variables{$_} =~ s/'/''/gr . "'\n" } sort keys %variables)
-          . "\\i $root/docs/migrating/switch.sql\n",
-        stdout => \$stdout,
-        stderr => \$stderr,
-        ($user ? (extra_params => [ '-U', $user ]) : ()));
-    return ($stdout, $stderr, $status);
-}
-
 # The definition of everything in a database.
 sub definition
 {
@@ -157,9 +140,9 @@ sub all_steps
     my $kept = files($tables);
     for (1 .. 50)
     {
-        my ($written) = call('app', %variables);
+        my ($written) = switch_table($node, 'app', %variables);
         $exchanged = files($built) if $written =~ /: exchange/;
-        my ($stdout, $stderr, $status) = call('app', %variables, run => 'yes');
+        my ($stdout, $stderr, $status) = switch_table($node, 'app', %variables, run => 'yes');
         if ($status)
         {
             # a client may have held a lock for too long
@@ -288,245 +271,5 @@ is( $sql->(
     ),
     $rows,
     'those of the partitioned table, too');
-
-# What it refuses, by name, before anything is changed.
-$node->safe_psql('odd',
-    'CREATE SCHEMA types; CREATE EXTENSION ulid SCHEMA types; CREATE ROLE owner LOGIN;
-    GRANT ALL ON SCHEMA types TO owner; GRANT TEMPORARY, CREATE ON DATABASE odd TO owner'
-);
-my $t = 'CREATE TABLE t (id uuid PRIMARY KEY, n int);';
-for my $case (
-    [ "$t CREATE VIEW v AS SELECT id FROM t", 'rule _RETURN on view v uses column id of t' ],
-    [
-        "$t CREATE TABLE r (t uuid REFERENCES t); CREATE VIEW v AS SELECT t FROM r",
-        'view v uses column t of'
-    ],
-    [ "$t CREATE VIEW v AS SELECT n FROM t GROUP BY t.id", 'rule _RETURN on view v uses' ],
-    [
-        "$t CREATE OPERATOR CLASS other_ops FOR TYPE uuid USING btree AS OPERATOR 3 =,
-            FUNCTION 1 uuid_cmp; CREATE INDEX other ON t (id other_ops)",
-        'index other has an operator class that has no counterpart'
-    ],
-    [
-        'CREATE TABLE t (id uuid PRIMARY KEY) PARTITION BY RANGE (id)',
-        'column id of t is in the partition key'
-    ],
-    [ "$t CREATE TABLE child () INHERITS (t)", 'column id of t is in a table with inheritance' ],
-    [ "$t CREATE TABLE other (rows t[])",      'column rows of other uses the row type of t' ],
-    [
-        "$t CREATE DOMAIN d AS uuid; CREATE TABLE other (c d REFERENCES t)",
-        'column c of other has the type d'
-    ],
-    [
-        "$t CREATE INDEX broken ON t (id);
-        UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'broken'::regclass",
-        'index broken is not valid'
-    ],
-    [
-        'CREATE TABLE t (a uuid, b uuid, PRIMARY KEY (a, b))',
-        'no such column of type uuid or ulid, or more than one'
-    ],
-    [
-        "$t GRANT ALL ON t TO owner",
-        'column id of t is in a table of another owner',
-        user => 'owner'
-    ],
-    [
-        qq{$t DO \$\$ BEGIN
-            EXECUTE format('CREATE TABLE %I ()', 'switch_' || 't_pkey'::regclass::oid); END \$\$},
-        'there is a relation switch_\d+ already'
-    ],)
-{
-    my ($make, $reason, %variables) = @$case;
-    $node->safe_psql('odd',
-        'DROP SCHEMA public CASCADE; CREATE SCHEMA public; GRANT ALL ON SCHEMA public TO PUBLIC');
-    $node->safe_psql('odd', $make);
-    my (undef, $stderr) = call('odd', table => 't', to => 'ulid', %variables);
-    like($stderr =~ s/\bpublic\.//gr, qr/$reason/, "it refuses: $reason");
-}
-
-# What cannot be seen in the catalogs, an empty copy tells before an index is built.
-sub step
-{
-    my (%variables) = @_;
-    my ($stdout, $stderr, $status) = call('odd', table => 't', run => 'yes', %variables);
-    my ($step) = $stdout =~ /^-- (?:\d of \d: )?(\w+)/m;
-    return ($step, $stderr, $status);
-}
-my $odd = sub { return $node->safe_psql('odd', @_) };
-$odd->(
-    qq{DROP SCHEMA public CASCADE; CREATE SCHEMA public;
-        $t CREATE FUNCTION suits(uuid) RETURNS boolean IMMUTABLE RETURN true;
-    ALTER TABLE t ADD CHECK (suits(id))}
-);
-like(
-    (step(to => 'ulid'))[1],
-    qr/function public\.suits\(types\.ulid\) does not exist/,
-    'a check that does not suit the type is found');
-is($odd->(q{SELECT count(*) FROM pg_class WHERE relname ~ '^switch'}),
-    0, 'before an index is built');
-
-# An owner who is no superuser, and steps that are written before the table changes.
-$odd->('DROP SCHEMA public CASCADE; CREATE SCHEMA public; GRANT ALL ON SCHEMA public TO PUBLIC');
-$node->safe_psql(
-    'odd',
-    "$t CREATE TABLE r (t uuid REFERENCES t); CREATE INDEX r_t ON r (t);
-    INSERT INTO t SELECT gen_random_uuid() FROM generate_series(1, 1000);
-    INSERT INTO r SELECT id FROM t",
-    extra_params => [ '-U', 'owner' ]);
-is((step(to => 'ulid', user => 'owner'))[0], 'build', 'an owner builds the indexes');
-my ($written) = call('odd', table => 't', to => 'ulid', user => 'owner');
-$odd->('CREATE INDEX r_later ON r (t)');
-my (undef, undef, $stale) =
-  $node->psql('odd', $written, extra_params => [ '-U', 'owner' ]);
-like(
-    $stale,
-    qr/the tables have changed since this step was written/,
-    'an exchange that was written before an index was created does nothing');
-is($odd->('SELECT pg_typeof(id) FROM t LIMIT 1'), 'uuid', 'nothing at all');
-$odd->('DROP INDEX r_later');
-($written) = call('odd', table => 't', to => 'ulid', user => 'owner');
-$node->safe_psql('odd', $written, extra_params => [ '-U', 'owner' ]);
-is($odd->('SELECT pg_typeof(id) FROM t LIMIT 1'),
-    'ulid', 'one that was not is executed as it was written');
-is((step(to => 'ulid', user => 'owner'))[0], 'validate', 'an owner validates');
-
-# Names and comments are the owner's: nothing of them is executed by who runs the steps.
-$odd->(
-    q{COMMENT ON CONSTRAINT r_t_fkey ON r IS 'switch.sql: r; CREATE TABLE injected (); --';
-        CREATE INDEX "a
-CREATE TABLE injected (); --" ON t ((id::text))});
-is((step(to => 'ulid'))[0], 'Nothing', 'a comment of somebody else is not taken for one of ours');
-like(
-    (call('odd', table => 't', to => 'uuid'))[0],
-    qr/\A(?:-- .*\n){2}SET search_path/,
-    'a name cannot end a comment');
-$odd->(
-    q{DROP INDEX "a
-CREATE TABLE injected (); --"; COMMENT ON CONSTRAINT r_t_fkey ON r IS NULL});
-my $state =
-  q{SELECT castcontext, castmethod, obj_description(pg_cast.oid, 'pg_cast'), deptype, refobjid
-      FROM pg_cast LEFT JOIN pg_depend ON classid = 'pg_cast'::regclass AND objid = pg_cast.oid
-      AND refclassid = 'pg_extension'::regclass
-    WHERE castsource = 'types.ulid'::regtype AND casttarget = 'uuid'::regtype};
-my $cast = $odd->($state);
-like(
-    (step(to => 'uuid', user => 'owner'))[1],
-    qr/must be superuser to change a cast/,
-    'an owner cannot change the cast');
-
-# A session dies while the cast is implicit.
-my $writer =
-  $node->background_psql('odd', timeout => 10 * $PostgreSQL::Test::Utils::timeout_default);
-$writer->query_safe('BEGIN; DELETE FROM r WHERE false');
-my $dying = IPC::Run::start(
-    [
-        'psql', '-Xq',
-        '-v',   'table=t',
-        '-v',   'to=uuid',
-        '-v',   'run=yes',
-        '-v',   'entry_timeout=0',
-        '-f',   "$root/docs/migrating/switch.sql",
-        '-d',   $node->connstr('odd') . " application_name=dying"
-    ],
-    '>',
-    \my $dying_out,
-    '2>',
-    \my $dying_err);
-ok( $node->poll_query_until(
-        'odd',
-        q{SELECT count(*) = 1 FROM pg_stat_activity WHERE application_name = 'dying'
-            AND query ~ '^CREATE INDEX' AND wait_event_type = 'Lock'}
-    ),
-    'the building of an index waits');
-my (undef, undef, $ambiguous) = $node->psql('odd',
-    '\set VERBOSITY verbose' . "\nSELECT count(*) FROM t WHERE id = gen_random_uuid()");
-like(
-    $ambiguous,
-    qr/42725: operator is not unique/,
-    'a query with ulid = uuid fails while the cast is implicit');
-is( $odd->(
-        'INSERT INTO t VALUES (gen_random_uuid());
-        INSERT INTO r SELECT id FROM t ORDER BY id DESC LIMIT 1;
-        SELECT count(*) FROM t JOIN r ON r.t = id'
-    ),
-    1001,
-    'others do not');
-like(
-    (step(to => 'uuid'))[1],
-    qr/another session runs a step in this database/,
-    'a second session is refused');
-$odd->(q{SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'dying'});
-$dying->finish;
-$writer->query_safe('COMMIT');
-isnt($odd->($state), $cast, 'when the session dies, the cast stays implicit');
-like(
-    (call('odd', table => 't', to => 'uuid'))[0],
-    qr/^-- The cast from ulid to uuid is implicit/m,
-    'the next call says so');
-is((step(to => 'uuid'))[0], 'The', 'and restores it');
-is($odd->($state),          $cast, 'with its comment, as part of the extension');
-
-# The entries that are missing come next. Then the building of an index dies.
-$odd->(
-    q{CREATE INDEX r_again ON r (t); SET ROLE owner;
-    CREATE FUNCTION runs_as() RETURNS text IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN
-        IF current_user <> 'owner' THEN RAISE 'run as %', current_user; END IF; RETURN ''; END $$;
-    CREATE INDEX ON t ((runs_as() || id::text));
-    ALTER TABLE t ADD CHECK (runs_as() || id::text > '')}
-);
-is((step(to => 'uuid'))[0],
-    'enter', 'the missing entries are made, and expressions are evaluated as the owner');
-$odd->(
-    q{DROP FUNCTION runs_as CASCADE;
-        DO $$ BEGIN EXECUTE format('DROP INDEX switch_%s', 'r_t'::regclass::oid); END $$}
-);
-is((step(to => 'uuid'))[0],
-    'enter', 'if the first of two equal ones was not built, the next call builds it');
-is($odd->($state), $cast, 'and the cast is restored');
-$writer->quit;
-$odd->(
-    q{UPDATE pg_index SET indisvalid = false, indisready = false
-        WHERE indexrelid::regclass::text ~ 'switch_'}
-);
-is((step(to => 'uuid', user => 'owner'))[0],
-    'build', 'an owner builds those again whose building has died');
-
-# While the column is a ulid and has an index for uuid, queries do not use it wrongly.
-is( $odd->(
-        q{SET enable_seqscan = off;
-            SELECT count(*) FROM t WHERE id <@ tstzrange('-infinity', 'infinity')
-            AND id = ANY (ARRAY(SELECT id FROM t))}
-    ),
-    1001,
-    'queries find what they found');
-
-# Checks are functions of the owner, and VALIDATE evaluates them as who runs it. SET ROLE would not
-# help: the function can RESET it.
-my $refused = qr/the owner of the tables must run this step, in a session of his own/;
-$odd->(
-    q{SET ROLE owner;
-    CREATE FUNCTION takes(types.ulid) RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN
-        RESET ROLE; IF current_user <> 'owner' THEN RAISE 'run as %', current_user; END IF;
-        RETURN true; END $$;
-    CREATE FUNCTION takes(uuid) RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN
-        RESET ROLE; IF current_user <> 'owner' THEN RAISE 'run as %', current_user; END IF;
-        RETURN true; END $$;
-    ALTER TABLE r ADD CONSTRAINT takes CHECK (takes(t)) NOT VALID}
-);
-like((step(to => 'uuid'))[1],
-    $refused, 'a superuser does not exchange the tables of another owner');
-($written) = call('odd', table => 't', to => 'uuid');
-(undef, undef, my $as_role) = $node->psql('odd', "SET ROLE owner;\n$written");
-like($as_role, $refused, 'nor as this owner in his own session');
-is((step(to => 'uuid', user => 'owner'))[0], 'exchange', 'an owner exchanges them');
-like((step(to => 'uuid'))[1], $refused, 'a superuser does not validate');
-is((step(to => 'uuid', user => 'owner'))[0], 'validate', 'and validates');
-is((step(to => 'uuid', user => 'owner'))[0], 'Nothing',  'then nothing is left to do');
-is( $odd->(
-        q{DROP FUNCTION takes(types.ulid); DROP EXTENSION ulid;
-        SELECT pg_typeof(id), count(*) FROM t JOIN r ON t = id GROUP BY 1}),
-    'uuid|1001',
-    'and the extension can be dropped');
 
 done_testing();

@@ -58,14 +58,9 @@ sub switch_to
     my ($to) = @_;
     for (1 .. 20)
     {
-        my ($stdout, $stderr);
-        my $status = $node->psql(
-            'app', "\\i $root/docs/migrating/switch.sql",
-            stdout       => \$stdout,
-            stderr       => \$stderr,
-            extra_params => [
-                map { ('-v', $_) } 'table=account', "to=$to", 'run=yes', 'default=gen_random_uuid()'
-            ]);
+        my ($stdout, $stderr, $status) = switch_table(
+            $node, 'app', table => 'account', to => $to, run => 'yes',
+            default => 'gen_random_uuid()');
         return $stderr if $status;
         return ''      if $stdout =~ /^-- Nothing is left/m;
     }
@@ -92,16 +87,10 @@ is(switch_to('uuid'), '',      'to uuid');
 is(definition(),      $before, 'back with uuids, everything is what it was');
 
 # a check is made again for the other type
-my $written = sub {
-    return $node->safe_psql(
-        'app',
-        "\\i $root/docs/migrating/switch.sql",
-        extra_params => [ '-v', 'table=account', '-v', 'to=ulid' ]);
-};
 $sql->(q{ALTER TABLE account
     ADD CONSTRAINT not_nil CHECK (id <> '00000000-0000-0000-0000-000000000000')});
 like(
-    $written->(),
+    (switch_table($node, 'app', table => 'account', to => 'ulid'))[0],
     qr/^-- check constraint not_nil of public.account is made again for ulid, with casts/m,
     'the steps name a check');
 $sql->('ALTER TABLE account DROP CONSTRAINT not_nil');

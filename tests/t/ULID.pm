@@ -19,7 +19,7 @@ use Time::HiRes qw(time usleep);
 our @EXPORT = (
     qw($root $major own_mounts new_server older_servers column_option upgraded_server
       support_functions untrusted await await_horizon start_until_lock run_at_once wrong_clock
-      start_pooler blocks_of has_extension has_program needs_extension needs_program),
+      start_pooler blocks_of switch_table has_extension has_program needs_extension needs_program),
     @PostgreSQL::Test::Utils::EXPORT, @Test::More::EXPORT);
 
 # The checkout, and the major version of the servers.
@@ -309,6 +309,23 @@ sub blocks_of
     my @blocks;
     push @blocks, $2 =~ s/^$1//gmr while $text =~ /^( *)```$language\n(.*?)^\1```$/msg;
     return @blocks;
+}
+
+# Run docs/migrating/switch.sql once in a database. The parameters are variables of psql, and user:
+# who runs it. Returns what it prints, its errors and its status.
+sub switch_table
+{
+    my ($node, $database, %variables) = @_;
+    my $user = delete $variables{user};
+    my ($stdout, $stderr);
+    my $status = $node->psql(
+        $database,
+        join('', map { "\\set $_ '" . $variables{$_} =~ s/'/''/gr . "'\n" } sort keys %variables)
+          . "\\i $root/docs/migrating/switch.sql\n",
+        stdout => \$stdout,
+        stderr => \$stderr,
+        ($user ? (extra_params => [ '-U', $user ]) : ()));
+    return ($stdout, $stderr, $status);
 }
 
 # Whether the servers have another extension.
