@@ -94,8 +94,10 @@ run('owned', 'DROP SCHEMA tables CASCADE; GRANT USAGE ON SCHEMA here TO guest', 
 # database
 #
 
-# Each trap would be hit if a name in the script were looked up in the path, or if a call there
-# matched less exactly.
+# CREATE EXTENSION looks names up in pg_catalog first, then in the schema, whatever the path of the
+# session is. So the types here are traps only for the scripts of the pages below, in whose path the
+# schema comes first. A closer match is a trap here, too: of all functions and operators that fit a
+# call, the one whose arguments match best is taken, wherever it is.
 my $traps = <<'SQL';
 CREATE SCHEMA hostile; GRANT ALL ON SCHEMA hostile TO owner;
 CREATE TABLE hostile.sprung (by text); GRANT ALL ON hostile.sprung TO PUBLIC;
@@ -109,15 +111,6 @@ FROM unnest('{uuid,text,varchar,bpchar,bytea,timestamptz,timestamp,tstzrange,boo
     oid,regclass,regtype,regproc,regprocedure,regnamespace,name}'::text[]) AS name \gexec
 SELECT format('CREATE DOMAIN hostile.%I AS pg_catalog.int4', name)
 FROM unnest('{internal,cstring}'::text[]) AS name \gexec
--- core's functions that the script names
-SELECT format('CREATE FUNCTION hostile.%I(%s) RETURNS %s LANGUAGE internal AS %L', proname,
-              pg_get_function_identity_arguments(oid), format_type(prorettype, NULL),
-              CASE prosrc WHEN 'eqsel' THEN 'neqsel' WHEN 'eqjoinsel' THEN 'neqjoinsel'
-                  ELSE prosrc END)
-FROM pg_proc
-WHERE pronamespace = 'pg_catalog'::regnamespace
-AND (proname ~ '^(scalar(lt|le|gt|ge)|n?eq|cont)(join)?sel$' OR proname ~ '^brin_(minmax|bloom)'
-    OR proname ~ '^uuid_' OR proname = 'btequalimage') \gexec
 -- closer matches for what the scripts call
 SELECT format('CREATE FUNCTION hostile.%s RETURNS %s LANGUAGE plpgsql AS %L', f, result,
     format('BEGIN PERFORM hostile.spring(%L); RETURN NULL; END', f))
