@@ -84,8 +84,8 @@ sub own { my ($relations, $type) = @_; offered({ here => $relations, around => [
 
 #
 # The shapes. The generator of each takes a place and returns a node, or nothing if it does not fit,
-# or is the text of one with what else is chosen in braces. Within a kind, one is chosen by weight;
-# those that need no depth when the depth is used up.
+# or is a text with what else is chosen in braces, see grown(). Within a kind, one is chosen by
+# weight; those that need no depth when the depth is used up.
 #
 
 our @SHAPES;
@@ -97,11 +97,38 @@ sub shape
     my ($kind, $name, $weight, @more) = @_;
     my $generator = pop @more;
     my %shape     = (kind => $kind, name => $name, weight => $weight, from => 0, @more);
+
+    # a sub-select is deeper by itself
+    my $is_deeper = $shape{nested} && $generator !~ /\{from/;
     $shape{generator} =
       ref $generator
       ? $generator
-      : sub { grown($shape{nested} ? deeper($_[0]) : $_[0], $generator) };
+      : sub {
+        my @nodes = grown($is_deeper ? deeper($_[0]) : $_[0], $generator) or return;
+        return all(@nodes);
+      };
     push @SHAPES, \%shape;
+    return;
+}
+
+# Add shapes whose generator is a text: a line for each, with its weight, * if it is nested, its
+# name, and after two spaces the text. Of a test, the text is its form and operands.
+sub shapes
+{
+    my ($kind, $lines) = @_;
+    for my $line (split /\n/, $lines)
+    {
+        my ($weight, $nested, $name, $text) = $line =~ /^(\d+)(\*?) +(.*?)  +(.*)$/
+          or die "not a shape: $line";
+        my @parts = split / ; /, $text;
+        shape($kind, $name, $weight, nested => $nested eq '*', $kind eq 'test'
+            ? sub
+            {
+                my ($form, @operands) = grown($_[0], @parts) or return;
+                return tested(sql($form), @operands);
+            }
+            : $text);
+    }
     return;
 }
 
@@ -142,190 +169,136 @@ sub number    { either(scalar pick('number', $_[0]), '1') }
 sub text      { either(scalar pick('text',   $_[0]), "'t'") }
 sub query     { scalar pick('query', $_[0]) }
 
-# What can be in the braces, beside alternatives with | between them: a kind, a constant, or what a
-# visible relation offers.
+# What can be in the braces: alternatives with | between them, `own` and what a visible relation
+# offers, or one of these. {from} is FROM and WHERE of a sub-select, {from?} of one that may not be
+# correlated, {from tables} of one of tables alone; `in` and one of these, what its SELECT has.
 my %GROW = (
-    window    => \&window,
-    id        => \&id,
-    test      => \&test,
-    condition => \&condition,
-    number    => \&number,
-    range     => sub { quoted(random_range()) },
-    ulid      => sub { quoted(random_ulid()) },
-    int       => sub { int rand 12 });
+    window        => \&window,
+    id            => \&id,
+    uuid          => \&uuid,
+    test          => \&test,
+    condition     => \&condition,
+    number        => \&number,
+    prefix        => \&text_prefix,
+    constant      => \&window_constant,
+    constructor   => \&window_constructor,
+    'a tstzrange' => sub { parameter('tstzrange') },
+    'a ulid'      => sub { parameter('ulid') },
+    range         => sub { quoted(random_range()) },
+    ulid          => sub { quoted(random_ulid()) },
+    int           => sub { int rand 12 },
+    several       => \&several_conditions);
 
-# The node of a text with braces.
+# The nodes of texts with braces, or nothing if they do not fit.
 sub grown
 {
-    my ($at, $text) = @_;
-    my @nodes;
-    for my $part (split /(\{.*?\})/, $text)
+    my ($at, @texts) = @_;
+    my ($from, $in);
+    if ("@texts" =~ /\{from(.*?)\}/)
     {
-        my ($what) = $part =~ /^\{(.*)\}$/;
-        push @nodes,
-            !defined $what       ? $part
-          : $what =~ /\|/        ? one_of(split /\|/, $what, -1)
-          : $what =~ /^own (.*)/ ? offered($at, $1) // return
-          :                        $GROW{$what}->($at);
+        ($from, $in) = sub_select(
+            $at,
+            correlated => $1 ne '?' || chance(0.5),
+            tables     => $1 eq ' tables');
     }
-    return all(@nodes);
+    my @grown;
+    for my $text (@texts)
+    {
+        my @nodes;
+        for my $part (split /(\{.*?\})/, $text)
+        {
+            my ($what) = $part =~ /^\{(.*)\}$/;
+            my $there = defined $what && $what =~ s/^in (?!own)// ? $in : $at;
+            my $node =
+                !defined $what          ? $part
+              : $what =~ /\|/           ? one_of(split /\|/, $what, -1)
+              : $what =~ /^own (.*)/    ? offered($at, $1)
+              : $what =~ /^in own (.*)/ ? own($in->{here}, $1)
+              : $what =~ /^from/        ? $from
+              :                           $GROW{$what}->($there);
+            return if !defined $node;
+            push @nodes, $node;
+        }
+        push @grown, all(@nodes);
+    }
+    return @grown;
 }
 
-# windows
-shape(window => 'constant',             8,  sub { window_constant() });
-shape(window => 'constant of a domain', 1,  '{range}::{period|ulid_window}');
-shape(window => 'constructor',          2,  \&window_constructor);
-shape(window => 'null',                 1,  'NULL::tstzrange');
-shape(window => 'column',               8,  '{own window}');
-shape(window => 'parameter',            12, sub { parameter('tstzrange') });
-shape(window => 'from an id',           2,  "tstzrange(ulid_extract_timestamp({id}), NULL, '[)')");
-shape(window => 'intersection',         2,  nested => 1, '({window} * {window})');
-shape(window => 'coalesce',             2,  nested => 1, 'coalesce({window}, {range})');
-shape(window => 'case', 2, nested => 1, 'CASE WHEN {condition} THEN {window} ELSE {window} END');
-shape(
-    window => 'array element',
-    1,
-    nested => 1,
-    '(ARRAY[{window}::tstzrange, {window}])[{number} % 2 + 1]');
-shape(window => 'stable function',    3, 'stable_window({number})');
-shape(window => 'inlined function',   2, 'inlined_window({number})');
-shape(window => 'volatile function',  2, 'volatile_window({number})');
-shape(window => 'inlined from an id', 2, 'inlined_around({id}::ulid)');
-shape(window => 'sub-select',         3, '(SELECT w FROM windows WHERE k = {int})');
-shape(
-    window => 'correlated sub-select',
-    3, '(SELECT windows.w FROM windows WHERE windows.k = {number})');
-shape(
-    window => 'aggregate',
-    1, '(SELECT tstzrange(min(lower(w)), max(upper(w))) FROM windows WHERE k < {int})');
+shapes(window => <<'END');
+8   constant                {constant}
+1   constant of a domain    {range}::{period|ulid_window}
+2   constructor             {constructor}
+1   null                    NULL::tstzrange
+8   column                  {own window}
+12  parameter               {a tstzrange}
+2   from an id              tstzrange(ulid_extract_timestamp({id}), NULL, '[)')
+2*  intersection            ({window} * {window})
+2*  coalesce                coalesce({window}, {range})
+2*  case                    CASE WHEN {condition} THEN {window} ELSE {window} END
+1*  array element           (ARRAY[{window}::tstzrange, {window}])[{number} % 2 + 1]
+3   stable function         stable_window({number})
+2   inlined function        inlined_window({number})
+2   volatile function       volatile_window({number})
+2   inlined from an id      inlined_around({id}::ulid)
+3   sub-select              (SELECT w FROM windows WHERE k = {int})
+3   correlated sub-select   (SELECT windows.w FROM windows WHERE windows.k = {number})
+1   aggregate  (SELECT tstzrange(min(lower(w)), max(upper(w))) FROM windows WHERE k < {int})
+END
 
-# ids
-shape(id => 'column',    12, '{own id}');
-shape(id => 'constant',  1,  '{ulid}::ulid');
-shape(id => 'parameter', 1,  sub { parameter('ulid') });
-shape(id => 'coalesce',  1,  nested => 1, 'coalesce({id}::ulid, {ulid})');
-shape(id => 'greatest',  1,  nested => 1, 'greatest({id}::ulid, {id}::ulid)');
-shape(id => 'case',      1,  nested => 1, 'CASE WHEN {condition} THEN {id}::ulid END');
-shape(
-    id => 'sub-select',
-    1,
-    nested => 1,
-    sub {
-        my ($body, $in) = sub_select($_[0], tables => 1);
-        all('(SELECT max(', own($in->{here}, 'id'), '::ulid)', $body, ')');
-    });
+shapes(id => <<'END');
+12  column      {own id}
+1   constant    {ulid}::ulid
+1   parameter   {a ulid}
+1*  coalesce    coalesce({id}::ulid, {ulid})
+1*  greatest    greatest({id}::ulid, {id}::ulid)
+1*  case        CASE WHEN {condition} THEN {id}::ulid END
+1*  sub-select  (SELECT max({in own id}::ulid){from tables})
+END
 
-# tests
-shape(test => '<@', 6, sub { tested('<@', id($_[0]), window($_[0])) });
-shape(
-    test => '<@ untyped',
-    2, sub { tested('<@', all(id($_[0]), '::ulid'), quoted(random_range())) });
-shape(test => '@>',                3, sub { tested('@>',       id($_[0]), window($_[0])) });
-shape(test => 'function',          3, sub { tested('function', id($_[0]), window($_[0])) });
-shape(test => 'commuted function', 3, sub { tested('commuted', id($_[0]), window($_[0])) });
-shape(test => '<@ ANY', 1, sub { tested('any', id($_[0]), all(window($_[0]), '::tstzrange')) });
-shape(
-    test => 'comparison of a uuid',
-    6,
-    sub {
-        my $uuid = uuid($_[0]);
-        $uuid && tested(one_of('=', '=', '<', '<=', '>=', '>') . one_of('', ', commuted'),
-            $uuid, id($_[0]));
-    });
-shape(
-    test => 'uuid = ANY',
-    1,
-    sub {
-        my $uuid = uuid($_[0]);
-        $uuid && tested('uuid any', $uuid, id($_[0]), id($_[0]));
-    });
-shape(
-    test => 'uuid IN',
-    2,
-    nested => 1,
-    sub {
-        my $uuid = uuid($_[0]);
-        my ($body, $in) = sub_select($_[0], correlated => chance(0.5));
-        $uuid && tested('uuid in', $uuid, id($in), $body);
-    });
-shape(test => 'ulid_starts_with', 8, sub { tested('prefix', id($_[0]), text_prefix($_[0])) });
+shapes(test => <<'END');
+6   <@                      <@ ; {id} ; {window}
+2   <@ untyped              <@ ; {id}::ulid ; {range}
+3   @>                      @> ; {id} ; {window}
+3   function                function ; {id} ; {window}
+3   commuted function       commuted ; {id} ; {window}
+1   <@ ANY                  any ; {id} ; {window}::tstzrange
+6   comparison of a uuid    {=|=|<|<=|>=|>}{|, commuted} ; {uuid} ; {id}
+1   uuid = ANY              uuid any ; {uuid} ; {id} ; {id}
+2*  uuid IN                 uuid in ; {uuid} ; {in id} ; {from?}
+8   ulid_starts_with        prefix ; {id} ; {prefix}
+END
 
-# conditions
-shape(condition => 'test',          14, '{test}');
-shape(condition => 'equal numbers', 2,  '{number} = {number}');
-shape(condition => 'equal ids',     2,  '{own id}::ulid = {own id}::ulid');
-shape(condition => 'ordered ids',   1,  '{own id}::ulid >= {ulid}');
-shape(condition => 'truth',         1,  '{own truth}');
-shape(condition => 'is null',       1,  '{id} IS {|NOT }NULL');
-shape(condition => 'not',           2,  nested => 1, 'NOT ({condition})');
-shape(
-    condition => 'and, or',
-    4,
-    nested => 1,
-    sub {
-        my $at = deeper($_[0]);
-        all('(', several('', one_of(' AND ', ' OR '), 1, map { condition($at) } 1 .. 2 + rand 2),
-            ')');
-    });
-shape(condition => 'is true', 2, nested => 1, '({condition}) IS {|NOT }{TRUE|FALSE|UNKNOWN}');
-shape(
-    condition => 'case',
-    1,
-    nested => 1,
-    'CASE WHEN {condition} THEN {condition} ELSE {condition} END');
-shape(condition => 'equal tests', 1, nested => 1, '({test} = {condition})');
-shape(
-    condition => 'exists',
-    2,
-    nested => 1,
-    sub {
-        my ($body) = sub_select($_[0]);
-        all(one_of('', 'NOT '), 'EXISTS (SELECT', $body, ')');
-    });
-shape(
-    condition => 'in',
-    2,
-    nested => 1,
-    sub {
-        my ($body, $in) = sub_select($_[0], correlated => chance(0.5));
-        all(number($_[0]), one_of('', ' NOT'), ' IN (SELECT ', number($in), $body, ')');
-    });
-shape(
-    condition => 'in, of tests',
-    1,
-    nested => 1,
-    sub {
-        my ($body, $in) = sub_select($_[0], correlated => chance(0.5));
-        all('(', test($_[0]), ') IN (SELECT ', test($in), $body, ')');
-    });
+shapes(condition => <<'END');
+14  test            {test}
+2   equal numbers   {number} = {number}
+2   equal ids       {own id}::ulid = {own id}::ulid
+1   ordered ids     {own id}::ulid >= {ulid}
+1   truth           {own truth}
+1   is null         {id} IS {|NOT }NULL
+2*  not             NOT ({condition})
+4*  and, or         ({several})
+2*  is true         ({condition}) IS {|NOT }{TRUE|FALSE|UNKNOWN}
+1*  case            CASE WHEN {condition} THEN {condition} ELSE {condition} END
+1*  equal tests     ({test} = {condition})
+2*  exists          {|NOT }EXISTS (SELECT{from})
+2*  in              {number}{| NOT} IN (SELECT {in number}{from?})
+1*  in, of tests    ({test}) IN (SELECT {in test}{from?})
+END
 
-# numbers
-shape(number => 'column',   6, '{own number}');
-shape(number => 'constant', 3, '{int}');
-shape(number => 'test',     2, nested => 1, '({test})::int');
-shape(
-    number => 'count of a sub-select',
-    1,
-    nested => 1,
-    sub {
-        my ($body) = sub_select($_[0]);
-        all('(SELECT count(*)::int', $body, ')');
-    });
+shapes(number => <<'END');
+6   column                  {own number}
+3   constant                {int}
+2*  test                    ({test})::int
+1*  count of a sub-select   (SELECT count(*)::int{from})
+END
 
-# texts
-shape(text => 'column', 4, '{own text}');
-shape(text => 'test',   2, '({test})::text');
-shape(text => 'jsonb',  2, "jsonb_build_object('a', {test})::text");
-shape(text => 'row',    1, 'ROW({id}, {test})::text');
-shape(
-    text => 'array of a sub-select',
-    1,
-    nested => 1,
-    sub {
-        my ($body, $in) = sub_select($_[0]);
-        all('array_to_string(ARRAY(SELECT (', test($in), ')::int', $body,
-            " ORDER BY 1), ',', '-')");
-    });
+shapes(text => <<'END');
+4   column  {own text}
+2   test    ({test})::text
+2   jsonb   jsonb_build_object('a', {test})::text
+1   row     ROW({id}, {test})::text
+1*  array of a sub-select  array_to_string(ARRAY(SELECT ({in test})::int{from} ORDER BY 1), ',', '-')
+END
 
 # what a query selects from: a node, and the relations that it adds
 shape(from => 'table', 12, \&from_table);
@@ -400,7 +373,7 @@ shape(
     from => 'LATERAL unnest of ids',
     1,
     sub {
-        my $ids  = grown($_[0], 'LATERAL unnest(ARRAY[{own id}::ulid, NULL, {ulid}])') or return;
+        my ($ids) = grown($_[0], 'LATERAL unnest(ARRAY[{own id}::ulid, NULL, {ulid}])') or return;
         my $name = new_name('f');
         (all($ids, " $name (id)"), { name => $name, id => ["$name.id"] });
     });
@@ -466,6 +439,12 @@ shape(query => 'data-modifying CTE', 1, nested => 1, \&query_modifying);
 #
 # Parts of expressions
 #
+
+sub several_conditions
+{
+    my ($at) = @_;
+    return several('', one_of(' AND ', ' OR '), 1, map { condition($at) } 1 .. 2 + rand 2);
+}
 
 # A uuid, if a relation has one or the statement can have parameters.
 sub uuid { my ($at) = @_; chance(0.1) && parameter('uuid') || offered($at, 'uuid') }
