@@ -46,7 +46,7 @@ COMMIT;
 DELETE FROM event WHERE n = 3;
 \set VERBOSITY sqlstate
 INSERT INTO event VALUES (:'id', 3);
-\set VERBOSITY default
+\set VERBOSITY terse
 
 -- an UPDATE that does not change the id passes
 UPDATE event SET n = n + 10;
@@ -74,7 +74,6 @@ WHEN MATCHED THEN UPDATE SET id = '01ARYZ6S41TSV4RRFFQ69G5FAV';
 BEGIN;
 SELECT gen_ordered_ulid() IS NOT NULL;
 SAVEPOINT s;
-\set VERBOSITY terse
 COPY event FROM STDIN;
 7ZZZZZZZZZZZZZZZZZZZZZZZZZ	9
 \.
@@ -85,12 +84,11 @@ ROLLBACK TO s;
 MERGE INTO event USING (VALUES (9)) AS v (n) ON event.n = v.n
 WHEN MATCHED THEN UPDATE SET id = '7ZZZZZZZZZZZZZZZZZZZZZZZZZ';
 ROLLBACK;
-\set VERBOSITY default
 -- the trigger for INSERT comes before the conflict
 SELECT id FROM event WHERE n = 80 \gset
 \set VERBOSITY sqlstate
 INSERT INTO event VALUES (:'id', 0) ON CONFLICT (id) DO UPDATE SET n = 81;
-\set VERBOSITY default
+\set VERBOSITY terse
 SELECT string_agg(n::text, ' ' ORDER BY n) FROM event;
 
 -- columns of other types
@@ -105,7 +103,6 @@ CREATE TRIGGER c BEFORE INSERT OR UPDATE ON of_uuid
 INSERT INTO of_uuid DEFAULT VALUES;
 INSERT INTO of_uuid (id, domain, other) VALUES ('01890a5d-ac96-774b-bcce-b302099a8057',
     '01ARYZ6S41TSV4RRFFQ69G5FAV', '01890a5d-ac96-774b-bcce-b302099a8057');
-\set VERBOSITY terse
 INSERT INTO of_uuid (domain) VALUES (:old);
 INSERT INTO of_uuid (other) VALUES ('01890a5d-ac96-774b-bcce-b302099a8057');
 -- a UUID of version 4 has no time, and most of them are ahead
@@ -148,7 +145,7 @@ ALTER TABLE part ENABLE TRIGGER guard;
 COMMIT;
 SELECT count(*) FROM part_b;
 INSERT INTO part VALUES (:old, 'b');
-\set VERBOSITY default
+\set VERBOSITY terse
 
 -- not fired where rows are replicated, unless it is told to be
 SET session_replication_role = replica;
@@ -170,7 +167,9 @@ INSERT INTO part VALUES (:old, 'c');
 
 -- wrong uses
 CREATE TABLE wrong (id ulid, n int, t text);
+\set VERBOSITY default
 SELECT ulid_ordered_guard();
+\set VERBOSITY terse
 CREATE TRIGGER wrong AFTER INSERT ON wrong FOR EACH ROW EXECUTE FUNCTION ulid_ordered_guard('id');
 INSERT INTO wrong VALUES (NULL);
 \echo :LAST_ERROR_SQLSTATE
@@ -204,8 +203,10 @@ INSERT INTO wrong VALUES (NULL);
 CREATE TABLE generated (of uuid, id uuid GENERATED ALWAYS AS (of) STORED);
 CREATE TRIGGER wrong BEFORE INSERT ON generated
     FOR EACH ROW EXECUTE FUNCTION ulid_ordered_guard('id');
+\set VERBOSITY default
 INSERT INTO generated VALUES ('01563df3-6481-d676-4c61-efb99302bd5b');
 \echo :LAST_ERROR_SQLSTATE
+\set VERBOSITY terse
 CREATE VIEW view_of_event AS SELECT * FROM event;
 CREATE TRIGGER wrong INSTEAD OF INSERT ON view_of_event
     FOR EACH ROW EXECUTE FUNCTION ulid_ordered_guard('id');

@@ -33,6 +33,7 @@ SELECT ulid_upper_bound('10889-08-02 05:31:50.655999+00') AS last;
 -- out of range (22008)
 SELECT ulid_lower_bound('10889-08-02 05:31:50.656+00');
 \echo :LAST_ERROR_SQLSTATE
+\set VERBOSITY terse
 SELECT ulid_upper_bound('1969-12-31 23:59:59.999999+00');
 SELECT ulid_lower_bound('infinity');
 SELECT ulid_upper_bound('-infinity');
@@ -40,6 +41,7 @@ SELECT '4714-11-24 00:00:00+00 BC'::timestamptz::ulid;
 SELECT '294276-12-31 23:59:59.999999+00'::timestamptz::ulid;
 SELECT '1969-12-31 23:59:59'::timestamp::ulid;
 SELECT 'infinity'::timestamp::ulid;
+\set VERBOSITY default
 
 -- timestamp goes through the time zone of the session
 SELECT '01ARYZ6S41TSV4RRFFQ69G5FAV'::ulid::timestamp AS utc,
