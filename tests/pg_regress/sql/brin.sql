@@ -3,6 +3,7 @@
 \pset format unaligned
 \pset footer off
 -- Run a query with an index and without, and say how many of the blocks were read with it.
+\set ECHO none
 CREATE FUNCTION plan_of(query text) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
     plan json;
@@ -36,6 +37,7 @@ BEGIN
     SET LOCAL enable_bitmapscan = off;
     rows_of_seq_scan := (plan_of(query) ->> 'Actual Rows')::numeric;
 END $$;
+\set ECHO all
 
 -- a millisecond for each row
 CREATE TABLE event AS

@@ -49,12 +49,14 @@ FROM (VALUES ('01ARYZ6S41TSV4RRFFQ69G5FAV'), ('01aryz6s41tsv4rrffq69g5fav'),
 SELECT ulid_is_valid(repeat('0', 100000));
 
 -- ulid reads what uuid reads, and the same id: random spellings, most of them with a fault or two
+\set ECHO none
 CREATE FUNCTION read_as(type regtype, text text, OUT id text, OUT detail text) LANGUAGE plpgsql
 AS $$ BEGIN
     EXECUTE format('SELECT ($1::%s)::uuid::text', type) INTO id USING text;
 EXCEPTION WHEN invalid_text_representation THEN
     GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL;
 END $$;
+\set ECHO all
 SELECT setseed(0.5);
 CREATE TABLE spelling AS SELECT n, CASE WHEN braces THEN '{' || text || '}' ELSE text END AS text
 FROM generate_series(1, 50000) AS n,

@@ -16,6 +16,7 @@ INSERT INTO native SELECT id, n FROM held;
 ANALYZE held, native;
 
 -- what the table needs is chosen without any setting: the index of the primary key
+\set ECHO none
 CREATE FUNCTION plan(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
     line text;
@@ -31,6 +32,7 @@ BEGIN
     EXECUTE 'EXPLAIN (FORMAT JSON) ' || query INTO plan;
     RETURN plan #>> '{0,Plan,Plan Rows}';
 END $$;
+\set ECHO all
 -- min and max are those of uuid, by the index, as ORDER BY and LIMIT are
 SELECT pg_typeof(min(id)), pg_typeof(max(id)), min(id), max(id),
     min(id) = (SELECT id FROM held ORDER BY id LIMIT 1) AS first,
@@ -103,6 +105,7 @@ SELECT condition,
     ($$id < '01JH6R5E000000000000000000'::ulid$$)) AS v (condition);
 
 -- the answers, by each kind of index: those of the ulid column, on either side of the bounds
+\set ECHO none
 CREATE FUNCTION answers(query text, variants text[]) RETURNS TABLE (variant text, same boolean)
     LANGUAGE plpgsql AS $$
 DECLARE
@@ -116,6 +119,7 @@ BEGIN
         RETURN NEXT;
     END LOOP;
 END $$;
+\set ECHO all
 CREATE TABLE by_hash AS SELECT * FROM held;
 CREATE INDEX by_hash_id ON by_hash USING hash (id);
 CREATE TABLE by_brin AS SELECT * FROM held;

@@ -53,6 +53,7 @@ FROM generate_series(0::bigint, 999999) AS i;
 CREATE INDEX window_1m_id ON window_1m (id);
 CREATE INDEX window_1m_i ON window_1m (i);
 -- the window of n seconds from second f
+\set ECHO none
 CREATE FUNCTION seconds(f int, n int) RETURNS tstzrange LANGUAGE sql IMMUTABLE AS
     $$ SELECT tstzrange('2026-01-01 00:00+00'::timestamptz + f * interval '1 second',
         '2026-01-01 00:00+00'::timestamptz + (f + n) * interval '1 second') $$;
@@ -66,6 +67,7 @@ BEGIN
         VARIADIC arguments) INTO plan;
     RETURN plan #>> '{0,Plan,Plan Rows}';
 END $$;
+\set ECHO all
 
 -- never analysed: core's default for ranges, of the million rows that the planner takes from the
 -- size of the table
@@ -233,6 +235,7 @@ DO $$ BEGIN FOR i IN 1..20 LOOP
 END LOOP; END $$;
 -- the last condition sees the memory while the others have been planned
 CREATE SEQUENCE memory;
+\set ECHO none
 CREATE FUNCTION measured() RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$
 BEGIN
     PERFORM setval('memory', sum(used_bytes)::bigint) FROM pg_backend_memory_contexts;
@@ -249,6 +252,7 @@ BEGIN
         INTO plan;
     RETURN currval('memory') - before;
 END $$;
+\set ECHO all
 SELECT planning_memory(string_agg(format('id <@ %L::tstzrange', during), ' OR '))
        <= 2 * planning_memory(string_agg(format('id BETWEEN %L AND %L', ulid_range_lower(during),
            ulid_range_upper(during)), ' OR ')) AS bounded
