@@ -1,0 +1,79 @@
+# The queries of docs/operating.md for monitoring, and those for postgres_exporter beside that page.
+use strict;
+use warnings FATAL => 'all';
+use ULID;
+
+my $node = new_server('monitored', conf => ['max_prepared_transactions = 1']);
+my $sql  = sub { return $node->safe_psql('postgres', @_) };
+$sql->(
+    q{
+    CREATE ROLE monitor LOGIN;
+    CREATE TABLE event (id ulid PRIMARY KEY) PARTITION BY RANGE (id);
+    CREATE TABLE event_1 PARTITION OF event FOR VALUES FROM (MINVALUE)
+        TO (ulid_lower_bound(now() + interval '1 day'));
+    CREATE TABLE event_default PARTITION OF event DEFAULT;
+    CREATE TABLE open (id ulid) PARTITION BY RANGE (id);
+    CREATE TABLE open_1 PARTITION OF open FOR VALUES FROM (MINVALUE)
+        TO (ulid_lower_bound('2026-01-01'));
+    CREATE TABLE open_2 PARTITION OF open FOR VALUES FROM (ulid_lower_bound('2026-01-01'))
+        TO (MAXVALUE)}
+);
+my %queries;
+my $file = slurp_file("$root/docs/postgres_exporter.yml");
+while ($file =~ /^(\w+):\n  query: \|\n((?:    .*\n)+)  metrics:\n((?:    - .*\n)+)/mg)
+{
+    my ($name, $query, $metrics) = ($1, $2, $3);
+    $queries{$name} = $query;
+    my @metrics = $metrics =~ /^    - (\w+): \{usage: (?:LABEL|GAUGE), description: "[^"]*\."\}$/mg;
+    is(join(' ', $sql->("SET ROLE monitor; $query \\gdesc") =~ /^(\w+)\|/mg),
+        "@metrics", "$name: each column is a metric");
+}
+my $exported = sub { return $sql->("SET ROLE monitor; $queries{$_[0]}") };
+like($exported->('ulid'), qr/^\d+\.\d+\|0\|0$/m,      'nothing is ahead of the clock or outdated');
+like($exported->('ulid_horizon'),
+    qr/^0(?:\.\d+)?\|$/m, 'the horizon is close behind the clock, and was not published');
+$sql->('CALL ulid_publish_horizon()');
+my ($age) = blocks_of('operating.md', 'sql', 'Monitoring');
+is($sql->($age), '00:00:00', 'no ordered id was generated since the publication');
+$sql->('SELECT gen_ordered_ulid()');
+like($exported->('ulid_horizon'), qr/\|(?!0$)\d+\.\d+$/, 'one was: the publication has an age');
+$sql->(
+    q{SELECT ulid_advance_ordered_time(ulid_upper_bound(now() + interval '1 hour'));
+        UPDATE pg_extension SET extversion = '0' WHERE extname = 'ulid'}
+);
+like(
+    $exported->('ulid'),
+    qr/^\d+\.\d+\|3[56]\d\d\.\d+\|1$/m,
+    'ordered ids are an hour ahead, and the objects are older than the files');
+$sql->(q{INSERT INTO event VALUES (ulid_lower_bound(now() + interval '2 days'))});
+ok( $node->poll_query_until(
+        'postgres',
+        "SELECT default_rows = 1 AND seconds_left BETWEEN 80000 AND 86400
+            FROM ($queries{ulid_partitions}) AS s WHERE parent = 'event'::regclass"
+    ),
+    'a row is in the default partition, and the last partition ends tomorrow');
+is($sql->("SELECT * FROM ($queries{ulid_partitions}) AS s WHERE parent = 'open'::regclass"),
+    'open|Infinity|0', 'a last partition TO (MAXVALUE) never ends');
+
+# Who holds the horizon
+my $who = join('', blocks_of('operating.md', 'sql', 'The horizon lags'));
+my ($holds, $other) = map { $node->background_psql('postgres', on_error_stop => 0) } 1, 2;
+my $pid = $holds->query('SELECT pg_backend_pid()');
+$other->query('BEGIN; CREATE TABLE written AS SELECT gen_ulid()');
+$holds->query('BEGIN; SELECT gen_ordered_ulid()');
+$sql->("BEGIN; SELECT gen_ordered_ulid(); PREPARE TRANSACTION 'left'");
+my $session = qr/$pid\|[^|]+\|idle in transaction\|SELECT gen_ordered_ulid\(\)[\n;]+/;
+like(
+    $sql->($who),
+    qr/^[^|]*\n${session}left\|[^|]+\|\|$/,
+    'the page names the transactions that hold the horizon');
+$_->quit for $holds, $other;
+$node->restart;
+like(
+    $sql->($who),
+    qr/^\d{5} days.*\nleft\|-infinity\|\|\nbefore a restart.*: commit or roll back\|left$/,
+    'and a prepared one from before a restart, which is why the horizon is zero');
+like($exported->('ulid_horizon'),
+    qr/^\d{10}\.\d/, 'where nothing is proven, the horizon is decades behind the clock');
+
+done_testing();
