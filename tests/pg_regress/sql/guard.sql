@@ -221,6 +221,6 @@ INSERT INTO event (n) VALUES (12);
 INSERT INTO event (id) VALUES ('01ARYZ6S41TSV4RRFFQ69G5FAV');
 RESET ROLE;
 GRANT EXECUTE ON FUNCTION ulid_ordered_guard() TO PUBLIC;
-DROP TABLE event, of_uuid, part, wrong CASCADE;
+DROP TABLE event, of_uuid, part, wrong, generated CASCADE;
 DROP DOMAIN id_of_event, uuid_of_event;
 DROP ROLE ulid_regress_writer;
