@@ -297,7 +297,7 @@ shapes(text => <<'END');
 2   test    ({test})::text
 2   jsonb   jsonb_build_object('a', {test})::text
 1   row     ROW({id}, {test})::text
-1*  array of a sub-select  array_to_string(ARRAY(SELECT ({in test})::int{from} ORDER BY 1), ',', '-')
+1* array of a sub-select  array_to_string(ARRAY(SELECT ({in test})::int{from} ORDER BY 1), ',', '-')
 END
 
 # what a query selects from: a node, and the relations that it adds
