@@ -31,7 +31,7 @@ sub slurp
 }
 
 print "Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/\n",
-  "Upstream-Name: ulid\nSource: $repository\n",
+  "Upstream-Name: ulid\n", $repository && "Source: $repository\n",
   "Comment: The library consists of the crates below, and of parts of Rust's standard library,\n",
   " which is copyright The Rust Project contributors, under MIT or Apache-2.0, and has tables of\n",
   " Unicode.\n",

@@ -30,7 +30,7 @@ say "build the extension image for PostgreSQL $major on $distro"
 created=$(date --iso-8601=seconds -d "@$SOURCE_DATE_EPOCH")
 described=(title="ulid $VERSION $major $distro" description="$(sed -n "s/^comment = '\(.*\)'/\1/p" ulid.control)"
   version="$VERSION" revision="$(git rev-parse HEAD)" created="$created" licenses="MIT" base.name=scratch
-  authors="$MAINTAINER" vendor="${MAINTAINER%% <*}" source="$REPOSITORY" url="$REPOSITORY" documentation="$REPOSITORY")
+  authors="$MAINTAINER" vendor="${MAINTAINER%% <*}" ${REPOSITORY:+source="$REPOSITORY" url="$REPOSITORY" documentation="$REPOSITORY"})
 described=("${described[@]/#/org.opencontainers.image.}"
   "io.cloudnativepg.image.base.name=ghcr.io/cloudnative-pg/postgresql:$major-minimal-$distro"
   "io.cloudnativepg.image.base.pgmajor=$major" "io.cloudnativepg.image.base.os=$distro"

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # Make the RPM package for a PostgreSQL major version (PG=NN; the machine's own by default) out of
-# the archives of dist.sh, in target/packages, on a Debian machine. DEBFULLNAME and DEBEMAIL name
-# who makes it.
+# the archives of dist.sh, in target/packages, on a Debian machine.
 # shellcheck source=packaging/common.sh
 . "$(dirname "$0")/common.sh"
 
@@ -14,5 +13,5 @@ say "rpmbuild for PostgreSQL $major (a few minutes)"
 quiet rpmbuild -bb --nodeps --define "_topdir $ROOT/target/rpm" --define "_sourcedir $PACKAGES" --define "_rpmdir $PACKAGES" \
   --define "_rpmfilename %%{NAME}-%%{VERSION}-%%{RELEASE}.%%{ARCH}.rpm" --define "packager $MAINTAINER" \
   --define "pgmajorversion $major" --define "pg_config $PGRX_PG_CONFIG_PATH" --define "ulid_version $VERSION" \
-  --define "repository $REPOSITORY" --define "rust_version $RUST" packaging/ulid.spec
-say "made $(cd "$PACKAGES" && echo "ulid_$major-$VERSION"-*.rpm) in $PACKAGES"
+  ${REPOSITORY:+--define "repository $REPOSITORY"} --define "rust_version $RUST" packaging/ulid.spec
+say "made $(cd "$PACKAGES" && echo "ulid_$major-$VERSION"-*.rpm) in $PACKAGES by $MAINTAINER"

@@ -11,10 +11,9 @@ new=postgresql-$MAJOR-ulid_${REVISION}_$(dpkg --print-architecture).deb
 [ -e "$PACKAGES/$new" ] || PG=$MAJOR packaging/deb.sh
 
 say "lintian; files, dependencies, library"
-# the package is not uploaded to Debian; the project has no address yet; Rust is not hardened as C
-# is
+# the package is not uploaded to Debian; Rust is not hardened as C is
 lintian --allow-root --fail-on error,warning --suppress-tags \
-  initial-upload-closes-no-bugs,bad-homepage,hardening-no-fortify-functions "$PACKAGES/$new"
+  initial-upload-closes-no-bugs,hardening-no-fortify-functions "$PACKAGES/$new"
 dpkg-deb -R "$PACKAGES/$new" "$SERVERS/old"
 mv "$SERVERS/old/DEBIAN" "$SERVERS/control"
 has_files "$SERVERS/old" "usr/lib/postgresql/$MAJOR/lib" "usr/share/postgresql/$MAJOR/extension"

@@ -14,7 +14,7 @@ tar x -C "$SERVERS/oci" -f "$PACKAGES/$NAME-$MAJOR-$distro-$(dpkg --print-archit
 created=$(date --iso-8601=seconds -d "@$SOURCE_DATE_EPOCH")
 labels=(title="ulid $VERSION $MAJOR $distro" description="$(sed -n "s/^comment = '\(.*\)'/\1/p" ulid.control)"
   version="$VERSION" revision="$(git rev-parse HEAD)" created="$created" licenses="MIT" base.name=scratch authors="$MAINTAINER"
-  vendor="${MAINTAINER%% <*}" source="$REPOSITORY" url="$REPOSITORY" documentation="$REPOSITORY")
+  vendor="${MAINTAINER%% <*}" ${REPOSITORY:+source="$REPOSITORY" url="$REPOSITORY" documentation="$REPOSITORY"})
 labels=("${labels[@]/#/org.opencontainers.image.}" "io.cloudnativepg.image.base.os=$distro"
   "io.cloudnativepg.image.base.name=ghcr.io/cloudnative-pg/postgresql:$MAJOR-minimal-$distro"
   "io.cloudnativepg.image.base.pgmajor=$MAJOR" "io.cloudnativepg.image.sql.version=$VERSION")
