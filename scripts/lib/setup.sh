@@ -1,5 +1,13 @@
-# Sourced: installs what building and testing need, and provides a private copy of PostgreSQL to
-# install into.
+# Sourced: what every script needs of the machine. Its parts:
+#
+#   the environment    the same on every machine, and none of the user's servers
+#   Debian's packages  installed as root or by sudo, without a cluster of Debian's postgresql
+#   Rust               that of the machine, or a private one, by fetch-rust.sh
+#   PostgreSQL         a private copy in target/postgres, by fetch-postgres.sh, since the machine's
+#                      own is not touched; what has been prepared once is only looked at
+#   the extension      built, and installed into that copy
+#
+# lib/server.sh starts servers, lib/archive.sh reads Debian's archive.
 # shellcheck shell=bash disable=SC2034
 set -euo pipefail
 umask 022
@@ -39,6 +47,8 @@ die() {
   exit 1
 }
 
+# -- Debian's packages
+
 # Run a command as root.
 as_root() {
   if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi
@@ -70,8 +80,8 @@ install_packages() {
     as_root mkdir -p "${no_cluster%/*}" &&
       echo 'create_main_cluster = false' | as_root tee "$no_cluster" > /dev/null &&
       # the lists of packages may be missing or old
-      { apt_get install -y --no-install-recommends "$@" 9<&- 2> /dev/null ||
-        { apt_get update 9<&- && apt_get install -y --no-install-recommends "$@" 9<&-; }; }
+      { apt_get install -y --no-upgrade --no-install-recommends "$@" 9<&- 2> /dev/null ||
+        { apt_get update 9<&- && apt_get install -y --no-upgrade --no-install-recommends "$@" 9<&-; }; }
   ) || die "could not install packages, $ask"
 }
 
@@ -85,6 +95,30 @@ install_missing() {
     install_packages $missing
   done
 }
+
+# Whether C can be compiled.
+has_compiler() {
+  echo '#include <stdio.h>' | cc -E - > /dev/null 2>&1
+}
+
+# Whether all of these Debian packages are installed.
+are_installed() {
+  [ "$(dpkg-query -W -f '${db:Status-Status}\n' "$@" 2> /dev/null | grep -cx installed)" = $# ]
+}
+
+# Install Debian packages; skip the stage if only root could do it.
+prepare_tools() {
+  are_installed "$@" || (install_packages "$@") ||   # sudo may ask where nobody can answer
+    { echo "needs these packages of Debian, and root to install them: $*"; exit 77; }
+}
+
+# Install optional packages of a test, as far as possible without asking.
+offer_packages() {
+  ! command -v apt-get > /dev/null || are_installed "$@" ||
+    { [ "$(id -u)" != 0 ] && ! sudo -n true 2> /dev/null; } || (install_packages "$@") || true
+}
+
+# -- Rust
 
 # Print the packages that are missing for a private Rust.
 missing_for_rust() {
@@ -113,59 +147,7 @@ prepare_rust() {
   PATH=$tree/bin:$PATH
 }
 
-# Make cargo build for musl, with a Rust of its own that compiles for it.
-prepare_musl() {
-  local tree=$ROOT/target/rust-musl triple name
-  triple=$(uname -m)-unknown-linux-musl
-  if [ ! -x "$tree/bin/rustc" ]; then
-    say "get a Rust for $triple into $tree (a minute or two, once)"
-    scripts/fetch-rust.sh "$tree" rustup "$triple" || { echo "needs a Rust for $triple, which rustup has"; exit 77; }
-  fi
-  PATH=$tree/bin:$PATH
-  # Debian has no libgcc_s for musl; the unwinder that is part of Rust takes its place
-  mkdir -p "$tree/unwind"
-  ln -sf "$(rustc --print sysroot)/lib/rustlib/$triple/lib/self-contained/libunwind.a" "$tree/unwind/libgcc_s.a"
-  name=CARGO_TARGET_$(tr a-z- A-Z_ <<< "$triple")
-  export CARGO_BUILD_TARGET=$triple "${name}_LINKER=musl-gcc" "${name}_RUSTFLAGS=-Lnative=$tree/unwind"
-}
-
-# Install those of some Debian packages that are missing; skip the stage if only root can.
-prepare_tools() {
-  local name missing=()
-  for name; do
-    [ "$(dpkg-query -W -f '${db:Status-Status}' "$name" 2> /dev/null)" = installed ] || missing+=("$name")
-  done
-  [ ${#missing[@]} != 0 ] || return 0
-  if [ "$(id -u)" = 0 ]; then
-    install_packages "${missing[@]}"
-  elif ! command -v sudo > /dev/null || ! (install_packages "${missing[@]}"); then  # sudo may ask where nobody can answer
-    echo "needs these packages of Debian, and root to install them: ${missing[*]}"
-    exit 77
-  fi
-}
-
-# Whether C can be compiled.
-has_compiler() {
-  echo '#include <stdio.h>' | cc -E - > /dev/null 2>&1
-}
-
-# Install optional packages of a test, as far as possible without asking.
-offer_packages() {
-  if command -v apt-get > /dev/null && ! dpkg -s "$@" > /dev/null 2>&1; then
-    if [ "$(id -u)" = 0 ] || sudo -n true 2> /dev/null; then (install_packages "$@") || true; fi
-  fi
-}
-
-# Install the tools that install drivers, and those of some packages that apt has, as far as
-# possible without asking.
-prepare_clients() {
-  local packages=()
-  python3 -m pip --version > /dev/null 2>&1 || packages+=(python3-pip)
-  python3 -c 'import ensurepip' 2> /dev/null || packages+=(python3-venv)
-  command -v npm > /dev/null || packages+=(npm)
-  [ $# = 0 ] || mapfile -t -O ${#packages[@]} packages < <(available_packages "$@")
-  [ ${#packages[@]} = 0 ] || offer_packages "${packages[@]}"
-}
+# -- PostgreSQL
 
 # Print the packages that are missing for building, and for running PostgreSQL $1 if that is the
 # machine's own.
@@ -238,7 +220,7 @@ major_of() {
 prepare_postgres() {
   local tree version packages=()
   case " $MAJORS assert musl 15-main " in *" $1 "*) ;; *) die "PostgreSQL \"$1\" is not one of $MAJORS" ;; esac
-  if [ "$1" = musl ]; then prepare_musl; else prepare_rust; fi
+  prepare_rust
   install_missing missing_packages "$1"
   choose_server_user
   case $1 in 17 | 18) packages=("postgresql-$1-partman" "postgresql-$1-timescaledb") ;; esac  # the documentation uses them
@@ -247,16 +229,8 @@ prepare_postgres() {
   ! is_own "$1" || version=$("/usr/lib/postgresql/$1/bin/postgres" --version)
   version+=" in $tree"
   if [ ! -x "$tree/bin/postgres" ] || [ "$version" != "$(cat "$tree/version" 2> /dev/null)" ]; then
-    if is_own "$1"; then
-      copy_postgres "$1" "$tree" || return  # -e may have no effect here
-    else
-      case $1 in
-        assert) say "build PostgreSQL 18 with assertions in $tree (about ten minutes, once)" ;;
-        musl) say "build PostgreSQL 18 with musl in $tree (a few minutes, once)" ;;
-        *) say "unpack PostgreSQL $1 into $tree (up to a minute, once)" ;;
-      esac
-      scripts/fetch-postgres.sh "${1%-main}" "$tree" "${packages[@]}" || return
-    fi
+    say "put PostgreSQL $1 into $tree (up to a minute, once; assert and musl: ten)"
+    scripts/fetch-postgres.sh "$1" "$tree" "${packages[@]}" || return  # -e may have no effect here
   fi
   BIN=$(readlink -f "$tree/bin")
   export BIN PGRX_PG_CONFIG_PATH=$BIN/pg_config PGRX_HOME=$tree/pgrx
@@ -270,90 +244,7 @@ prepare_postgres() {
   echo "$version" | cmp -s - "$tree/version" || echo "$version" > "$tree/version"
 }
 
-# Unpack what else tests and examples use into the copy of the machine's own PostgreSQL $1.
-prepare_extra_packages() {
-  local tree=$WORK/$1 packages
-  is_own "$1" || return 0
-  mapfile -t packages < <(extra_packages "$1")
-  if [ "${packages[*]}" != "$(cat "$tree/extra_packages" 2> /dev/null)" ]; then
-    # without them, the tests that need them are skipped
-    unpack_extra_packages "$tree" "${packages[@]}" && echo "${packages[*]}" > "$tree/extra_packages"
-  fi
-  # for programs and their libraries
-  LD_LIBRARY_PATH=$(compgen -G "$tree/usr/lib/*-linux-gnu" || true) PATH=$PATH:$tree/usr/sbin
-  export LD_LIBRARY_PATH
-}
-
-# Print the other packages that tests and examples use with PostgreSQL $1, as far as the machine's
-# apt has them.
-extra_packages() {
-  local names=(partman timescaledb)
-  available_packages "${names[@]/#/postgresql-$1-}" pgbouncer
-}
-
-# Print those of some packages that the machine's apt has.
-available_packages() {
-  command -v apt-cache > /dev/null || return 0
-  { apt-cache show "$@" 2> /dev/null || true; } | sed -n 's/^Package: //p' | sort -u
-}
-
-# Unpack packages of the machine's apt, with the libraries that they need, into the copy of
-# PostgreSQL in $1. Nothing is installed.
-unpack_extra_packages() {
-  local tree=$1 archives file status=0
-  shift
-  [ $# -gt 0 ] || return 0
-  say "unpack into it: $*"
-  archives=$(mktemp -d)
-  mkdir "$archives/partial"
-  apt-get -qq -o Debug::NoLocking=true -o Dir::Cache::Archives="$archives" -o APT::Sandbox::User=root \
-    install -y --reinstall --no-install-recommends --download-only "$@" > "$archives/log" 2>&1 < /dev/null ||
-    { status=$?; cat "$archives/log" >&2; }
-  for file in "$archives"/*.deb; do
-    case ${file##*/} in postgresql-common* | postgresql-client*) continue ;; esac
-    case ${file##*/} in postgresql-* | pgbouncer_* | lib*) dpkg-deb -x "$file" "$tree" || status=$? ;; esac
-  done
-  rm -rf "$archives"
-  return $status
-}
-
-# Prepare PostgreSQL's framework for tests with servers: sets PERL5LIB and PG_REGRESS. Not every
-# package of a server has its modules; those of another version work too, because they distinguish
-# versions.
-prepare_prove() {
-  local pgxs
-  { command -v prove && perl -MIPC::Run -e 1; } > /dev/null 2>&1 || prepare_tools libipc-run-perl
-  pgxs=$(find_framework)
-  if [ -z "$pgxs" ]; then
-    (prepare_postgres 18)
-    pgxs=$(find_framework)
-    [ -n "$pgxs" ] || die "no server here has PostgreSQL::Test::Cluster"
-  fi
-  export PERL5LIB=$pgxs/test/perl${PERL5LIB:+:$PERL5LIB} PG_REGRESS=$pgxs/test/regress/pg_regress
-}
-
-# Print a directory that contains the framework: of the server in PATH, or of another one.
-find_framework() {
-  local pgxs
-  pgxs=$(readlink -f "$(dirname "$(pg_config --pgxs)")/..")
-  for pgxs in "$pgxs" "$WORK"/*/usr/lib/postgresql/*/lib/pgxs/src /usr/lib/postgresql/*/lib/pgxs/src; do
-    if [ -e "$pgxs/test/perl/PostgreSQL/Test/Cluster.pm" ] && [ -x "$pgxs/test/regress/pg_regress" ]; then
-      echo "$pgxs"
-      return
-    fi
-  done
-}
-
-# Copy the machine's PostgreSQL $1 to the directory $2. It finds its files relative to its programs.
-copy_postgres() {
-  say "copy PostgreSQL $1 to $2"
-  rm -rf "$2"
-  mkdir -p "$2"/usr/{lib,share,include}/postgresql &&
-    cp -a "/usr/lib/postgresql/$1" "$2/usr/lib/postgresql" &&
-    cp -a "/usr/share/postgresql/$1" "$2/usr/share/postgresql" &&
-    cp -a /usr/include/postgresql/. "$2/usr/include/postgresql" &&
-    ln -s "usr/lib/postgresql/$1/bin" "$2/bin"
-}
+# -- The extension
 
 # Build the extension as it is released and install it into the private PostgreSQL.
 install_extension() {

@@ -1,7 +1,7 @@
 # A server that is killed while eight clients write. After each recovery every acknowledged row is
 # there, no id comes twice, and gen_ordered_ulid goes on, and the indexes have every row. That they
 # survive is core's work; that ids follow their order is ours. ROUNDS (4) is how often the server is
-# killed; `make crash` does it more often.
+# killed.
 use strict;
 use warnings FATAL => 'all';
 use ULID;

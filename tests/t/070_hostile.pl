@@ -2,8 +2,7 @@
 # receive functions, to COPY, and to every function of the extension, in databases of three
 # encodings; large texts. Every answer must be a result or an error of the kinds below, and the
 # session must go on. PostgreSQL's protocol is spoken here, as a driver would refuse most of it.
-# CASES (1000 for each encoding) and FUZZ_SEED (1, or any if CASES is set) choose the random part;
-# `make hostile` sends more.
+# CASES (1000 for each encoding) and FUZZ_SEED (1, or any if CASES is set) choose the random part.
 use strict;
 use warnings FATAL => 'all';
 use IO::Socket::UNIX;

@@ -2,7 +2,7 @@
 //! in the simplest way, or with another crate, and panics if they differ.
 //!
 //! A check takes bytes, so `cargo test` runs the same checks, with inputs of a fixed seed, as
-//! libFuzzer, guided by coverage (`make fuzz`).
+//! libFuzzer, guided by coverage (`scripts/test.sh fuzz`).
 
 pub mod input;
 pub mod monotonic;
