@@ -1,4 +1,4 @@
-//! The rules of every value and every text, for inputs of a fixed seed. `scripts/test.sh fuzz` takes others.
+//! The rules of every value and text, for inputs of a fixed seed. The stage `fuzz` has others.
 
 mod rules;
 

@@ -1,5 +1,5 @@
-# Sourced by test.sh: the stage lint. Rust with rustfmt, clippy and rustdoc, scripts with
-# shellcheck, Perl with its compiler, workflows with actionlint, the pages and their links.
+# Sourced by test.sh: the stage lint. Rust by rustfmt, clippy and rustdoc, scripts by shellcheck,
+# Perl by its compiler, workflows by actionlint; the pages and their links.
 # shellcheck shell=bash disable=SC2034,SC2154
 stage_lint() {
   local files file log=target/lint.log library=(--package pg_ulid --features "diesel postgres-types sqlx")

@@ -1,9 +1,8 @@
 # pg_upgrade, and dump and restore, from an older server: rows, all kinds of index, partitions,
 # generated columns, views, arrays and expressions are kept, and nothing has to be indexed again; so
 # are expressions in a database with the extension in a schema that is in no path, and positions of
-# consumers. Without FROM, the
-# older server is the newest that was tested before in this run. `scripts/test.sh upgrade` runs every
-# pair.
+# consumers. Without FROM, the older server is the newest that was tested before in this run.
+# `scripts/test.sh upgrade` runs every pair.
 use strict;
 use warnings FATAL => 'all';
 use ULID;
