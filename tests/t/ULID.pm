@@ -19,7 +19,8 @@ use Time::HiRes qw(time usleep);
 our @EXPORT = (
     qw($root $major own_mounts new_server older_servers column_option upgraded_server
       support_functions untrusted await await_horizon start_until_lock run_at_once wrong_clock
-      start_pooler blocks_of switch_table has_extension has_program needs_extension needs_program),
+      outbox check_outbox start_pooler blocks_of switch_table has_extension has_program
+      needs_extension needs_program),
     @PostgreSQL::Test::Utils::EXPORT, @Test::More::EXPORT);
 
 # The checkout, and the major version of the servers.
@@ -254,6 +255,39 @@ C
         "-DSWITCH=\"$directory/wrong\"",
         '-o', "$directory/clock.so", "$directory/clock.c");
     return ("$directory/clock.so", "$directory/wrong");
+}
+
+# The tables and the consumer in SQL of docs/poll.md, for ids of a type. The table `seen` has what the
+# consumer has read, in that order.
+sub outbox
+{
+    my ($type) = @_;
+    my $sql = join "\n", blocks_of('poll.md', 'sql', 'Tables'), blocks_of('poll.md', 'sql', 'SQL');
+    $sql =~ s/\bulid\b/$type/g;
+    $sql =~ s/'0{26}'/'00000000-0000-0000-0000-000000000000'/ if $type eq 'uuid';
+    return $sql . q{
+        CREATE TABLE seen (n bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, id uuid);
+        CREATE FUNCTION see() RETURNS trigger LANGUAGE plpgsql AS
+            'BEGIN INSERT INTO seen (id) VALUES (NEW.id); RETURN NEW; END';
+        CREATE TRIGGER see BEFORE INSERT ON mail FOR EACH ROW EXECUTE FUNCTION see()};
+}
+
+# Wait until that consumer has read the last row, and check that it has read each once, and in order;
+# or, if so many are lost, that the check sees these.
+sub check_outbox
+{
+    my ($node, $database, $what, $lost) = (@_, 0);
+    $node->poll_query_until(
+        $database, 'SELECT last_id = (SELECT id FROM outbox ORDER BY id DESC LIMIT 1) FROM consumer')
+      or die "$what: the consumer does not read the last row";
+    my ($rows, $missing, $again) = split /\|/, $node->safe_psql(
+        $database, q{
+        SELECT (SELECT count(*) FROM outbox),
+            (SELECT count(*) FROM outbox WHERE id::uuid NOT IN (SELECT id FROM seen)),
+            count(*) FILTER (WHERE id <= before)
+        FROM (SELECT id, lag(id) OVER (ORDER BY n) AS before FROM seen) AS s});
+    is($again, 0, "$what: of $rows rows, none comes twice, and all come in order");
+    return cmp_ok($missing, $lost ? '>=' : '==', $lost, "$what: $missing are lost");
 }
 
 # Start pgbouncer in transaction mode before a server, until the test ends, and return the directory
