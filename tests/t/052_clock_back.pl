@@ -61,6 +61,9 @@ for my $extension (sort keys %type_of)
                 FROM consumer"),
             't',
             "$extension, $strike: the clock is an hour behind the position");
+
+        # before anybody publishes
+        $sql->("INSERT INTO outbox (message) VALUES ('first')");
         $start->(keys %command);
         $more->();
         $running{writers}->signal('INT');
