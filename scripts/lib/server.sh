@@ -84,6 +84,15 @@ start_server() {
   export PGHOST=$home PGPORT=5432 PGUSER=postgres PGDATABASE=postgres
 }
 
+# Start the server $1 as a standby of the server $2, which runs.
+start_standby() {
+  local home=$SERVERS/$1
+  server_directory "$home"
+  as_postgres "$BIN/pg_basebackup" -h "$SERVERS/$2" -p "$PGPORT" -U postgres -D "$home/data" -R -c fast --no-sync
+  printf '%s\n' "listen_addresses = ''" "unix_socket_directories = '$home'" "hot_standby_feedback = on" >> "$home/data/postgresql.conf"
+  as_postgres "$BIN/pg_ctl" start -w -D "$home/data" -l "$home/log" < /dev/null > /dev/null
+}
+
 # Stop the server $1.
 stop_server() {
   as_postgres "$BIN/pg_ctl" stop -w -m fast -D "$SERVERS/$1/data" > /dev/null

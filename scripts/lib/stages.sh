@@ -187,7 +187,7 @@ stage_upgrade() {
 stage_docs() {
   install_extension
   prepare_extra_packages "$major"
-  start_server docs
+  start_server docs "wal_level = logical"
   check perl scripts/test-docs.pl README.md SECURITY.md clients/README.md docs/*.md docs/migrating/*.md
   check clients/test-consumer
 }
@@ -214,8 +214,10 @@ stage_clients() {
   start_server clients "password_encryption = 'scram-sha-256'"
   psql -X -q <<< "ALTER ROLE postgres PASSWORD '$password'"
   stop_server clients
-  as_postgres sh -c "printf 'local all all trust\nhost all all 127.0.0.1/32 scram-sha-256\n' > '$SERVERS/clients/data/pg_hba.conf'"
-  start_server clients "listen_addresses = '127.0.0.1'" "port = $port"
+  as_postgres sh -c "printf 'local all all trust\nlocal replication all trust\nhost all all 127.0.0.1/32 scram-sha-256\n' > '$SERVERS/clients/data/pg_hba.conf'"
+  start_server clients "listen_addresses = '127.0.0.1'" "port = $port" "wal_level = logical"
+  start_standby standby clients
+  export STANDBY=$SERVERS/standby
   export PGHOST=127.0.0.1 PGPORT=$port PGPASSWORD=$password
   for name in $chosen; do
     say "$name"
