@@ -223,7 +223,7 @@ prepare_postgres() {
   prepare_rust
   install_missing missing_packages "$1"
   choose_server_user
-  case $1 in 17 | 18) packages=("postgresql-$1-partman" "postgresql-$1-timescaledb") ;; esac  # the documentation uses them
+  case $1 in 17 | 18) packages=("postgresql-$1-cron" "postgresql-$1-partman" "postgresql-$1-timescaledb") ;; esac  # the documentation uses them
   # with its path, which programs and settings contain: a copy of the checkout prepares its own
   tree=$WORK/$1 version="unpacked${packages[*]:+ ${packages[*]}}"
   ! is_own "$1" || version=$("/usr/lib/postgresql/$1/bin/postgres" --version)
