@@ -81,16 +81,15 @@ BEGIN
             ' ADD FUNCTION 11 (%1$s.ulid, %1$s.ulid) %2$s.gbt_uuid_sortsupport(internal)',
             ulid, btree_gist);
     END IF;
-    -- In older versions of btree_gist the name is free: whoever may create functions in its schema
-    -- could have taken it.
+    -- In older versions of btree_gist the name is free. Whoever may create functions in its schema
+    -- could have taken it, and the owner of btree_gist could have added that function to it. But
+    -- only a superuser can create a C function.
     IF EXISTS (
-        SELECT FROM pg_catalog.pg_depend AS d
-        JOIN pg_catalog.pg_extension AS e ON e.oid = d.refobjid
-        WHERE d.classid = 'pg_catalog.pg_proc'::pg_catalog.regclass::pg_catalog.oid
-        AND d.refclassid = 'pg_catalog.pg_extension'::pg_catalog.regclass::pg_catalog.oid
-        AND d.objid = pg_catalog.to_regprocedure(
+        SELECT FROM pg_catalog.pg_proc AS p
+        JOIN pg_catalog.pg_language AS l ON l.oid = p.prolang
+        WHERE p.oid = pg_catalog.to_regprocedure(
             btree_gist || '.gist_translate_cmptype_btree(integer)')::pg_catalog.oid
-        AND d.deptype = 'e' AND e.extname = 'btree_gist')
+        AND l.lanname = 'c' AND p.prosrc = 'gist_translate_cmptype_btree' AND p.probin = library)
     THEN
         EXECUTE pg_catalog.format(
             'ALTER OPERATOR FAMILY ulid_ops USING gist'
