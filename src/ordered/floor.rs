@@ -43,12 +43,6 @@ fn read(call: Call) {
         // A standby cannot lock the sequence. What it generates is never stored.
         return;
     }
-    if SEQUENCE.load(Ordering::Relaxed) == 0 {
-        // SAFETY: a library is never unloaded, so its callback stays valid.
-        unsafe {
-            pg_sys::CacheRegisterRelcacheCallback(Some(relcache_callback), Datum::null());
-        }
-    }
     // SAFETY: PostgreSQL makes the call, with the FmgrInfo of the function.
     let sequence = unsafe {
         let schema = pg_sys::get_func_namespace((*(*call.0).flinfo).fn_oid);
@@ -56,6 +50,13 @@ fn read(call: Call) {
     };
     if sequence == Oid::INVALID {
         return;
+    }
+    // Once, as a process has few slots for such callbacks.
+    if SEQUENCE.load(Ordering::Relaxed) == 0 {
+        // SAFETY: a library is never unloaded, so its callback stays valid.
+        unsafe {
+            pg_sys::CacheRegisterRelcacheCallback(Some(relcache_callback), Datum::null());
+        }
     }
     // Before the sequence is read, so that a change meanwhile is noticed.
     SEQUENCE.store(sequence.to_u32(), Ordering::Relaxed);

@@ -184,3 +184,8 @@ SELECT count(*) FROM generated WHERE created_at = id::timestamptz;
 DROP TABLE generated;
 -- a generator is not immutable
 CREATE TABLE generated (id int, made ulid GENERATED ALWAYS AS (gen_ulid()) STORED);
+
+-- a function in a schema without the sequence ulid_clock serves a session for as long as others do
+\connect
+CREATE FUNCTION pg_temp.elsewhere() RETURNS ulid LANGUAGE c AS '$libdir/ulid', 'gen_ordered_ulid';
+DO $$ BEGIN FOR n IN 1 .. 20 LOOP PERFORM pg_temp.elsewhere(); COMMIT; END LOOP; END $$;
