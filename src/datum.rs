@@ -4,21 +4,21 @@
 use std::ffi::{CStr, c_void};
 
 use pg_ulid::{TEXT_LEN, TypeId, Ulid};
-use pgrx::pg_sys::{self, Datum, Oid, TransactionId};
+use pgrx::pg_sys::{self, Datum, FunctionCallInfo, Oid, TransactionId};
 
-use crate::fmgr::{Argument, Returned, unguarded};
+use crate::fmgr::{Argument, Returned, longjmp};
 
 /// Puts a value into CurrentMemoryContext. It calls palloc() first and builds the value then, so
 /// that no part of the value must be saved across the call.
 ///
 /// # Safety
-/// What [`unguarded`] asks for.
+/// What [`longjmp`] asks for.
 #[inline(always)]
 unsafe fn allocate<T: Copy>(value: impl FnOnce() -> T + Copy) -> Datum {
     const { assert!(align_of::<T>() == 1) };
     // SAFETY: palloc gives memory of this size or does not return.
     unsafe {
-        let pointer = unguarded::palloc(size_of::<T>()).cast::<T>();
+        let pointer = longjmp::palloc(size_of::<T>()).cast::<T>();
         pointer.write(value());
         Datum::from(pointer)
     }
@@ -27,13 +27,13 @@ unsafe fn allocate<T: Copy>(value: impl FnOnce() -> T + Copy) -> Datum {
 /// Builds a varlena with a 4-byte header in CurrentMemoryContext: a text or a bytea.
 ///
 /// # Safety
-/// What [`unguarded`] asks for.
+/// What [`longjmp`] asks for.
 #[inline]
 unsafe fn varlena(bytes: &[u8]) -> Datum {
     let size = pg_sys::VARHDRSZ + bytes.len();
     // SAFETY: palloc gives memory of this size, aligned for the header, or does not return.
     unsafe {
-        let varlena = unguarded::palloc(size);
+        let varlena = longjmp::palloc(size);
         pgrx::varlena::set_varsize_4b(varlena.cast(), size as i32);
         let data = varlena.cast::<u8>().add(pg_sys::VARHDRSZ);
         data.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len());
@@ -53,8 +53,8 @@ impl Argument for Ulid {
 impl Returned for Ulid {
     const SQL: &'static str = "ulid";
 
-    unsafe fn into_datum(self) -> Datum {
-        // SAFETY: the contract is that of this function.
+    unsafe fn return_from(self, _: FunctionCallInfo) -> Datum {
+        // SAFETY: an ERROR of palloc() skips only values that are `Copy`.
         unsafe { allocate(|| self.to_bytes()) }
     }
 }
@@ -73,7 +73,7 @@ impl Argument for &[u8; 16] {
 impl Returned for &[u8; 16] {
     const SQL: &'static str = "ulid";
 
-    unsafe fn into_datum(self) -> Datum {
+    unsafe fn return_from(self, _: FunctionCallInfo) -> Datum {
         Datum::from(std::ptr::from_ref(self))
     }
 }
@@ -94,9 +94,9 @@ impl Argument for UuidBytes<'_> {
 impl Returned for UuidBytes<'_> {
     const SQL: &'static str = "uuid";
 
-    unsafe fn into_datum(self) -> Datum {
-        // SAFETY: the contract is that of this function.
-        unsafe { self.0.into_datum() }
+    unsafe fn return_from(self, fcinfo: FunctionCallInfo) -> Datum {
+        // SAFETY: nothing is called that can raise an ERROR.
+        unsafe { self.0.return_from(fcinfo) }
     }
 }
 
@@ -116,8 +116,8 @@ impl Argument for Uuid {
 impl Returned for Uuid {
     const SQL: &'static str = "uuid";
 
-    unsafe fn into_datum(self) -> Datum {
-        // SAFETY: the contract is that of this function.
+    unsafe fn return_from(self, _: FunctionCallInfo) -> Datum {
+        // SAFETY: an ERROR of palloc() skips only values that are `Copy`.
         unsafe { allocate(|| self.0.to_be_bytes()) }
     }
 }
@@ -133,32 +133,19 @@ impl Argument for &CStr {
 
 /// The text of a ULID and the zero that ends it.
 #[derive(Clone, Copy)]
-pub(crate) struct Cstring(pub Ulid);
+pub(crate) struct NewCstring(pub Ulid);
 
-impl Returned for Cstring {
+impl Returned for NewCstring {
     const SQL: &'static str = "cstring";
 
-    unsafe fn into_datum(self) -> Datum {
+    unsafe fn return_from(self, _: FunctionCallInfo) -> Datum {
         let text = || {
             let mut text = [0; TEXT_LEN + 1];
             text[..TEXT_LEN].copy_from_slice(&self.0.to_text());
             text
         };
-        // SAFETY: the contract is that of this function.
+        // SAFETY: an ERROR of palloc() skips only values that are `Copy`.
         unsafe { allocate(text) }
-    }
-}
-
-/// A text as the input function takes it: the copy that text_to_cstring() makes.
-#[derive(Clone, Copy)]
-pub(crate) struct TextString<'call>(pub &'call CStr);
-
-impl Argument for TextString<'_> {
-    const SQL: &'static str = "text";
-
-    unsafe fn from_datum(datum: Datum) -> Self {
-        // SAFETY: a text is a varlena. The copy lives as long as the call.
-        Self(unsafe { CStr::from_ptr(unguarded::text_to_cstring(datum.cast_mut_ptr())) })
     }
 }
 
@@ -184,7 +171,7 @@ impl Argument for ByteaArg<'_> {
     unsafe fn from_datum(datum: Datum) -> Self {
         // SAFETY: a bytea is a varlena; detoasted, it lives as long as the call.
         Self(unsafe {
-            let varlena = unguarded::pg_detoast_datum_packed(datum.cast_mut_ptr());
+            let varlena = longjmp::pg_detoast_datum_packed(datum.cast_mut_ptr());
             pgrx::varlena::varlena_to_byte_slice(varlena)
         })
     }
@@ -192,25 +179,25 @@ impl Argument for ByteaArg<'_> {
 
 /// The randomness of a ULID as a bytea.
 #[derive(Clone, Copy)]
-pub(crate) struct Bytea(pub [u8; 10]);
+pub(crate) struct NewBytea(pub [u8; 10]);
 
-impl Returned for Bytea {
+impl Returned for NewBytea {
     const SQL: &'static str = "bytea";
 
-    unsafe fn into_datum(self) -> Datum {
-        // SAFETY: the contract is that of this function.
+    unsafe fn return_from(self, _: FunctionCallInfo) -> Datum {
+        // SAFETY: an ERROR of palloc() skips only values that are `Copy`.
         unsafe { varlena(&self.0) }
     }
 }
 
 /// A text of ASCII characters, at most as long as a TypeID.
 #[derive(Clone, Copy)]
-pub(crate) struct ShortText {
+pub(crate) struct NewText {
     bytes: [u8; TypeId::MAX_LEN],
     len: usize,
 }
 
-impl ShortText {
+impl NewText {
     /// Each caller has a ULID, a TypeID or its prefix, which fit; a longer text is a panic.
     pub(crate) fn new(text: &[u8]) -> Self {
         let mut bytes = [0; TypeId::MAX_LEN];
@@ -220,11 +207,11 @@ impl ShortText {
     }
 }
 
-impl Returned for ShortText {
+impl Returned for NewText {
     const SQL: &'static str = "text";
 
-    unsafe fn into_datum(self) -> Datum {
-        // SAFETY: the contract is that of this function.
+    unsafe fn return_from(self, _: FunctionCallInfo) -> Datum {
+        // SAFETY: an ERROR of palloc() skips only values that are `Copy`.
         unsafe { varlena(&self.bytes[..self.len]) }
     }
 }
@@ -276,7 +263,7 @@ impl Argument for Internal {
 impl Returned for Internal {
     const SQL: &'static str = "internal";
 
-    unsafe fn into_datum(self) -> Datum {
+    unsafe fn return_from(self, _: FunctionCallInfo) -> Datum {
         Datum::from(self.0)
     }
 }
@@ -294,7 +281,7 @@ macro_rules! by_value {
         impl Returned for $type {
             const SQL: &'static str = $sql;
 
-            unsafe fn into_datum(self) -> Datum {
+            unsafe fn return_from(self, _: FunctionCallInfo) -> Datum {
                 Datum::from($into(self))
             }
         }
@@ -327,7 +314,7 @@ by_value!(Oid, "oid", |value| Oid::from(value as u32), |value| value);
 impl Returned for f64 {
     const SQL: &'static str = "double precision";
 
-    unsafe fn into_datum(self) -> Datum {
+    unsafe fn return_from(self, _: FunctionCallInfo) -> Datum {
         Datum::from(self.to_bits())
     }
 }

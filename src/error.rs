@@ -19,31 +19,33 @@ use pgrx::PgSqlErrorCode::{self, *};
 use pgrx::pg_sys::{self, FunctionCallInfo, pg_enc};
 
 use crate::datum::TimestampTz;
-use crate::fmgr::unguarded;
+use crate::fmgr::longjmp;
 
-/// An error. It has the size of a pointer, to keep a `Result` small.
+/// An error. It has the size of a pointer, to keep a [`Result`] small.
 #[derive(Clone, Copy)]
 pub(crate) struct Error(&'static Report);
+
+pub(crate) type Result<T> = std::result::Result<T, Error>;
 
 /// What ereport() gets, and the place in the code that raises the error. This and the strings that
 /// it quotes are in the CurrentMemoryContext of the call.
 #[derive(Clone, Copy)]
 struct Report {
     sqlstate: PgSqlErrorCode,
-    message: Text,
-    detail: Option<Text>,
+    message: Formatted,
+    detail: Option<Formatted>,
     hint: *const c_char,
     location: &'static Location<'static>,
 }
 
 /// What `errmsg` takes: a format whose directives are all `%s`, and their values.
 #[derive(Clone, Copy)]
-struct Text {
+struct Formatted {
     format: &'static CStr,
     values: [*const c_char; Self::MOST],
 }
 
-impl Text {
+impl Formatted {
     /// The maximum number of `%s` in a format.
     const MOST: usize = 3;
 
@@ -75,7 +77,7 @@ impl Error {
         message: &'static CStr,
         values: [&[u8]; N],
     ) -> Self {
-        let (message, location) = (Text::new(message, values), Location::caller());
+        let (message, location) = (Formatted::new(message, values), Location::caller());
         Self::of(Report {
             sqlstate,
             message,
@@ -97,7 +99,7 @@ impl Error {
 
     #[cold]
     fn detail<const N: usize>(self, format: &'static CStr, values: [&[u8]; N]) -> Self {
-        let detail = Some(Text::new(format, values));
+        let detail = Some(Formatted::new(format, values));
         Self::of(Report { detail, ..*self.0 })
     }
 
@@ -110,10 +112,11 @@ impl Error {
     /// Raises the error. From PostgreSQL 16 on, it returns if the caller asked for a soft error.
     ///
     /// # Safety
-    /// This is the present call, and what [`unguarded`] asks for holds.
+    /// This is the present call, and what [`longjmp`] asks for holds.
     #[cold]
     pub(crate) unsafe fn report(self, fcinfo: FunctionCallInfo) {
-        // SAFETY: the contract is that of this function. A null domain is PostgreSQL's.
+        // SAFETY: `fcinfo` is that of the present call. An ERROR skips only this error, which is
+        // `Copy`. A null domain is PostgreSQL's.
         unsafe {
             #[cfg(feature = "pg15")]
             {
@@ -123,15 +126,10 @@ impl Error {
             #[cfg(not(feature = "pg15"))]
             {
                 let context = (*fcinfo).context;
-                if unguarded::errsave_start(context, null()) {
+                if longjmp::errsave_start(context, null()) {
                     self.describe();
                     let file = self.0.location.file_as_c_str().as_ptr();
-                    unguarded::errsave_finish(
-                        context,
-                        file,
-                        self.0.location.line() as c_int,
-                        null(),
-                    );
+                    longjmp::errsave_finish(context, file, self.0.location.line() as c_int, null());
                 }
             }
         }
@@ -145,14 +143,14 @@ impl Error {
     }
 
     /// # Safety
-    /// What [`unguarded`] asks for holds.
+    /// What [`longjmp`] asks for holds.
     unsafe fn send(self, level: PgLogLevel) {
-        // SAFETY: the contract is that of this function. A null domain is PostgreSQL's.
+        // SAFETY: an ERROR skips only this error, which is `Copy`. A null domain is PostgreSQL's.
         unsafe {
-            if unguarded::errstart(level as c_int, null()) {
+            if longjmp::errstart(level as c_int, null()) {
                 self.describe();
                 let file = self.0.location.file_as_c_str().as_ptr();
-                unguarded::errfinish(file, self.0.location.line() as c_int, null());
+                longjmp::errfinish(file, self.0.location.line() as c_int, null());
             }
         }
     }
@@ -160,15 +158,15 @@ impl Error {
     /// # Safety
     /// A report has been started.
     unsafe fn describe(self) {
-        // SAFETY: the contract is that of this function.
+        // SAFETY: errstart() or errsave_start() has started the report that these add to.
         unsafe {
-            unguarded::errcode(self.0.sqlstate as c_int);
-            self.0.message.pass_to(unguarded::errmsg);
+            longjmp::errcode(self.0.sqlstate as c_int);
+            self.0.message.pass_to(longjmp::errmsg);
             if let Some(detail) = self.0.detail {
-                detail.pass_to(unguarded::errdetail);
+                detail.pass_to(longjmp::errdetail);
             }
             if !self.0.hint.is_null() {
-                unguarded::errhint(c"%s".as_ptr(), self.0.hint);
+                longjmp::errhint(c"%s".as_ptr(), self.0.hint);
             }
         }
     }

@@ -1,24 +1,23 @@
 //! The function manager's side of each function: the version-1 calling convention of `fmgr.h`.
 //!
 //! # Why not `#[pg_extern]`
-//! Entering through pgrx's guard costs about 27 ns, and each allocation through its bindings about
-//! 7 ns, where `gen_ulid()` takes 53 ns in all. `#[pg_extern]` cannot report a soft error, and its
-//! errors are Rust strings, so they could not quote text in the encoding of the database. A
-//! function without such errors and without allocations could use it. But then each SQL type would
-//! need both sets of traits, so all functions are exported by [`export!`].
+//! Generators, input and output run once per row. Measured, entering Rust through `#[pg_extern]`
+//! costs half as much as generating an id, and allocating the result through a binding of pgrx adds
+//! to that. A function that allocates nothing gains nothing by this. But if some were
+//! `#[pg_extern]`, each SQL type would need both sets of traits. So [`export!`] exports them all.
 //!
 //! # How an ERROR travels
-//! The body of each function runs under a guard ([`call`]): it may call any of pgrx's bindings. An
-//! ERROR raised there becomes a panic, which runs destructors, and pgrx then rethrows the original
-//! ErrorData. Every other panic becomes an ERROR, too.
+//! The body of each function runs under `catch_unwind` ([`call`]): it may call any of pgrx's
+//! bindings. An ERROR raised there becomes a panic, which runs destructors, and pgrx then rethrows
+//! the original ErrorData. Every other panic becomes an ERROR, too.
 //!
-//! The arguments are read before the guard, and the result is built after it, by the functions of
-//! [`unguarded`]. Their ERROR is a siglongjmp to `PG_exception_stack`. It skips the frames of this
-//! file and of the `from_fcinfo` and `into_datum` functions, so no local there may need Drop while
+//! The arguments are read before that, and the result is built after it, by the functions of
+//! [`longjmp`]. Their ERROR is a siglongjmp to `PG_exception_stack`. It skips the frames of this
+//! file and of the functions that read and return datums, so no local there may need Drop while
 //! such a function runs. The traits enforce that arguments, results and errors are `Copy`.
 //!
 //! The only value that is not `Copy` is the payload of a panic. It is live only in the `Err` arm of
-//! [`call`], which calls no unguarded function and moves the payload into pgrx's guard.
+//! [`call`], which calls no function of [`longjmp`] and moves the payload into pgrx's `pg_guard`.
 #![allow(unsafe_code)]
 
 use std::any::Any;
@@ -26,24 +25,25 @@ use std::panic::{UnwindSafe, catch_unwind, resume_unwind};
 
 use pgrx::pg_sys::{Datum, FunctionCallInfo, NullableDatum};
 
-use crate::error::Error;
+use crate::error::Result;
 
 const _: () = assert!(
     size_of::<Datum>() == 8,
     "a 64-bit server is needed: timestamptz and bigint are passed by value"
 );
 
-/// Functions of PostgreSQL without pgrx's `sigsetjmp`, for what is called once per row.
+/// Functions of PostgreSQL without pgrx's `sigsetjmp`, for what is called once per row: their ERROR
+/// is a siglongjmp.
 ///
 /// # Safety
 /// Besides what each of them asks for: every frame between the call and the next `sigsetjmp` must
 /// own nothing that needs Drop.
-pub(crate) mod unguarded {
+pub(crate) mod longjmp {
     use std::ffi::{c_char, c_int, c_void};
 
     #[cfg(not(feature = "pg15"))]
     use pgrx::pg_sys::Node;
-    use pgrx::pg_sys::{MemoryContext, Oid, RangeBound, RangeType, TypeCacheEntry, text, varlena};
+    use pgrx::pg_sys::{MemoryContext, Oid, RangeBound, RangeType, TypeCacheEntry, varlena};
 
     // bindgen leaves these out.
     unsafe extern "C-unwind" {
@@ -84,7 +84,6 @@ pub(crate) mod unguarded {
         );
         fn palloc(size: usize) -> *mut c_void;
         fn MemoryContextAlloc(context: MemoryContext, size: usize) -> *mut c_void;
-        fn text_to_cstring(text: *const text) -> *mut c_char;
         fn pg_detoast_datum(datum: *mut varlena) -> *mut varlena;
         fn pg_detoast_datum_packed(datum: *mut varlena) -> *mut varlena;
         fn lookup_type_cache(typid: Oid, flags: c_int) -> *mut TypeCacheEntry;
@@ -100,8 +99,8 @@ pub(crate) mod unguarded {
 
 /// Exports functions: `symbol(argument: type, …) -> result type = function;`.
 ///
-/// A function returns its result or a `Result` of it and an [`Error`]. An argument of the type
-/// `Option<T>` can be null. Without such an argument, the SQL function must be STRICT.
+/// An argument of the type `Option<T>` can be null. A function with such an argument has no other
+/// kind. Every other SQL function must be STRICT.
 ///
 /// The types become `SIGNATURES`, which a test compares with the catalog.
 macro_rules! export {
@@ -113,7 +112,8 @@ macro_rules! export {
                 fcinfo: pgrx::pg_sys::FunctionCallInfo,
             ) -> pgrx::pg_sys::Datum {
                 // SAFETY: PostgreSQL calls this with the arguments of the SQL function. That their
-                // types are these, and which can be null, is tested against the catalog.
+                // types are these, and which can be null, is tested against the catalog. What was
+                // read of one is `Copy`, so the ERROR of the next can skip it.
                 unsafe {
                     let mut _index = 0;
                     $(
@@ -121,7 +121,7 @@ macro_rules! export {
                             <$type as $crate::fmgr::Argument>::from_fcinfo(fcinfo, _index);
                         _index += 1;
                     )*
-                    $crate::fmgr::call::<_, $result, _>(fcinfo, || $function($($argument),*))
+                    $crate::fmgr::call::<$result, _>(fcinfo, || $function($($argument),*))
                 }
             }
 
@@ -147,29 +147,23 @@ macro_rules! export {
 }
 pub(crate) use export;
 
-/// Runs the body of a function under a guard, and passes its result, or its error, to PostgreSQL.
+/// Runs the body of a function. Returns its result to PostgreSQL, or reports its error or panic.
 ///
-/// The guard is not pgrx's, which is never inlined and returns the outcome through memory. That
-/// costs more than most of the functions here. This one costs nothing until there is a panic. Then
-/// it calls pgrx's guard, which throws the panic again.
+/// This is not pgrx's `pg_guard`, which is never inlined and returns the result through memory.
+/// That costs more than most of the functions here. `catch_unwind` costs nothing until there is a
+/// panic. Then `pg_guard` is called, and throws the panic again.
 ///
 /// # Safety
-/// `fcinfo` is that of the present call, and what [`unguarded`] asks for holds.
+/// `fcinfo` is that of the present call, and what [`longjmp`] asks for holds.
 #[inline(always)]
-pub(crate) unsafe fn call<R, V, F>(fcinfo: FunctionCallInfo, function: F) -> Datum
+pub(crate) unsafe fn call<R, F>(fcinfo: FunctionCallInfo, function: F) -> Datum
 where
-    R: Outcome<Value = V> + Copy,
-    V: Returned,
+    R: Returned,
     F: FnOnce() -> R + UnwindSafe + Copy,
 {
-    match catch_unwind(move || function().into_result()) {
-        // SAFETY: the contract is that of this function. The value is `Copy`.
-        Ok(Ok(value)) => unsafe { value.into_result_of(fcinfo) },
-        Ok(Err(error)) => {
-            // SAFETY: the contract is that of this function. The error is `Copy`.
-            unsafe { error.report(fcinfo) };
-            Datum::null()
-        }
+    match catch_unwind(function) {
+        // SAFETY: the result and the function are `Copy`, so an ERROR skips nothing to drop.
+        Ok(result) => unsafe { result.return_from(fcinfo) },
         Err(panic) => rethrow(panic),
     }
 }
@@ -177,7 +171,7 @@ where
 /// Re-throws PostgreSQL's ERROR, or reports any other panic as an ERROR.
 #[cold]
 fn rethrow(panic: Box<dyn Any + Send>) -> Datum {
-    // SAFETY: the box is moved into the guard, so no frame that the ERROR skips owns it.
+    // SAFETY: the box is moved into the closure, so no frame that the ERROR skips owns it.
     unsafe { pgrx::pg_sys::panic::pgrx_extern_c_guard(|| resume_unwind(panic)) }
 }
 
@@ -191,16 +185,6 @@ pub(crate) unsafe fn argument(fcinfo: FunctionCallInfo, index: usize) -> Nullabl
     unsafe { (*fcinfo).args.as_slice(index + 1)[index] }
 }
 
-/// Reads a datum in code that runs under a guard: an ERROR becomes a panic.
-///
-/// # Safety
-/// The datum is of the SQL type of `A`, and not null.
-pub(crate) unsafe fn guarded<A: Argument>(datum: Datum) -> A {
-    // SAFETY: the caller says what the datum is. `A` is `Copy`, so the frames that an ERROR skips
-    // own nothing that needs Drop.
-    unsafe { pgrx::pg_sys::ffi::pg_guard_ffi_boundary(|| A::from_datum(datum)) }
-}
-
 /// A type that a function can take. It is `Copy`, because an ERROR may skip the frame that holds
 /// it.
 pub(crate) trait Argument: Copy {
@@ -211,9 +195,18 @@ pub(crate) trait Argument: Copy {
     const NULLABLE: bool = false;
 
     /// # Safety
-    /// The datum is of this SQL type, is not null and lives as long as the call. What [`unguarded`]
+    /// The datum is of this SQL type, is not null and lives as long as the call. What [`longjmp`]
     /// asks for holds.
     unsafe fn from_datum(datum: Datum) -> Self;
+
+    /// The same in code that may own what needs Drop: an ERROR becomes a panic.
+    ///
+    /// # Safety
+    /// The datum is of this SQL type, is not null and lives as long as the value.
+    unsafe fn from_datum_or_panic(datum: Datum) -> Self {
+        // SAFETY: an ERROR ends at the `sigsetjmp` here, and skips only values that are `Copy`.
+        unsafe { pgrx::pg_sys::ffi::pg_guard_ffi_boundary(|| Self::from_datum(datum)) }
+    }
 
     /// The argument at this index, from 0.
     ///
@@ -221,7 +214,8 @@ pub(crate) trait Argument: Copy {
     /// As for [`Self::from_datum`], of an argument of the present call.
     #[inline(always)]
     unsafe fn from_fcinfo(fcinfo: FunctionCallInfo, index: usize) -> Self {
-        // SAFETY: the contract is that of this function.
+        // SAFETY: the SQL function has this argument, of this type. It is not null: either it is
+        // that of an `Option`, which has looked, or the function is STRICT.
         unsafe { Self::from_datum(argument(fcinfo, index).value) }
     }
 }
@@ -232,22 +226,22 @@ impl<A: Argument> Argument for Option<A> {
     const NULLABLE: bool = true;
 
     unsafe fn from_datum(datum: Datum) -> Self {
-        // SAFETY: the contract is that of this function.
+        // SAFETY: the SQL type is that of `A`.
         Some(unsafe { A::from_datum(datum) })
     }
 
     unsafe fn from_fcinfo(fcinfo: FunctionCallInfo, index: usize) -> Self {
-        // SAFETY: the contract is that of this function; the argument is not null where it is read.
+        // SAFETY: the SQL function has this argument. It is read only if it is not null.
         unsafe { (!argument(fcinfo, index).isnull).then(|| A::from_fcinfo(fcinfo, index)) }
     }
 }
 
-/// The present call itself, for a function that needs to know how it is called. It is no argument
-/// of the SQL function, so it comes after those that are.
+/// The frame of the present call, for a function that needs to know how it is called. It is no
+/// argument of the SQL function, so it comes after those that are.
 #[derive(Clone, Copy)]
-pub(crate) struct Call(pub(crate) FunctionCallInfo);
+pub(crate) struct Fcinfo(pub(crate) FunctionCallInfo);
 
-impl Argument for Call {
+impl Argument for Fcinfo {
     const SQL: &'static str = "";
 
     unsafe fn from_datum(datum: Datum) -> Self {
@@ -265,38 +259,42 @@ pub(crate) trait Returned: Copy {
     /// The SQL type, as `format_type` writes it.
     const SQL: &'static str;
 
-    /// # Safety
-    /// What [`unguarded`] asks for.
-    unsafe fn into_datum(self) -> Datum;
-
-    /// The result of a call, for types that can be null.
+    /// What PostgreSQL gets as the result of the call.
     ///
     /// # Safety
-    /// This is the present call, and what [`unguarded`] asks for holds.
-    #[inline(always)]
-    unsafe fn into_result_of(self, _: FunctionCallInfo) -> Datum {
-        // SAFETY: the contract is that of this function.
-        unsafe { self.into_datum() }
-    }
+    /// This is the present call, and what [`longjmp`] asks for holds.
+    unsafe fn return_from(self, fcinfo: FunctionCallInfo) -> Datum;
 }
 
 /// A value or null.
 impl<T: Returned> Returned for Option<T> {
     const SQL: &'static str = T::SQL;
 
-    unsafe fn into_datum(self) -> Datum {
-        match self {
-            // SAFETY: the contract is that of this function.
-            Some(value) => unsafe { value.into_datum() },
-            None => Datum::null(),
-        }
-    }
-
-    unsafe fn into_result_of(self, fcinfo: FunctionCallInfo) -> Datum {
-        // SAFETY: the contract is that of this function.
+    #[inline(always)]
+    unsafe fn return_from(self, fcinfo: FunctionCallInfo) -> Datum {
+        // SAFETY: `fcinfo` is that of the present call. The value is `Copy`.
         unsafe {
             (*fcinfo).isnull = self.is_none();
-            self.into_datum()
+            self.map_or(Datum::null(), |value| value.return_from(fcinfo))
+        }
+    }
+}
+
+/// A value or an error.
+impl<T: Returned> Returned for Result<T> {
+    const SQL: &'static str = T::SQL;
+
+    #[inline(always)]
+    unsafe fn return_from(self, fcinfo: FunctionCallInfo) -> Datum {
+        // SAFETY: `fcinfo` is that of the present call. The value and the error are `Copy`.
+        unsafe {
+            match self {
+                Ok(value) => value.return_from(fcinfo),
+                Err(error) => {
+                    error.report(fcinfo);
+                    Datum::null()
+                }
+            }
         }
     }
 }
@@ -305,30 +303,7 @@ impl<T: Returned> Returned for Option<T> {
 impl Returned for () {
     const SQL: &'static str = "void";
 
-    unsafe fn into_datum(self) -> Datum {
+    unsafe fn return_from(self, _: FunctionCallInfo) -> Datum {
         Datum::null()
-    }
-}
-
-/// What a function returns: a value, or a `Result` of a value and an error.
-pub(crate) trait Outcome {
-    type Value: Returned;
-
-    fn into_result(self) -> Result<Self::Value, Error>;
-}
-
-impl<T: Returned> Outcome for T {
-    type Value = T;
-
-    fn into_result(self) -> Result<T, Error> {
-        Ok(self)
-    }
-}
-
-impl<T: Returned> Outcome for Result<T, Error> {
-    type Value = T;
-
-    fn into_result(self) -> Result<T, Error> {
-        self
     }
 }

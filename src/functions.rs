@@ -6,44 +6,27 @@ use std::ffi::CStr;
 use pg_ulid::{Time, TypeId, Ulid, Window};
 
 use crate::datum::{
-    Bytea, ByteaArg, Cstring, POSTGRES_EPOCH_MS, ShortText, TextArg, TextString, Timestamp,
-    TimestampTz, Uuid,
+    ByteaArg, NewBytea, NewText, POSTGRES_EPOCH_MS, TextArg, Timestamp, TimestampTz, Uuid,
 };
 use crate::error::{self, Error};
-use crate::range::{TstzRange, UlidWindow};
+use crate::range::TstzRange;
 
 // Text. Binary input and output are PostgreSQL's `uuid_recv` and `uuid_send`.
 
 pub(super) fn input(text: &CStr) -> Result<Ulid, Error> {
-    let text = text.to_bytes();
-    Ulid::parse(text).map_err(|error| error::text(text, error))
+    from_text(TextArg(text.to_bytes()))
 }
 
-pub(super) fn output(ulid: Ulid) -> Cstring {
-    Cstring(ulid)
+pub(super) fn to_text(ulid: Ulid) -> NewText {
+    NewText::new(&ulid.to_text())
 }
 
-pub(super) fn to_text(ulid: Ulid) -> ShortText {
-    ShortText::new(&ulid.to_text())
-}
-
-pub(super) fn from_text(text: TextString<'_>) -> Result<Ulid, Error> {
-    input(text.0)
+pub(super) fn from_text(text: TextArg<'_>) -> Result<Ulid, Error> {
+    Ulid::parse(text.0).map_err(|error| error::text(text.0, error))
 }
 
 pub(super) fn is_valid(text: TextArg<'_>) -> bool {
     Ulid::parse(text.0).is_ok()
-}
-
-// The transition functions of `min` and `max`, which PostgreSQL before 20 does not have for uuid.
-// All other comparison is PostgreSQL's.
-
-pub(super) fn smaller<B: Ord>(a: B, b: B) -> B {
-    a.min(b)
-}
-
-pub(super) fn larger<B: Ord>(a: B, b: B) -> B {
-    a.max(b)
 }
 
 // Casts that are neither binary-coercible nor through text.
@@ -88,8 +71,8 @@ pub(super) fn extract_unix_ms(ulid: Ulid) -> i64 {
     ulid.unix_ms() as i64
 }
 
-pub(super) fn extract_randomness(ulid: Ulid) -> Bytea {
-    Bytea(ulid.randomness_bytes())
+pub(super) fn extract_randomness(ulid: Ulid) -> NewBytea {
+    NewBytea(ulid.randomness_bytes())
 }
 
 pub(super) fn lower_bound(timestamp: TimestampTz) -> Result<Ulid, Error> {
@@ -108,12 +91,8 @@ pub(super) fn range_upper(range: TstzRange) -> Ulid {
     range.0.upper()
 }
 
-pub(super) fn contained_by_range(ulid: Ulid, window: UlidWindow) -> bool {
-    window.0.contains(ulid)
-}
-
-pub(super) fn range_contains(window: UlidWindow, ulid: Ulid) -> bool {
-    window.0.contains(ulid)
+pub(super) fn contained_by_range(ulid: Ulid, range: Window) -> bool {
+    range.contains(ulid)
 }
 
 // Search by the first characters of the text.
@@ -155,12 +134,12 @@ fn parse_typeid(text: TextArg<'_>) -> Result<TypeId<'_>, Error> {
     TypeId::parse(text.0).map_err(|error| error::typeid(text.0, error))
 }
 
-pub(super) fn to_typeid(prefix: TextArg<'_>, ulid: Ulid) -> Result<ShortText, Error> {
+pub(super) fn to_typeid(prefix: TextArg<'_>, ulid: Ulid) -> Result<NewText, Error> {
     let typeid = TypeId::new(prefix.0, ulid);
     let (text, len) = typeid
         .map_err(|error| error::typeid_prefix(prefix.0, error))?
         .to_text();
-    Ok(ShortText::new(&text[..len]))
+    Ok(NewText::new(&text[..len]))
 }
 
 pub(super) fn from_typeid(typeid: TextArg<'_>) -> Result<Ulid, Error> {
@@ -177,8 +156,8 @@ pub(super) fn from_typeid_of(typeid: TextArg<'_>, prefix: TextArg<'_>) -> Result
     Ok(typeid.ulid())
 }
 
-pub(super) fn typeid_prefix(typeid: TextArg<'_>) -> Result<ShortText, Error> {
-    Ok(ShortText::new(parse_typeid(typeid)?.prefix().as_bytes()))
+pub(super) fn typeid_prefix(typeid: TextArg<'_>) -> Result<NewText, Error> {
+    Ok(NewText::new(parse_typeid(typeid)?.prefix().as_bytes()))
 }
 
 // Ids of other kinds.

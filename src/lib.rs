@@ -23,88 +23,95 @@ pub(crate) mod pg_test;
 use std::ffi::CStr;
 
 use datum::{
-    Bytea, ByteaArg, Cstring, Internal, ShortText, TextArg, TextString, Timestamp, TimestampTz,
-    Uuid, UuidBytes,
+    ByteaArg, Internal, NewBytea, NewCstring, NewText, TextArg, Timestamp, TimestampTz, Uuid,
+    UuidBytes,
 };
-use fmgr::Call;
+use error::Result;
+use fmgr::Fcinfo;
 use ordered::{guard, horizon};
-use pg_ulid::Ulid;
+use pg_ulid::{Ulid, Window};
 use pgrx::pg_sys::{Oid, TransactionId};
-use range::{TstzRange, UlidWindow};
+use range::TstzRange;
 
 pgrx::pg_module_magic!(name, version);
 
 // The script is written by hand. pgrx's derive macros would make a varlena type, an operator class
-// without sort support and equalimage, and a hash class without extended hash. A test compares the
-// signatures with the catalog.
+// without sort support and equalimage, and a hash class without extended hash. That the functions
+// are not `#[pg_extern]` has another reason, speed: see `fmgr`. A test compares the signatures with
+// the catalog.
 pgrx::extension_sql_file!("../sql/ulid.sql", name = "ulid", bootstrap);
 
 // Every C symbol of the install script. A symbol that a released script names must stay, because
 // old catalogs refer to it.
 fmgr::export! {
-    ulid_in(text: &CStr) -> Ulid = functions::input;
-    ulid_out(ulid: Ulid) -> Cstring = functions::output;
-    ulid_to_text(ulid: Ulid) -> ShortText = functions::to_text;
-    ulid_from_text(text: TextString) -> Ulid = functions::from_text;
+    ulid_in(text: &CStr) -> Result<Ulid> = functions::input;
+    ulid_out(ulid: Ulid) -> NewCstring = NewCstring;
+    ulid_to_text(ulid: Ulid) -> NewText = functions::to_text;
+    ulid_from_text(text: TextArg) -> Result<Ulid> = functions::from_text;
     ulid_is_valid(text: TextArg) -> bool = functions::is_valid;
 
-    ulid_smaller(a: &[u8; 16], b: &[u8; 16]) -> &[u8; 16] = functions::smaller;
-    ulid_larger(a: &[u8; 16], b: &[u8; 16]) -> &[u8; 16] = functions::larger;
-    ulid_smaller_uuid(a: UuidBytes, b: UuidBytes) -> UuidBytes = functions::smaller;
-    ulid_larger_uuid(a: UuidBytes, b: UuidBytes) -> UuidBytes = functions::larger;
+    // The transition functions of `min` and `max`, which PostgreSQL before 20 does not have for
+    // uuid. All other comparison is PostgreSQL's.
+    ulid_smaller(a: &[u8; 16], b: &[u8; 16]) -> &[u8; 16] = std::cmp::min;
+    ulid_larger(a: &[u8; 16], b: &[u8; 16]) -> &[u8; 16] = std::cmp::max;
+    ulid_smaller_uuid(a: UuidBytes, b: UuidBytes) -> UuidBytes = std::cmp::min;
+    ulid_larger_uuid(a: UuidBytes, b: UuidBytes) -> UuidBytes = std::cmp::max;
 
-    bytea_to_ulid(bytes: ByteaArg) -> Ulid = functions::from_bytea;
-    timestamp_to_ulid(timestamp: Timestamp) -> Ulid = functions::from_timestamp;
+    bytea_to_ulid(bytes: ByteaArg) -> Result<Ulid> = functions::from_bytea;
+    timestamp_to_ulid(timestamp: Timestamp) -> Result<Ulid> = functions::from_timestamp;
     ulid_to_timestamp(ulid: Ulid) -> Timestamp = functions::to_timestamp;
 
-    gen_ulid() -> Ulid = generate::random;
-    gen_ulid_at(timestamp: TimestampTz) -> Ulid = generate::random_at;
-    gen_monotonic_ulid() -> Ulid = generate::monotonic;
-    gen_ordered_ulid(call: Call) -> Ulid = ordered::gen_ulid;
-    gen_ordered_uuid_v7(call: Call) -> Uuid = ordered::gen_uuid_v7;
+    gen_ulid() -> Result<Ulid> = generate::random;
+    gen_ulid_at(timestamp: TimestampTz) -> Result<Ulid> = generate::random_at;
+    gen_monotonic_ulid() -> Result<Ulid> = generate::monotonic;
+    gen_ordered_ulid(fcinfo: Fcinfo) -> Result<Ulid> = ordered::gen_ulid;
+    gen_ordered_uuid_v7(fcinfo: Fcinfo) -> Result<Uuid> = ordered::gen_uuid_v7;
     ulid_ordered_time() -> Option<TimestampTz> = ordered::time;
-    ulid_advance_ordered_time(id: Ulid, force: bool) -> TimestampTz = ordered::advance_time;
-    gen_uuid_v7() -> Uuid = generate::uuid_v7;
-    gen_uuid_v7_at(timestamp: TimestampTz) -> Uuid = generate::uuid_v7_at;
+    ulid_advance_ordered_time(id: Ulid, force: bool) -> Result<TimestampTz> = ordered::advance_time;
+    gen_uuid_v7() -> Result<Uuid> = generate::uuid_v7;
+    gen_uuid_v7_at(timestamp: TimestampTz) -> Result<Uuid> = generate::uuid_v7_at;
 
     ulid_extract_timestamp(ulid: Ulid) -> TimestampTz = functions::extract_timestamp;
     ulid_extract_unix_ms(ulid: Ulid) -> i64 = functions::extract_unix_ms;
-    ulid_extract_randomness(ulid: Ulid) -> Bytea = functions::extract_randomness;
-    ulid_lower_bound(timestamp: TimestampTz) -> Ulid = functions::lower_bound;
-    ulid_upper_bound(timestamp: TimestampTz) -> Ulid = functions::upper_bound;
+    ulid_extract_randomness(ulid: Ulid) -> NewBytea = functions::extract_randomness;
+    ulid_lower_bound(timestamp: TimestampTz) -> Result<Ulid> = functions::lower_bound;
+    ulid_upper_bound(timestamp: TimestampTz) -> Result<Ulid> = functions::upper_bound;
 
     ulid_range_lower(range: TstzRange) -> Ulid = functions::range_lower;
     ulid_range_upper(range: TstzRange) -> Ulid = functions::range_upper;
-    ulid_contained_by_range(ulid: Ulid, window: UlidWindow) -> bool = functions::contained_by_range;
-    range_contains_ulid(window: UlidWindow, ulid: Ulid) -> bool = functions::range_contains;
+    ulid_contained_by_range(ulid: Ulid, range: Window) -> bool = functions::contained_by_range;
+    range_contains_ulid(range: Window, ulid: Ulid) -> bool = Window::contains;
 
-    ulid_prefix_lower(prefix: TextArg) -> Ulid = functions::prefix_lower;
-    ulid_prefix_upper(prefix: TextArg) -> Ulid = functions::prefix_upper;
-    ulid_starts_with(ulid: Ulid, prefix: TextArg) -> bool = functions::starts_with;
+    ulid_prefix_lower(prefix: TextArg) -> Result<Ulid> = functions::prefix_lower;
+    ulid_prefix_upper(prefix: TextArg) -> Result<Ulid> = functions::prefix_upper;
+    ulid_starts_with(ulid: Ulid, prefix: TextArg) -> Result<bool> = functions::starts_with;
     ulid_starts_with_lower(prefix: TextArg) -> Ulid = functions::starts_with_lower;
     ulid_starts_with_upper(prefix: TextArg) -> Ulid = functions::starts_with_upper;
-    ulid_starts_with_check(ulid: Ulid, prefix: TextArg) -> bool = functions::starts_with_check;
+    ulid_starts_with_check(ulid: Ulid, prefix: TextArg) -> Result<bool>
+        = functions::starts_with_check;
 
-    ulid_to_typeid(prefix: TextArg, ulid: Ulid) -> ShortText = functions::to_typeid;
-    ulid_from_typeid(typeid: TextArg) -> Ulid = functions::from_typeid;
-    ulid_from_typeid_of(typeid: TextArg, prefix: TextArg) -> Ulid = functions::from_typeid_of;
-    typeid_prefix(typeid: TextArg) -> ShortText = functions::typeid_prefix;
+    ulid_to_typeid(prefix: TextArg, ulid: Ulid) -> Result<NewText> = functions::to_typeid;
+    ulid_from_typeid(typeid: TextArg) -> Result<Ulid> = functions::from_typeid;
+    ulid_from_typeid_of(typeid: TextArg, prefix: TextArg) -> Result<Ulid>
+        = functions::from_typeid_of;
+    typeid_prefix(typeid: TextArg) -> Result<NewText> = functions::typeid_prefix;
 
-    ulid_from_uuid_v1(uuid: Uuid) -> Ulid = functions::from_uuid_v1;
-    ulid_to_uuid_v1(ulid: Ulid) -> Uuid = functions::to_uuid_v1;
-    ulid_from_uuid_v6(uuid: Uuid) -> Ulid = functions::from_uuid_v6;
-    ulid_to_uuid_v6(ulid: Ulid) -> Uuid = functions::to_uuid_v6;
+    ulid_from_uuid_v1(uuid: Uuid) -> Result<Ulid> = functions::from_uuid_v1;
+    ulid_to_uuid_v1(ulid: Ulid) -> Result<Uuid> = functions::to_uuid_v1;
+    ulid_from_uuid_v6(uuid: Uuid) -> Result<Ulid> = functions::from_uuid_v6;
+    ulid_to_uuid_v6(ulid: Ulid) -> Result<Uuid> = functions::to_uuid_v6;
     ulid_to_uuid_v7(ulid: Ulid) -> Uuid = functions::to_uuid_v7;
-    ulid_from_snowflake(id: i64, epoch: TimestampTz) -> Ulid = functions::from_snowflake;
-    ulid_to_snowflake(ulid: Ulid, epoch: TimestampTz) -> i64 = functions::to_snowflake;
-    ulid_from_key(created_at: TimestampTz, key: i64) -> Ulid = functions::from_key;
-    ulid_to_key(ulid: Ulid) -> i64 = functions::to_key;
-    ulid_from_bytes(created_at: TimestampTz, bytes: ByteaArg) -> Ulid = functions::from_bytes;
+    ulid_from_snowflake(id: i64, epoch: TimestampTz) -> Result<Ulid> = functions::from_snowflake;
+    ulid_to_snowflake(ulid: Ulid, epoch: TimestampTz) -> Result<i64> = functions::to_snowflake;
+    ulid_from_key(created_at: TimestampTz, key: i64) -> Result<Ulid> = functions::from_key;
+    ulid_to_key(ulid: Ulid) -> Result<i64> = functions::to_key;
+    ulid_from_bytes(created_at: TimestampTz, bytes: ByteaArg) -> Result<Ulid>
+        = functions::from_bytes;
     ulid_reset_ordered_time() -> () = horizon::reset;
-    ulid_ordered_guard(call: Call) -> guard::Row = guard::guard;
-    ulid_ordered_horizon() -> Ulid = horizon::horizon;
-    ulid_ordered_horizon_after(last: Option<Ulid>) -> Ulid = horizon::horizon_after;
-    ulid_horizon_to_publish(published: Option<Ulid>, call: Call) -> Option<Ulid>
+    ulid_ordered_guard(fcinfo: Fcinfo) -> Result<guard::Row> = guard::check_row;
+    ulid_ordered_horizon() -> Result<Ulid> = horizon::horizon;
+    ulid_ordered_horizon_after(last: Option<Ulid>) -> Result<Ulid> = horizon::horizon_after;
+    ulid_horizon_to_publish(published: Option<Ulid>, fcinfo: Fcinfo) -> Result<Option<Ulid>>
         = horizon::horizon_to_publish;
     ulid_ordered_since(pid: i32) -> Option<TimestampTz> = horizon::since_of_process;
     ulid_ordered_since_prepared(xid: TransactionId) -> Option<TimestampTz>
@@ -114,6 +121,7 @@ fmgr::export! {
         = planner::window_selectivity;
     ulid_starts_with_support(request: Internal) -> Internal = planner::starts_with_support;
     ulid_comparison_support(request: Internal) -> Internal = planner::comparison_support;
-    ulid_brin_minmax_opcinfo(typid: Internal) -> Internal = brin::minmax_opcinfo;
-    ulid_brin_minmax_multi_opcinfo(typid: Internal) -> Internal = brin::minmax_multi_opcinfo;
+    ulid_brin_minmax_opcinfo(typid: Internal) -> Result<Internal> = brin::minmax_opcinfo;
+    ulid_brin_minmax_multi_opcinfo(typid: Internal) -> Result<Internal>
+        = brin::minmax_multi_opcinfo;
 }

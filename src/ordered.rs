@@ -19,18 +19,15 @@ use pg_ulid::{Time, Ulid, ordered};
 
 use crate::datum::{POSTGRES_EPOCH_MS, TimestampTz, Uuid};
 use crate::error::{self, Error};
-use crate::fmgr::Call;
+use crate::fmgr::Fcinfo;
 use crate::generate::{now, with_generator};
 
 const SECOND: Duration = Duration::from_secs(1);
 const MINUTE: Duration = Duration::from_secs(60);
 const DAY: Duration = Duration::from_secs(24 * 3600);
 
-pub(super) fn gen_ulid(call: Call) -> Result<Ulid, Error> {
-    let id_clock = match horizon::id_clock_in_transaction() {
-        Some(id_clock) => id_clock,
-        None => horizon::open(call)?,
-    };
+pub(super) fn gen_ulid(fcinfo: Fcinfo) -> Result<Ulid, Error> {
+    let id_clock = horizon::id_clock_for_id(fcinfo)?;
     let clock = now()?;
     let id = with_generator(|generator| generator.ordered(clock, id_clock))?;
     let id = id.map_err(|_| error::id_clock())?;
@@ -38,11 +35,8 @@ pub(super) fn gen_ulid(call: Call) -> Result<Ulid, Error> {
     Ok(id)
 }
 
-pub(super) fn gen_uuid_v7(call: Call) -> Result<Uuid, Error> {
-    let id_clock = match horizon::id_clock_in_transaction() {
-        Some(id_clock) => id_clock,
-        None => horizon::open(call)?,
-    };
+pub(super) fn gen_uuid_v7(fcinfo: Fcinfo) -> Result<Uuid, Error> {
+    let id_clock = horizon::id_clock_for_id(fcinfo)?;
     let clock = now()?;
     let id = with_generator(|generator| generator.ordered_uuid_v7(clock, id_clock))?;
     let id = id.map_err(|_| error::id_clock())?;

@@ -83,12 +83,12 @@ mod tests {
 
     mod failing {
         use super::{Time, shmem};
-        use crate::error::{self, Error};
+        use crate::error::{self, Result};
 
         crate::fmgr::export! {
             ulid_test_panic() -> bool = panic;
-            ulid_test_clock() -> bool = clock;
-            ulid_test_seed() -> bool = seed;
+            ulid_test_clock() -> Result<bool> = clock;
+            ulid_test_seed() -> Result<bool> = seed;
             ulid_test_attach() -> bool = attach;
         }
 
@@ -97,11 +97,11 @@ mod tests {
             panic!("what a test does")
         }
 
-        fn clock() -> Result<bool, Error> {
+        fn clock() -> Result<bool> {
             Err(error::clock())
         }
 
-        fn seed() -> Result<bool, Error> {
+        fn seed() -> Result<bool> {
             Err(error::seed())
         }
 
@@ -142,7 +142,7 @@ mod tests {
         assert_eq!(error_of("ulid_test_panic"), "XX000 what a test does");
     }
 
-    /// PostgreSQL calls a walker through a pointer, so it has a guard of its own.
+    /// PostgreSQL calls a walker through a pointer, so it has a `#[pg_guard]` of its own.
     #[pg_test]
     fn a_panic_in_the_planner_is_an_error() {
         use crate::planner::test_support::PANIC;

@@ -50,7 +50,7 @@ use pg_ulid::Window;
 use pgrx::pg_sys::{self, Const, Datum, NodeTag, Oid};
 
 use crate::datum::{Internal, TextArg};
-use crate::fmgr::guarded;
+use crate::fmgr::Argument;
 use crate::range::TstzRange;
 
 pub(crate) use node::elements;
@@ -142,7 +142,7 @@ static WINDOW: Predicate = Predicate {
     upper: c"ulid_range_upper",
     check: None,
     // SAFETY: called with a tstzrange.
-    bounds: |datum| Some(unsafe { guarded::<TstzRange>(datum) }.0),
+    bounds: |datum| Some(unsafe { TstzRange::from_datum_or_panic(datum) }.0),
 };
 
 #[allow(unsafe_code)]
@@ -153,7 +153,7 @@ static STARTS_WITH: Predicate = Predicate {
     check: Some(c"ulid_starts_with_check"),
     bounds: |datum| {
         // SAFETY: called with a text.
-        let prefix = unsafe { guarded::<TextArg>(datum) };
+        let prefix = unsafe { TextArg::from_datum_or_panic(datum) };
         Window::starting_with(prefix.0).ok()
     },
 };

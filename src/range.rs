@@ -11,10 +11,10 @@ use pgrx::pg_sys::{
 };
 
 use crate::datum::POSTGRES_EPOCH_MS;
-use crate::fmgr::{Argument, argument, unguarded};
+use crate::fmgr::{Argument, argument, longjmp};
 use crate::planner::elements;
 
-/// A range of times as the ULIDs created within it.
+/// A tstzrange as the ULIDs created within it.
 #[derive(Clone, Copy)]
 pub(crate) struct TstzRange(pub Window);
 
@@ -29,15 +29,12 @@ impl Argument for TstzRange {
 
 /// A `ulid_window`, the domain over tstzrange that the operators take, as the ULIDs created within
 /// it.
-#[derive(Clone, Copy)]
-pub(crate) struct UlidWindow(pub Window);
-
-impl Argument for UlidWindow {
+impl Argument for Window {
     const SQL: &'static str = "ulid_window";
 
     unsafe fn from_datum(datum: Datum) -> Self {
         // SAFETY: the domain has the values of tstzrange.
-        Self(unsafe { TstzRange::from_datum(datum) }.0)
+        unsafe { TstzRange::from_datum(datum) }.0
     }
 
     /// Uses `fn_extra`, as PostgreSQL's range functions do.
@@ -55,7 +52,7 @@ impl Argument for UlidWindow {
                 cached = cache(flinfo, index, datum);
             }
             let Cached { range_type, window } = cached.read_unaligned();
-            Self(window.unwrap_or_else(|| deserialize(datum, range_type)))
+            window.unwrap_or_else(|| deserialize(datum, range_type))
         }
     }
 }
@@ -76,7 +73,7 @@ struct Cached {
 ///
 /// # Safety
 /// The datum is the argument at this index, a tstzrange, of a present call of the function. What
-/// [`unguarded`] asks for holds.
+/// [`longjmp`] asks for holds.
 #[cold]
 unsafe fn cache(flinfo: *mut FmgrInfo, index: usize, datum: Datum) -> *mut Cached {
     // SAFETY: `fn_mcxt` lives as long as `flinfo`; the datum is read in this call.
@@ -84,7 +81,7 @@ unsafe fn cache(flinfo: *mut FmgrInfo, index: usize, datum: Datum) -> *mut Cache
         let range_type = range_type();
         let window = is_constant((*flinfo).fn_expr, index).then(|| deserialize(datum, range_type));
         let size = size_of::<Cached>();
-        let cached = unguarded::MemoryContextAlloc((*flinfo).fn_mcxt, size).cast::<Cached>();
+        let cached = longjmp::MemoryContextAlloc((*flinfo).fn_mcxt, size).cast::<Cached>();
         cached.write_unaligned(Cached { range_type, window });
         (*flinfo).fn_extra = cached.cast();
         cached
@@ -118,26 +115,26 @@ unsafe fn is_constant(call: *mut Node, index: usize) -> bool {
 /// The type cache entry of tstzrange, which is never freed.
 ///
 /// # Safety
-/// What [`unguarded`] asks for.
+/// What [`longjmp`] asks for.
 unsafe fn range_type() -> *mut TypeCacheEntry {
     let flags = pg_sys::TYPECACHE_RANGE_INFO as c_int;
     // SAFETY: a function is called within a transaction, and the type is a built-in one.
-    unsafe { unguarded::lookup_type_cache(pg_sys::TSTZRANGEOID, flags) }
+    unsafe { longjmp::lookup_type_cache(pg_sys::TSTZRANGEOID, flags) }
 }
 
 /// The ULIDs created within a tstzrange.
 ///
 /// # Safety
-/// The datum is a tstzrange, not null, and the entry that of its type. What [`unguarded`] asks for
+/// The datum is a tstzrange, not null, and the entry that of its type. What [`longjmp`] asks for
 /// holds.
 unsafe fn deserialize(datum: Datum, range_type: *mut TypeCacheEntry) -> Window {
     let [mut lower, mut upper] = [RangeBound::default(); 2];
     let mut is_empty = false;
     // SAFETY: detoasted, a tstzrange is a RangeType of the type that the entry describes.
     unsafe {
-        let range = unguarded::pg_detoast_datum(datum.cast_mut_ptr()).cast();
+        let range = longjmp::pg_detoast_datum(datum.cast_mut_ptr()).cast();
         let [to_lower, to_upper] = [&mut lower, &mut upper];
-        unguarded::range_deserialize(range_type, range, to_lower, to_upper, &mut is_empty);
+        longjmp::range_deserialize(range_type, range, to_lower, to_upper, &mut is_empty);
     }
     if is_empty {
         Window::EMPTY

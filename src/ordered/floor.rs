@@ -17,12 +17,12 @@ use pgrx::pg_sys::{self, Datum, Oid};
 use pgrx::{IntoDatum, direct_function_call};
 
 use super::shmem;
-use crate::fmgr::Call;
+use crate::fmgr::Fcinfo;
 
 /// The sequence that was read last. Zero stands for none.
 static SEQUENCE: AtomicU32 = AtomicU32::new(0);
 
-/// The number of times that this sequence has changed in the catalog, plus 1.
+/// The number of times that this sequence may have changed in the catalog, plus 1.
 static CHANGES: AtomicU64 = AtomicU64::new(1);
 
 /// That number when the sequence was read last.
@@ -30,22 +30,23 @@ static READ: AtomicU64 = AtomicU64::new(0);
 
 /// Moves the id clock to the sequence of the function's extension, unless this process has done so.
 /// Call it before the entry of a transaction is opened.
-pub(super) fn apply(call: Call) {
+pub(super) fn apply(fcinfo: Fcinfo) {
     if READ.load(Ordering::Relaxed) != CHANGES.load(Ordering::Relaxed) {
-        read(call);
+        read(fcinfo);
     }
 }
 
 #[cold]
-fn read(call: Call) {
+fn read(fcinfo: Fcinfo) {
     // SAFETY: a backend may call this.
     if unsafe { pg_sys::RecoveryInProgress() } {
-        // A standby cannot lock the sequence. What it generates is never stored.
+        // What a standby generates is never stored, and replay still advances its sequence. So it
+        // is read after the promotion.
         return;
     }
     // SAFETY: PostgreSQL makes the call, with the FmgrInfo of the function.
     let sequence = unsafe {
-        let schema = pg_sys::get_func_namespace((*(*call.0).flinfo).fn_oid);
+        let schema = pg_sys::get_func_namespace((*(*fcinfo.0).flinfo).fn_oid);
         pg_sys::get_relname_relid(c"ulid_clock".as_ptr(), schema)
     };
     if sequence == Oid::INVALID {
@@ -70,7 +71,7 @@ fn read(call: Call) {
 }
 
 /// The last value of the sequence, in milliseconds since the Unix epoch. It is read with the rights
-/// of the extension's owner: whoever may generate ids need not have rights on the sequence.
+/// of the bootstrap superuser: whoever may generate ids need not have rights on the sequence.
 fn last_value(sequence: Oid) -> Option<i64> {
     let (mut user, mut context) = (Oid::INVALID, 0);
     // SAFETY: the function takes a regclass and returns a bigint or null. If it raises an ERROR,

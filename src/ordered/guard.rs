@@ -23,12 +23,13 @@ use std::ptr::without_provenance_mut;
 use pg_ulid::Ulid;
 use pg_ulid::extension::horizon::UNKNOWN;
 use pgrx::pg_sys::{
-    self, Datum, FmgrInfo, HeapTuple, NodeTag, Oid, SysCacheIdentifier, TriggerData,
+    self, Datum, FmgrInfo, FunctionCallInfo, HeapTuple, NodeTag, Oid, SysCacheIdentifier,
+    TriggerData,
 };
 
 use super::{SECOND, horizon, now, shmem, timestamp};
 use crate::error::{self, Error, Refused};
-use crate::fmgr::{Argument, Call, Returned};
+use crate::fmgr::{Argument, Fcinfo, Returned};
 
 /// The row that a trigger returns.
 #[derive(Clone, Copy)]
@@ -37,18 +38,18 @@ pub(crate) struct Row(HeapTuple);
 impl Returned for Row {
     const SQL: &'static str = "trigger";
 
-    unsafe fn into_datum(self) -> Datum {
+    unsafe fn return_from(self, _: FunctionCallInfo) -> Datum {
         Datum::from(self.0)
     }
 }
 
 /// Returns the new row, or an error if its id may have been passed. The argument of the trigger is
 /// the name of the column.
-pub(crate) fn guard(call: Call) -> Result<Row, Error> {
+pub(crate) fn check_row(fcinfo: Fcinfo) -> Result<Row, Error> {
     // SAFETY: PostgreSQL makes the call. A context is a node; of this type, it is a TriggerData,
     // with what the event has.
     unsafe {
-        let (context, flinfo) = ((*call.0).context, (*call.0).flinfo);
+        let (context, flinfo) = ((*fcinfo.0).context, (*fcinfo.0).flinfo);
         if context.is_null() || (*context).type_ != NodeTag::T_TriggerData {
             return Err(error::trigger(
                 c"function \"%s\" was not called by trigger manager",

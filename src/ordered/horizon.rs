@@ -25,7 +25,7 @@ use pgrx::pg_sys::{
 use super::{DAY, floor, now, shmem, timestamp};
 use crate::datum::TimestampTz;
 use crate::error::{self, Error};
-use crate::fmgr::Call;
+use crate::fmgr::Fcinfo;
 
 /// The id clock; null as long as the current transaction has opened no entry.
 static ID_CLOCK: AtomicPtr<IdClock> = AtomicPtr::new(null_mut());
@@ -40,22 +40,32 @@ thread_local! {
     static SINCE: Cell<Time> = const { Cell::new(UNKNOWN) };
 }
 
-/// The id clock, if the current transaction has its entry.
-pub(crate) fn id_clock_in_transaction() -> Option<&'static IdClock> {
-    // SAFETY: it is attached, which lasts as long as the process.
+/// The id clock, for an id of the current transaction, which opens its entry before its first id.
+#[inline(always)]
+pub(super) fn id_clock_for_id(fcinfo: Fcinfo) -> Result<&'static IdClock, Error> {
+    match id_clock_of_open_entry() {
+        Some(id_clock) => Ok(id_clock),
+        None => track_transaction(fcinfo),
+    }
+}
+
+/// The id clock, if the current transaction has opened its entry.
+#[inline(always)]
+fn id_clock_of_open_entry() -> Option<&'static IdClock> {
+    // SAFETY: the memory is attached, which lasts as long as the process.
     unsafe { ID_CLOCK.load(Ordering::Relaxed).as_ref() }
 }
 
 /// A time that all ids of the current transaction exceed, and that no consumer passes until it
 /// ends. None if it has opened no entry; zero after a reset, which makes it unknown.
 pub(super) fn since_of_transaction() -> Option<Time> {
-    id_clock_in_transaction()?;
+    id_clock_of_open_entry()?;
     Some(RUNNING.get().map_or(SINCE.get(), |running| running.bound()))
 }
 
 /// Opens the entry of the current transaction, and returns the id clock.
 #[cold]
-pub(crate) fn open(call: Call) -> Result<&'static IdClock, Error> {
+fn track_transaction(fcinfo: Fcinfo) -> Result<&'static IdClock, Error> {
     static REGISTERED: AtomicBool = AtomicBool::new(false);
     // SAFETY: they are set in every process that runs SQL.
     let (worker, pid, database) = unsafe { (ParallelWorkerNumber, MyProcPid, MyDatabaseId) };
@@ -63,10 +73,10 @@ pub(crate) fn open(call: Call) -> Result<&'static IdClock, Error> {
         return Err(error::parallel_worker());
     }
     #[cfg(any(feature = "pg15", feature = "pg16"))]
-    // SAFETY: as above. It is at least 1.
+    // SAFETY: it is set, and at least 1, in every process that runs SQL.
     let process = unsafe { pg_sys::MyBackendId } as usize - 1;
     #[cfg(not(any(feature = "pg15", feature = "pg16")))]
-    // SAFETY: as above.
+    // SAFETY: it is set in every process that runs SQL.
     let process = unsafe { pg_sys::MyProcNumber } as usize;
     let shared = shmem::shared();
     if !REGISTERED.load(Ordering::Relaxed) {
@@ -75,7 +85,7 @@ pub(crate) fn open(call: Call) -> Result<&'static IdClock, Error> {
         unsafe { pg_sys::RegisterXactCallback(Some(xact_callback), null_mut()) };
         REGISTERED.store(true, Ordering::Relaxed);
     }
-    floor::apply(call);
+    floor::apply(fcinfo);
     let clock = now()?;
     let running = shared.and_then(|shared| {
         let (pid, database) = (pid as u64, database.to_u32().into());
@@ -94,9 +104,9 @@ pub(crate) fn open(call: Call) -> Result<&'static IdClock, Error> {
 
 /// Closes the entry of the current transaction after it has ended or has been prepared.
 ///
-/// It must not raise an ERROR, so it is not guarded, and calls nothing that can fail. After the
-/// commit record has been written, an ERROR would be a PANIC. At XACT_EVENT_PREPARE, it is too late
-/// to abort: see PrepareTransaction().
+/// It must not raise an ERROR, so it calls nothing that can fail, and has no `#[pg_guard]`. After
+/// the commit record has been written, an ERROR would be a PANIC. At XACT_EVENT_PREPARE, it is too
+/// late to abort: see PrepareTransaction().
 ///
 /// # Safety
 /// PostgreSQL calls this.
@@ -300,10 +310,10 @@ pub(crate) fn horizon_after(position: Option<Ulid>) -> Result<Ulid, Error> {
 /// snapshot sees, and the id clock shows whether ids have been generated since.
 pub(crate) fn horizon_to_publish(
     published: Option<Ulid>,
-    call: Call,
+    fcinfo: Fcinfo,
 ) -> Result<Option<Ulid>, Error> {
     // After a restart, rows may be above the published horizon, and the clock may be behind it.
-    floor::apply(call);
+    floor::apply(fcinfo);
     let id_clock = shmem::id_clock();
     let time = u128::from(id_clock.time().to_bits());
     if published == Some(Ulid::from(time << 64)) {

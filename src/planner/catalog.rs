@@ -12,7 +12,7 @@ use pg_ulid::Ulid;
 use pgrx::pg_sys::{self, Datum, FormData_pg_proc, HeapTuple, Oid, SysCacheIdentifier};
 
 use crate::datum::TextArg;
-use crate::fmgr::guarded;
+use crate::fmgr::Argument;
 
 pub(super) fn base_type(typid: Oid) -> Oid {
     // SAFETY: a type that does not exist is an ERROR.
@@ -116,7 +116,7 @@ pub(super) fn sibling(function: Oid, name: &CStr, arguments: &[Oid], result: Oid
             return None;
         }
         let text = |tuple, number| {
-            attribute(by_oid, tuple, number).map(|datum| guarded::<TextArg>(datum).0)
+            attribute(by_oid, tuple, number).map(|datum| TextArg::from_datum_or_panic(datum).0)
         };
         let found = &*pg_sys::GETSTRUCT(tuple).cast::<FormData_pg_proc>();
         let is_ours = found.prolang == Oid::from(pg_sys::ClanguageId)
