@@ -11,8 +11,8 @@
 //! This runs inside other people's queries. Every part of it follows these rules:
 //! - Never link one node twice, because the planner changes trees in place. Use copyObject().
 //! - An expression that is evaluated twice must be stable and contain no sub-select. One that is
-//!   evaluated for each row must be cheap as well, and `is_other()` decides which nodes it may
-//!   have.
+//!   evaluated for each row must be cheap as well, and `may_vary_by_row()` decides which nodes it
+//!   may have.
 //! - equal() matches a call in a query with those in index expressions and predicates, extended
 //!   statistics, partition keys and grouping sets. So a query that uses such a call is not
 //!   rewritten. The partitions' own indexes are not checked: that would lock every partition.
@@ -71,7 +71,7 @@ pub(super) fn comparison_support(request: Internal) -> Internal {
     support(request, None)
 }
 
-/// The answer of a support function: a node, or the request itself.
+/// What a support function returns: a node, or the request itself.
 type Answer = Option<*mut c_void>;
 
 /// Answers a request about a predicate, or, without one, about a comparison.
@@ -86,16 +86,18 @@ fn support(request: Internal, predicate: Option<&'static Predicate>) -> Internal
     // and which nobody else uses meanwhile.
     let answer = unsafe {
         match ((*request.cast::<pg_sys::Node>()).type_, predicate) {
-            (T_SupportRequestIndexCondition, None) => comparison::answer(&mut *request.cast()),
-            (T_SupportRequestIndexCondition, Some(predicate)) => {
-                index_condition::answer(&mut *request.cast(), predicate)
+            (T_SupportRequestIndexCondition, None) => {
+                comparison::index_condition(&mut *request.cast())
             }
-            (T_SupportRequestSimplify, None) => comparison::simplify(&*request.cast()),
+            (T_SupportRequestIndexCondition, Some(predicate)) => {
+                index_condition::of_predicate(&mut *request.cast(), predicate)
+            }
+            (T_SupportRequestSimplify, None) => comparison::with_explicit_casts(&*request.cast()),
             (T_SupportRequestSimplify, Some(predicate)) => {
-                simplify::answer(&*request.cast(), predicate)
+                simplify::to_comparisons(&*request.cast(), predicate)
             }
             (T_SupportRequestSelectivity, Some(predicate)) => {
-                selectivity::answer(&mut *request.cast(), predicate)
+                selectivity::of_predicate(&mut *request.cast(), predicate)
             }
             _ => None,
         }
@@ -130,9 +132,9 @@ struct Predicate {
     /// If the predicate can raise an error for its argument: the function that raises it for a
     /// ulid between the bounds, which are those of all ulids then. Otherwise, it is true.
     check: Option<&'static CStr>,
-    /// The bounds for a value of that type that is not null. `None` if the predicate would raise an
-    /// ERROR for it. Only the executor may raise that one.
-    bounds: unsafe fn(Datum) -> Option<Window>,
+    /// The bounds for a value of that type that is not null, or the error that the predicate would
+    /// raise for it. Only the executor may raise that one.
+    bounds: unsafe fn(Datum) -> Result<Window, pg_ulid::Error>,
 }
 
 #[allow(unsafe_code)]
@@ -142,7 +144,7 @@ static WINDOW: Predicate = Predicate {
     upper: c"ulid_range_upper",
     check: None,
     // SAFETY: called with a tstzrange.
-    bounds: |datum| Some(unsafe { TstzRange::from_datum_or_panic(datum) }.0),
+    bounds: |datum| Ok(unsafe { TstzRange::from_datum_or_panic(datum) }.0),
 };
 
 #[allow(unsafe_code)]
@@ -154,7 +156,7 @@ static STARTS_WITH: Predicate = Predicate {
     bounds: |datum| {
         // SAFETY: called with a text.
         let prefix = unsafe { TextArg::from_datum_or_panic(datum) };
-        Window::starting_with(prefix.0).ok()
+        Window::starting_with(prefix.0)
     },
 };
 
@@ -167,31 +169,26 @@ impl Predicate {
     /// The bounds for an argument that is a constant of the right type and not null. `Ok(None)` if
     /// it is none, and `Err` if the predicate raises an error for it.
     #[allow(unsafe_code)]
-    fn window(&self, argument: Expr) -> Result<Option<Window>, Raises> {
+    fn window(&self, argument: Expr) -> Result<Option<Window>, pg_ulid::Error> {
         match argument.cast::<Const>() {
             Some(constant) if self.takes(argument) && !constant.constisnull => {
                 // SAFETY: the type of the constant was checked.
-                unsafe { (self.bounds)(constant.constvalue) }
-                    .map(Some)
-                    .ok_or(Raises)
+                unsafe { (self.bounds)(constant.constvalue) }.map(Some)
             }
             _ => Ok(None),
         }
     }
 }
 
-/// A predicate raises an error for its argument.
-struct Raises;
-
 /// A call of a predicate, as a function or through an operator.
-struct Call {
+struct PredicateCall {
     predicate: &'static Predicate,
     function: Oid,
     ulid: Expr,
     argument: Expr,
 }
 
-impl Call {
+impl PredicateCall {
     /// The call with these arguments; `None` if they are not of the predicate's types.
     fn of(
         predicate: &'static Predicate,
@@ -262,7 +259,12 @@ impl Call {
     /// there is something else under its name, or the user may not execute it.
     fn bound_call(&self, root: Root, name: &CStr, typid: Oid) -> Option<Expr> {
         let result = self.ulid.typid();
-        let function = catalog::sibling(self.function, name, &[self.predicate.argument], result)?;
+        let function = catalog::function_of_same_library(
+            self.function,
+            name,
+            &[self.predicate.argument],
+            result,
+        )?;
         root.may_execute(function)
             .then(|| Expr::call(function, result, [self.argument.copy()]).relabel(typid))
     }
@@ -274,7 +276,8 @@ impl Call {
         let arguments = [self.ulid, self.argument];
         let types = [self.ulid.typid(), self.predicate.argument];
         let name = self.predicate.check?;
-        let function = catalog::sibling(self.function, name, &types, pg_sys::BOOLOID)?;
+        let function =
+            catalog::function_of_same_library(self.function, name, &types, pg_sys::BOOLOID)?;
         root.may_execute(function)
             .then(|| Expr::call(function, pg_sys::BOOLOID, arguments.map(Expr::copy)))
     }

@@ -95,7 +95,12 @@ pub(super) fn is_sql(function: Oid) -> bool {
 /// The function of this name, these arguments and this result in the schema of another one. It must
 /// be a C function with the symbol of that name and the same `probin` as the other one. It must not
 /// be SECURITY DEFINER and must have no `proconfig`.
-pub(super) fn sibling(function: Oid, name: &CStr, arguments: &[Oid], result: Oid) -> Option<Oid> {
+pub(super) fn function_of_same_library(
+    function: Oid,
+    name: &CStr,
+    arguments: &[Oid],
+    result: Oid,
+) -> Option<Oid> {
     let by_signature = SysCacheIdentifier::PROCNAMEARGSNSP as c_int;
     let by_oid = SysCacheIdentifier::PROCOID as c_int;
     // SAFETY: the keys are of the types of these caches, which are of pg_proc, and the attributes

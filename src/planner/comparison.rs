@@ -14,7 +14,7 @@ use super::{Answer, catalog};
 /// match_opclause_to_indexcol() has already checked that the other side does not use the indexed
 /// relation and is not volatile.
 #[allow(unsafe_code)]
-pub(super) fn answer(request: &mut SupportRequestIndexCondition) -> Answer {
+pub(super) fn index_condition(request: &mut SupportRequestIndexCondition) -> Answer {
     // SAFETY: the request is the planner's.
     let (root, clause) = unsafe { (Root::of(request.root)?, Expr::of(request.node)?) };
     let operator = clause.cast::<OpExpr>()?.opno;
@@ -54,7 +54,7 @@ pub(super) fn answer(request: &mut SupportRequestIndexCondition) -> Answer {
 /// it may be a partition or a branch of UNION ALL. The planner does not ask again when it is known.
 /// So this is done for all relations. Apart from that, it changes only what EXPLAIN shows.
 #[allow(unsafe_code)]
-pub(super) fn simplify(request: &SupportRequestSimplify) -> Answer {
+pub(super) fn with_explicit_casts(request: &SupportRequestSimplify) -> Answer {
     // SAFETY: the request is the planner's, and holds a call.
     let (root, function, sides) = unsafe {
         (

@@ -3,7 +3,7 @@
 use pgrx::pg_sys::{self, SupportRequestIndexCondition as Request};
 
 use super::node::{self, Expr, Root};
-use super::{Answer, Call, Predicate};
+use super::{Answer, Predicate, PredicateCall};
 
 /// The bounds for an index on the ulid. If they are not exact, the planner keeps the predicate as a
 /// filter.
@@ -12,10 +12,10 @@ use super::{Answer, Call, Predicate};
 /// matter. It must not be volatile. It must contain no SubPlan, because the result of one may
 /// change between both evaluations, whatever its functions are labelled.
 #[allow(unsafe_code)]
-pub(super) fn answer(request: &mut Request, predicate: &'static Predicate) -> Answer {
+pub(super) fn of_predicate(request: &mut Request, predicate: &'static Predicate) -> Answer {
     // SAFETY: the request is the planner's.
     let (root, clause) = unsafe { (Root::of(request.root)?, Expr::of(request.node)?) };
-    let call = Call::of(predicate, request.funcid, clause.arguments()?)?;
+    let call = PredicateCall::of(predicate, request.funcid, clause.arguments()?)?;
     let argument = call.argument.as_ptr();
     // SAFETY: request and index are the planner's.
     unsafe {

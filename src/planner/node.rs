@@ -32,7 +32,7 @@ impl Root {
 
     /// The query. The root of expression_planner_with_deps() has none.
     pub(super) fn query(&self) -> Option<&Query> {
-        // SAFETY: as the parent module says, both stay while the planner waits.
+        // SAFETY: the planner waits meanwhile, so the root and its query stay.
         unsafe { self.0.as_ref().parse.as_ref() }
     }
 
@@ -105,9 +105,8 @@ impl Expr {
     /// # Safety
     /// The pointer is to an expression. It is not null.
     unsafe fn made<T>(node: *mut T) -> Self {
-        // SAFETY: the contract is that of this function.
-        let node = unsafe { NonNull::new_unchecked(node.cast()) };
-        Self(node)
+        // SAFETY: the function that made the node would have raised an ERROR in place of null.
+        Self(unsafe { NonNull::new_unchecked(node.cast()) })
     }
 
     pub(super) fn as_ptr<T>(self) -> *mut T {
@@ -116,12 +115,12 @@ impl Expr {
 
     /// The node as this struct, if its tag says so.
     pub(super) fn cast<T: Tagged>(&self) -> Option<&T> {
-        // SAFETY: as the parent module says; the tag says what the struct is.
+        // SAFETY: the planner waits meanwhile, so the node stays. Its tag says what the struct is.
         unsafe { (self.0.as_ref().type_ == T::TAG).then(|| self.0.cast().as_ref()) }
     }
 
     pub(super) fn typid(self) -> Oid {
-        // SAFETY: as the parent module says. A node that is no expression is an ERROR.
+        // SAFETY: the node stays while the planner waits. One that is no expression is an ERROR.
         unsafe { pg_sys::exprType(self.as_ptr()) }
     }
 
@@ -141,7 +140,7 @@ impl Expr {
     }
 
     pub(super) fn copy(self) -> Self {
-        // SAFETY: as the parent module says.
+        // SAFETY: the node and what it points to stay while the planner waits.
         unsafe { Self::made(pg_sys::copyObjectImpl(self.as_ptr())) }
     }
 
@@ -167,7 +166,7 @@ impl Expr {
 
     /// The argument of a RelabelType.
     pub(super) fn relabelled(self) -> Option<Self> {
-        // SAFETY: as the parent module says.
+        // SAFETY: a node of the planner points to nodes of the planner.
         unsafe { Self::of(self.cast::<RelabelType>()?.arg) }
     }
 

@@ -12,7 +12,7 @@ use pgrx::pg_sys::{
 
 use super::catalog::has_sixteen_bytes;
 use super::node::{Expr, pair};
-use super::{Answer, Call, Predicate};
+use super::{Answer, Predicate, PredicateCall};
 use pg_ulid::extension::fraction;
 use pg_ulid::{Ulid, Window};
 
@@ -23,10 +23,10 @@ const DEFAULT: f64 = 0.005;
 const JOIN: f64 = 0.001;
 
 /// The estimate for the predicate as a function, which, unlike an operator, has no estimator.
-pub(super) fn answer(request: &mut Request, predicate: &'static Predicate) -> Answer {
+pub(super) fn of_predicate(request: &mut Request, predicate: &'static Predicate) -> Answer {
     // SAFETY: the request is the planner's, and holds the arguments of a call.
     unsafe {
-        Call::of(predicate, request.funcid, pair(request.args)?)?;
+        PredicateCall::of(predicate, request.funcid, pair(request.args)?)?;
         request.selectivity = if request.is_join {
             JOIN
         } else {

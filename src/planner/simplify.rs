@@ -16,10 +16,10 @@ use pgrx::{PgMemoryContexts, pg_guard};
 
 use super::catalog::{attribute, is_sql};
 use super::node::{self, Expr, Root, elements, pair};
-use super::{Answer, Call, Predicate};
+use super::{Answer, Predicate, PredicateCall};
 
 /// The comparisons, as `AND`.
-pub(super) fn answer(request: &Request, predicate: &'static Predicate) -> Answer {
+pub(super) fn to_comparisons(request: &Request, predicate: &'static Predicate) -> Answer {
     // SAFETY: the request is the planner's, and holds a call.
     let (root, function, arguments) = unsafe {
         (
@@ -28,10 +28,10 @@ pub(super) fn answer(request: &Request, predicate: &'static Predicate) -> Answer
             pair((*request.fcall).args)?,
         )
     };
-    let call = Call::of(predicate, function, arguments)?;
+    let call = PredicateCall::of(predicate, function, arguments)?;
     let query = root.query()?;
     let column = Column::of(query, call.ulid)?;
-    if is_called_by_grouping_sets(query, function) || !can_be_repeated(root, call.argument) {
+    if is_called_by_grouping_sets(query, function) || !can_be_evaluated_twice(root, call.argument) {
         return None;
     }
     let family = in_temporary_memory(|| {
@@ -93,11 +93,12 @@ pub(super) fn is_called_by_grouping_sets(query: &Query, function: Oid) -> bool {
 
 /// Whether an expression can be evaluated twice for each row: whether it is the same for all rows
 /// of this query level, and costs no more than `find_simplified_clause` in rangetypes.c allows.
-fn can_be_repeated(root: Root, expression: Expr) -> bool {
+fn can_be_evaluated_twice(root: Root, expression: Expr) -> bool {
     let mut cost = QualCost::default();
-    // SAFETY: as the parent module says; only nodes that is_other allows are estimated.
+    // SAFETY: the root and the expression are the planner's. Only nodes that may_vary_by_row()
+    // allows are estimated.
     unsafe {
-        if is_other(expression.as_ptr(), null_mut())
+        if may_vary_by_row(expression.as_ptr(), null_mut())
             || pg_sys::contain_volatile_functions(expression.as_ptr())
         {
             return false;
@@ -114,7 +115,7 @@ fn can_be_repeated(root: Root, expression: Expr) -> bool {
 /// # Safety
 /// The node is a valid one, or null, as a walker gets it.
 #[pg_guard]
-unsafe extern "C-unwind" fn is_other(node: *mut Node, context: *mut c_void) -> bool {
+unsafe extern "C-unwind" fn may_vary_by_row(node: *mut Node, context: *mut c_void) -> bool {
     use NodeTag::{
         T_CoalesceExpr, T_CoerceViaIO, T_Const, T_FuncExpr, T_List, T_MinMaxExpr, T_OpExpr,
         T_Param, T_RelabelType, T_SQLValueFunction, T_Var,
@@ -139,7 +140,7 @@ unsafe extern "C-unwind" fn is_other(node: *mut Node, context: *mut c_void) -> b
             T_OpExpr => !(*node.cast::<OpExpr>()).opretset,
             _ => false,
         };
-        !is_known || expression_tree_walker(node, is_other, context)
+        !is_known || expression_tree_walker(node, may_vary_by_row, context)
     }
 }
 
@@ -270,18 +271,18 @@ unsafe fn expressions(cache: c_int, tuple: HeapTuple, number: u32) -> *mut Node 
 /// The node is a valid one, or null.
 unsafe fn calls(node: *mut Node, is_sought: &dyn Fn(Oid) -> bool) -> bool {
     // SAFETY: the context is that of the walker, which only reads it.
-    unsafe { find_call(node, from_ref(&is_sought).cast_mut().cast()) }
+    unsafe { calls_walker(node, from_ref(&is_sought).cast_mut().cast()) }
 }
 
 /// # Safety
 /// The node is a valid one, or null, and the context that of [`calls`].
 #[pg_guard]
-unsafe extern "C-unwind" fn find_call(node: *mut Node, context: *mut c_void) -> bool {
+unsafe extern "C-unwind" fn calls_walker(node: *mut Node, context: *mut c_void) -> bool {
     // SAFETY: a walker gets valid nodes or null, and the context as it was passed.
     unsafe {
         !node.is_null()
             && (pg_sys::check_functions_in_node(node, Some(is_sought_function), context)
-                || expression_tree_walker(node, find_call, context))
+                || expression_tree_walker(node, calls_walker, context))
     }
 }
 
@@ -299,8 +300,8 @@ type Walker = unsafe extern "C-unwind" fn(node: *mut Node, context: *mut c_void)
 /// The node is a valid one, or null, and the walker takes it and the context.
 unsafe fn expression_tree_walker(node: *mut Node, walker: Walker, context: *mut c_void) -> bool {
     #[cfg(feature = "pg15")]
-    // SAFETY: the contract is that of this function. The header of 15 declares the walker without
-    // its arguments, so pgrx has no binding.
+    // SAFETY: the walker takes the node and the context. The header of 15 declares the walker
+    // without its arguments, so pgrx has no binding.
     unsafe {
         unsafe extern "C-unwind" {
             fn expression_tree_walker(
@@ -312,7 +313,7 @@ unsafe fn expression_tree_walker(node: *mut Node, walker: Walker, context: *mut 
         pg_sys::ffi::pg_guard_ffi_boundary(|| expression_tree_walker(node, walker, context))
     }
     #[cfg(not(feature = "pg15"))]
-    // SAFETY: the contract is that of this function.
+    // SAFETY: the walker takes the node and the context.
     unsafe {
         pg_sys::expression_tree_walker_impl(node, Some(walker), context)
     }
