@@ -109,19 +109,20 @@ impl Error {
         Self::of(Report { hint, ..*self.0 })
     }
 
-    /// Raises the error. From PostgreSQL 16 on, it returns if the caller asked for a soft error.
+    /// Raises the error. From PostgreSQL 16 on, if the caller asked for a soft error, it saves the
+    /// error for it and returns.
     ///
     /// # Safety
     /// This is the present call, and what [`longjmp`] asks for holds.
     #[cold]
-    pub(crate) unsafe fn report(self, fcinfo: FunctionCallInfo) {
+    pub(crate) unsafe fn errsave(self, fcinfo: FunctionCallInfo) {
         // SAFETY: `fcinfo` is that of the present call. An ERROR skips only this error, which is
         // `Copy`. A null domain is PostgreSQL's.
         unsafe {
             #[cfg(feature = "pg15")]
             {
                 let _ = fcinfo;
-                self.send(PgLogLevel::ERROR);
+                self.ereport(PgLogLevel::ERROR);
             }
             #[cfg(not(feature = "pg15"))]
             {
@@ -139,12 +140,14 @@ impl Error {
     #[cold]
     pub(crate) fn warn(self) {
         // SAFETY: the frames that an ERROR skips own nothing that needs Drop.
-        unsafe { pg_sys::ffi::pg_guard_ffi_boundary(|| self.send(PgLogLevel::WARNING)) };
+        unsafe { pg_sys::ffi::pg_guard_ffi_boundary(|| self.ereport(PgLogLevel::WARNING)) };
     }
 
+    /// Raises the error, or reports it if the level is below ERROR.
+    ///
     /// # Safety
     /// What [`longjmp`] asks for holds.
-    unsafe fn send(self, level: PgLogLevel) {
+    unsafe fn ereport(self, level: PgLogLevel) {
         // SAFETY: an ERROR skips only this error, which is `Copy`. A null domain is PostgreSQL's.
         unsafe {
             if longjmp::errstart(level as c_int, null()) {

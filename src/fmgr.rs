@@ -291,7 +291,7 @@ impl<T: Returned> Returned for Result<T> {
             match self {
                 Ok(value) => value.return_from(fcinfo),
                 Err(error) => {
-                    error.report(fcinfo);
+                    error.errsave(fcinfo);
                     Datum::null()
                 }
             }

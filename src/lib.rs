@@ -116,9 +116,9 @@ fmgr::export! {
     ulid_ordered_since(pid: i32) -> Option<TimestampTz> = horizon::since_of_process;
     ulid_ordered_since_prepared(xid: TransactionId) -> Option<TimestampTz>
         = horizon::since_of_prepared;
-    ulid_range_support(request: Internal) -> Internal = planner::window_support;
+    ulid_range_support(request: Internal) -> Internal = planner::range_support;
     ulid_range_sel(root: Internal, operator: Oid, arguments: Internal, var_relid: i32) -> f64
-        = planner::window_selectivity;
+        = planner::range_selectivity;
     ulid_starts_with_support(request: Internal) -> Internal = planner::starts_with_support;
     ulid_comparison_support(request: Internal) -> Internal = planner::comparison_support;
     ulid_brin_minmax_opcinfo(typid: Internal) -> Result<Internal> = brin::minmax_opcinfo;

@@ -56,8 +56,8 @@ use crate::range::TstzRange;
 pub(crate) use node::elements;
 
 /// The planner support function of `ulid <@ tstzrange` and its commutator.
-pub(super) fn window_support(request: Internal) -> Internal {
-    support(request, Some(&WINDOW))
+pub(super) fn range_support(request: Internal) -> Internal {
+    support(request, Some(&IN_RANGE))
 }
 
 /// The planner support function of `ulid_starts_with`.
@@ -106,9 +106,9 @@ fn support(request: Internal, predicate: Option<&'static Predicate>) -> Internal
 }
 
 /// The estimator of `ulid <@ tstzrange` and its commutator: the fraction of the rows, 0 to 1, that
-/// is in the window.
+/// is in the time range.
 #[allow(unsafe_code)]
-pub(super) fn window_selectivity(
+pub(super) fn range_selectivity(
     root: Internal,
     operator: Oid,
     arguments: Internal,
@@ -118,7 +118,7 @@ pub(super) fn window_selectivity(
     let function = catalog::function_of(operator);
     // SAFETY: PostgreSQL calls an estimator with the query's root and the arguments of the
     // operator.
-    unsafe { selectivity::of_restriction(root, function, arguments, var_relid, &WINDOW) }
+    unsafe { selectivity::of_restriction(root, function, arguments, var_relid, &IN_RANGE) }
 }
 
 /// A predicate that is true for the ulids between two bounds.
@@ -138,7 +138,7 @@ struct Predicate {
 }
 
 #[allow(unsafe_code)]
-static WINDOW: Predicate = Predicate {
+static IN_RANGE: Predicate = Predicate {
     argument: pg_sys::TSTZRANGEOID,
     lower: c"ulid_range_lower",
     upper: c"ulid_range_upper",
@@ -205,7 +205,7 @@ impl PredicateCall {
         }
         // A range is relabelled as the domain that the operators take.
         let inner = argument
-            .relabelled()
+            .below_relabel()
             .filter(|inner| predicate.takes(*inner));
         Some(Self {
             predicate,
@@ -222,23 +222,23 @@ impl PredicateCall {
     /// `None` if the family has neither, if the role may not execute the functions, or if the
     /// argument is a constant for which the predicate raises an error.
     fn comparisons(&self, root: Root, family: Oid) -> Option<([Expr; 2], bool)> {
-        let order = Comparison::of(self.ulid.typid(), family)
-            .or_else(|| Comparison::of(pg_sys::UUIDOID, family))?;
+        let operators = BoundOperators::of(self.ulid.typid(), family)
+            .or_else(|| BoundOperators::of(pg_sys::UUIDOID, family))?;
         let window = self.predicate.window(self.argument).ok()?;
         let (lower, upper) = match window {
             Some(window) => (
-                Expr::constant(order.typid, window.lower()),
-                Expr::constant(order.typid, window.upper()),
+                Expr::constant(operators.typid, window.lower()),
+                Expr::constant(operators.typid, window.upper()),
             ),
             None => (
-                self.bound_call(root, self.predicate.lower, order.typid)?,
-                self.bound_call(root, self.predicate.upper, order.typid)?,
+                self.bound_call(root, self.predicate.lower, operators.typid)?,
+                self.bound_call(root, self.predicate.upper, operators.typid)?,
             ),
         };
         let called = [
             self.function,
-            catalog::function_of(order.greater_equal),
-            catalog::function_of(order.less_equal),
+            catalog::function_of(operators.greater_equal),
+            catalog::function_of(operators.less_equal),
         ];
         if !called
             .into_iter()
@@ -246,10 +246,10 @@ impl PredicateCall {
         {
             return None;
         }
-        let ulid = || self.ulid.copy().relabel(order.typid);
+        let ulid = || self.ulid.copy().relabel(operators.typid);
         let comparisons = [
-            Expr::op_clause(order.greater_equal, ulid(), lower),
-            Expr::op_clause(order.less_equal, ulid(), upper),
+            Expr::op_clause(operators.greater_equal, ulid(), lower),
+            Expr::op_clause(operators.less_equal, ulid(), upper),
         ];
         let is_exact = window.is_some() || self.predicate.check.is_none();
         Some((comparisons, is_exact))
@@ -284,13 +284,13 @@ impl PredicateCall {
 }
 
 /// The type by whose operators values are compared, and these operators.
-struct Comparison {
+struct BoundOperators {
     typid: Oid,
     greater_equal: Oid,
     less_equal: Oid,
 }
 
-impl Comparison {
+impl BoundOperators {
     /// The operators of a type, if they belong to a family.
     ///
     /// Only operators of the type's default btree opfamily are trusted. The strategy numbers of an

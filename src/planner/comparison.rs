@@ -74,7 +74,7 @@ pub(super) fn with_explicit_casts(request: &SupportRequestSimplify) -> Answer {
     let typid = sides[0].typid();
     let operator = catalog::comparison(function, typid)?;
     let [left, right] = sides.map(|side| {
-        side.relabelled()
+        side.below_relabel()
             .map_or(side, |inner| inner.copy().relabel(typid))
     });
     Some(Expr::op_clause(operator, left, right).as_ptr())

@@ -164,8 +164,8 @@ impl Expr {
         }
     }
 
-    /// The argument of a RelabelType.
-    pub(super) fn relabelled(self) -> Option<Self> {
+    /// The argument, if it is a RelabelType.
+    pub(super) fn below_relabel(self) -> Option<Self> {
         // SAFETY: a node of the planner points to nodes of the planner.
         unsafe { Self::of(self.cast::<RelabelType>()?.arg) }
     }
@@ -175,7 +175,7 @@ impl Expr {
         self.cast::<RelabelType>()
             .is_some_and(|cast| cast.relabelformat == CoercionForm::COERCE_IMPLICIT_CAST)
             && self
-                .relabelled()
+                .below_relabel()
                 .is_some_and(|inner| inner.base_type() != self.typid())
     }
 

@@ -158,7 +158,7 @@ impl Column {
     /// convert_EXISTS_to_ANY() simplifies a sub-select with the outer root, so the Var may name a
     /// wrong RTE. That only makes the rewrite useless, never wrong.
     fn of(query: &Query, mut expression: Expr) -> Option<Self> {
-        while let Some(inner) = expression.relabelled() {
+        while let Some(inner) = expression.below_relabel() {
             expression = inner;
         }
         let var = expression.cast::<Var>()?;
