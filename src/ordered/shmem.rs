@@ -342,7 +342,8 @@ fn attach(name: &CStr) -> *mut Header {
 #[cfg(feature = "pg_test")]
 pub(crate) mod test_support {
     use super::{
-        AtomicU64, CStr, HEADER, Header, LAYOUT, Ordering, SEGMENT, UNTRACKED, null_mut, pg_sys,
+        CStr, Control, HEADER, Header, IdClock, LAYOUT, Ordering, SEGMENT, UNTRACKED, null_mut,
+        pg_sys,
     };
 
     /// The id clock of this name.
