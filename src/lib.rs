@@ -113,9 +113,9 @@ fmgr::export! {
     ulid_ordered_horizon_after(last: Option<Ulid>) -> Result<Ulid> = horizon::horizon_after;
     ulid_horizon_to_publish(published: Option<Ulid>, fcinfo: Fcinfo) -> Result<Option<Ulid>>
         = horizon::horizon_to_publish;
-    ulid_ordered_since(pid: i32) -> Option<TimestampTz> = horizon::since_of_process;
+    ulid_ordered_since(pid: i32) -> Option<TimestampTz> = horizon::bound_of_process;
     ulid_ordered_since_prepared(xid: TransactionId) -> Option<TimestampTz>
-        = horizon::since_of_prepared;
+        = horizon::bound_of_prepared;
     ulid_range_support(request: Internal) -> Internal = planner::range_support;
     ulid_range_sel(root: Internal, operator: Oid, arguments: Internal, var_relid: i32) -> f64
         = planner::range_selectivity;

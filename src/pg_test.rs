@@ -300,7 +300,7 @@ mod tests {
         );
     }
 
-    /// There is no entry whose `since` the guard could ask for, nor a consumer that could pass an
+    /// There is no entry whose bound the guard could ask for, nor a consumer that could pass an
     /// id which the transaction generates.
     #[pg_test]
     fn beside_another_layout_the_guard_refuses_what_is_older_than_the_transaction() {

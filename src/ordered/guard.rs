@@ -1,12 +1,12 @@
 //! The trigger that refuses ids which a consumer may have passed, or does not come to for long.
 //!
-//! The horizon is at most `since` of each open entry, and a consumer does not read past the
-//! horizon. So an id that is not less than `since` is ahead of every consumer until the transaction
-//! ends, whichever generator it is from. A transaction without an entry does not hold the horizon,
-//! so a consumer may have passed any id. After a reset, `since` is not known.
+//! The horizon is at most the bound of each open entry, and a consumer does not read past the
+//! horizon. So an id that is not less than the bound is ahead of every consumer until the
+//! transaction ends, whichever generator it is from. A transaction without an entry does not hold
+//! the horizon, so a consumer may have passed any id. After a reset, the bound is not known.
 //!
 //! While entries are not tracked, there is no horizon. No consumer has passed the time of the id
-//! clock at which the transaction began to generate ids, so that takes the place of `since`.
+//! clock at which the transaction began to generate ids, so that takes the place of the bound.
 //!
 //! A consumer reads an id when the id clock has passed it. The id clock follows the clock of the
 //! server. So an id may be ahead of the later one of both by a second, as clocks of programs are.
@@ -96,13 +96,13 @@ pub(crate) fn check_row(fcinfo: Fcinfo) -> Result<Row, Error> {
 
 /// Why the current transaction may not use a new id, if it may not.
 fn refused(id: Ulid) -> Result<Option<Refused>, Error> {
-    let since = match horizon::since_of_transaction() {
+    let bound = match horizon::bound_of_transaction() {
         None => return Ok(Some(Refused::NotHeld)),
         Some(UNKNOWN) => return Ok(Some(Refused::Reset)),
-        Some(since) => since,
+        Some(bound) => bound,
     };
-    if id < Ulid::lower_bound(since) {
-        return Ok(Some(Refused::Before(timestamp(since))));
+    if id < Ulid::lower_bound(bound) {
+        return Ok(Some(Refused::Before(timestamp(bound))));
     }
     // The clock is read only for an id that is ahead of the id clock.
     let id_clock = shmem::id_clock().time();

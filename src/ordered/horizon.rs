@@ -33,11 +33,11 @@ static ID_CLOCK: AtomicPtr<IdClock> = AtomicPtr::new(null_mut());
 thread_local! {
     /// The entry of the current transaction; none if it has opened none, or the process has no
     /// slot.
-    static RUNNING: Cell<Option<OpenEntry<'static>>> = const { Cell::new(None) };
+    static OPEN_ENTRY: Cell<Option<OpenEntry<'static>>> = const { Cell::new(None) };
 
-    /// In place of `since` of an entry, if the process has no slot: all ids of the current
+    /// In place of the bound of an entry, if the process has no slot: all ids of the current
     /// transaction are greater.
-    static SINCE: Cell<Time> = const { Cell::new(UNKNOWN) };
+    static BOUND: Cell<Time> = const { Cell::new(UNKNOWN) };
 }
 
 /// The id clock, for an id of the current transaction, which opens its entry before its first id.
@@ -58,9 +58,9 @@ fn id_clock_of_open_entry() -> Option<&'static IdClock> {
 
 /// A time that all ids of the current transaction exceed, and that no consumer passes until it
 /// ends. None if it has opened no entry; zero after a reset, which makes it unknown.
-pub(super) fn since_of_transaction() -> Option<Time> {
+pub(super) fn bound_of_transaction() -> Option<Time> {
     id_clock_of_open_entry()?;
-    Some(RUNNING.get().map_or(SINCE.get(), |running| running.bound()))
+    Some(OPEN_ENTRY.get().map_or(BOUND.get(), |entry| entry.bound()))
 }
 
 /// Opens the entry of the current transaction, and returns the id clock.
@@ -87,17 +87,17 @@ fn track_transaction(fcinfo: Fcinfo) -> Result<&'static IdClock, Error> {
     }
     floor::apply(fcinfo);
     let clock = now()?;
-    let running = shared.and_then(|shared| {
+    let entry = shared.and_then(|shared| {
         let (pid, database) = (pid as u64, database.to_u32().into());
         shared.open_entry(process, pid, database, clock, is_in_progress)
     });
     let id_clock = shmem::id_clock();
-    if running.is_none() {
+    if entry.is_none() {
         shmem::stop_tracking();
         // After that: a horizon that was found before it is at most this time.
-        SINCE.set(id_clock.advance(clock).unwrap_or(Time::MAX));
+        BOUND.set(id_clock.advance(clock).unwrap_or(Time::MAX));
     }
-    RUNNING.set(running);
+    OPEN_ENTRY.set(entry);
     ID_CLOCK.store(std::ptr::from_ref(id_clock).cast_mut(), Ordering::Relaxed);
     Ok(id_clock)
 }
@@ -114,14 +114,14 @@ unsafe extern "C-unwind" fn xact_callback(event: XactEvent::Type, _argument: *mu
     let end = match event {
         XactEvent::XACT_EVENT_COMMIT => OpenEntry::end,
         // Its rows can never become visible, so no snapshot has to wait for its xid.
-        XactEvent::XACT_EVENT_ABORT => |running: &OpenEntry, _| running.end(0),
+        XactEvent::XACT_EVENT_ABORT => |entry: &OpenEntry, _| entry.end(0),
         XactEvent::XACT_EVENT_PREPARE => OpenEntry::prepare,
         _ => return,
     };
     ID_CLOCK.store(null_mut(), Ordering::Relaxed);
-    if let Some(running) = RUNNING.take() {
+    if let Some(entry) = OPEN_ENTRY.take() {
         // SAFETY: the callbacks run before XactTopFullTransactionId is reset.
-        end(&running, unsafe {
+        end(&entry, unsafe {
             pg_sys::GetTopFullTransactionIdIfAny().value
         });
     }
@@ -199,8 +199,8 @@ unsafe fn horizon_of(snapshot: pg_sys::Snapshot) -> Result<Time, Error> {
     }
     let first_xid = shared.first_xid().ok_or_else(|| error::recovery())?;
     let is_covered = |xid| {
-        let place = shared.bound_of_prepared(with_epoch(xid, next));
-        place.is_some() || is_covered(xid, database)
+        let bound = shared.bound_of_prepared(with_epoch(xid, next));
+        bound.is_some() || is_covered(xid, database)
     };
     Ok(if snapshot.running_before(first_xid).all(is_covered) {
         horizon
@@ -210,8 +210,8 @@ unsafe fn horizon_of(snapshot: pg_sys::Snapshot) -> Result<Time, Error> {
 }
 
 /// Whether a transaction has no row of this database below the horizon, unless an entry counts for
-/// it. Its xid is from before the id clock of this server, and it has no place. Call it after the
-/// slots have been read.
+/// it. Its xid is from before the id clock of this server, and it has no prepared slot. Call it
+/// after the slots have been read.
 ///
 /// - If a process is running it, the process had opened its entry when the slots were read, or has
 ///   generated no id before that. Later ones are greater than the horizon.
@@ -333,15 +333,15 @@ pub(crate) fn horizon_to_publish(
 
 /// The time from which the running transaction of a process holds the horizon of its database; null
 /// if it does not.
-pub(crate) fn since_of_process(pid: i32) -> Option<TimestampTz> {
-    let since = shmem::shared()?.bound_of_process(pid as u64);
-    since.map(timestamp)
+pub(crate) fn bound_of_process(pid: i32) -> Option<TimestampTz> {
+    let bound = shmem::shared()?.bound_of_process(pid as u64);
+    bound.map(timestamp)
 }
 
 /// The time from which a prepared transaction holds the horizon of its database; null if it does
 /// not. The xid is one of `pg_prepared_xacts`. A transaction that began before the id clock of this
 /// server may have generated any ids.
-pub(crate) fn since_of_prepared(xid: TransactionId) -> Option<TimestampTz> {
+pub(crate) fn bound_of_prepared(xid: TransactionId) -> Option<TimestampTz> {
     let shared = shmem::shared()?;
     // SAFETY: BackendXidGetPid() accepts any xid.
     let (next, process) = unsafe {
@@ -357,8 +357,8 @@ pub(crate) fn since_of_prepared(xid: TransactionId) -> Option<TimestampTz> {
     let is_earlier = shared
         .first_xid()
         .is_none_or(|first_xid| full_xid < first_xid);
-    let since = shared.bound_of_prepared(full_xid);
-    since.or(is_earlier.then_some(UNKNOWN)).map(timestamp)
+    let bound = shared.bound_of_prepared(full_xid);
+    bound.or(is_earlier.then_some(UNKNOWN)).map(timestamp)
 }
 
 /// Sets the id clock back to the system clock.
@@ -366,7 +366,8 @@ pub(crate) fn reset() {
     if let Some(shared) = shmem::shared() {
         return shared.reset();
     }
-    // `since` of entries of another layout cannot be zeroed. It could be later than the next ids.
+    // The bounds of entries of another layout cannot be zeroed. They could be later than the next
+    // ids.
     shmem::stop_tracking();
     shmem::id_clock().set(Time::UNIX_EPOCH);
 }

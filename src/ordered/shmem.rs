@@ -36,13 +36,19 @@ const LAYOUT: u64 = {
     let Parts {
         last_ended,
         prepared,
-        processes,
-        places,
+        process_slots,
+        prepared_slots,
         size,
     } = Parts::of(3, 5);
     let types = horizon::layout::<TRANSACTIONS>() as usize;
     horizon::mix(&[
-        MEANING, types, last_ended, prepared, processes, places, size,
+        MEANING,
+        types,
+        last_ended,
+        prepared,
+        process_slots,
+        prepared_slots,
+        size,
     ])
 };
 const _: () = assert!(LAYOUT != 0 && LAYOUT != UNTRACKED);
@@ -51,23 +57,23 @@ const _: () = assert!(LAYOUT != 0 && LAYOUT != UNTRACKED);
 struct Parts {
     last_ended: usize,
     prepared: usize,
-    processes: usize,
-    places: usize,
+    process_slots: usize,
+    prepared_slots: usize,
     size: usize,
 }
 
 impl Parts {
-    const fn of(backends: usize, places: usize) -> Self {
+    const fn of(backends: usize, prepared_slots: usize) -> Self {
         let last_ended = size_of::<Control>();
         let prepared = last_ended + backends * size_of::<AtomicU64>();
-        let processes = prepared + places * size_of::<AtomicU64>();
-        let first_place = processes + backends * size_of::<ProcessSlot<TRANSACTIONS>>();
-        let size = first_place + places * size_of::<PreparedSlot>();
+        let process_slots = prepared + prepared_slots * size_of::<AtomicU64>();
+        let first_prepared_slot = process_slots + backends * size_of::<ProcessSlot<TRANSACTIONS>>();
+        let size = first_prepared_slot + prepared_slots * size_of::<PreparedSlot>();
         Self {
             last_ended,
             prepared,
-            processes,
-            places: first_place,
+            process_slots,
+            prepared_slots: first_prepared_slot,
             size,
         }
     }
@@ -140,8 +146,8 @@ pub(crate) fn shared() -> Option<Shared> {
     if segment.is_null() {
         return None;
     }
-    let (backends, places) = counts();
-    let parts = Parts::of(backends, places);
+    let (backends, prepared_slots) = slot_counts();
+    let parts = Parts::of(backends, prepared_slots);
     // SAFETY: what is attached lasts as long as the process, and has these parts.
     let shared = unsafe {
         let part = |start| segment.byte_add(start);
@@ -149,20 +155,20 @@ pub(crate) fn shared() -> Option<Shared> {
             id_clock: &header.id_clock,
             control: &*segment,
             last_ended: from_raw_parts(part(parts.last_ended).cast(), backends),
-            process_slots: from_raw_parts(part(parts.processes).cast(), backends),
-            prepared_xids: from_raw_parts(part(parts.prepared).cast(), places),
-            prepared_slots: from_raw_parts(part(parts.places).cast(), places),
+            process_slots: from_raw_parts(part(parts.process_slots).cast(), backends),
+            prepared_xids: from_raw_parts(part(parts.prepared).cast(), prepared_slots),
+            prepared_slots: from_raw_parts(part(parts.prepared_slots).cast(), prepared_slots),
         }
     };
     if shared.first_xid().is_none() {
-        begin(shared);
+        start_id_clock(shared);
     }
     Some(shared)
 }
 
 /// Lets the id clock begin at the first use outside recovery: after a promotion or a restart.
 #[cold]
-fn begin(shared: Shared) {
+fn start_id_clock(shared: Shared) {
     // SAFETY: a backend may call these.
     let next = unsafe {
         if pg_sys::RecoveryInProgress() {
@@ -230,16 +236,16 @@ pub(crate) fn is_tracked() -> bool {
     header().layout.load(Ordering::Acquire) == LAYOUT
 }
 
-/// The number of slots of processes, and of places of prepared transactions.
-fn counts() -> (usize, usize) {
+/// The number of process slots, and of prepared slots.
+fn slot_counts() -> (usize, usize) {
     // SAFETY: they are set before the first process of the server starts.
     let (backends, prepared) = unsafe { (MaxBackends as usize, max_prepared_xacts as usize) };
-    let places = if prepared == 0 {
+    let prepared_slots = if prepared == 0 {
         0
     } else {
         prepared + backends
     };
-    (backends, places)
+    (backends, prepared_slots)
 }
 
 /// The segment, attached at its first use in this process; null if it cannot be attached any more,
@@ -250,8 +256,8 @@ fn attached_segment(handle: &AtomicU64) -> *mut Control {
     if !attached.is_null() {
         return attached;
     }
-    let (backends, places) = counts();
-    let Parts { size, .. } = Parts::of(backends, places);
+    let (backends, prepared_slots) = slot_counts();
+    let Parts { size, .. } = Parts::of(backends, prepared_slots);
     // SAFETY: the segment has at least this size. No other process has it before the handle is
     // published. It is pinned, so it stays until the server stops, and mapped until this process
     // ends.
