@@ -106,7 +106,7 @@ impl Time {
         }
         // The mask changes nothing. It tells the compiler that the millisecond does not depend on
         // the fraction.
-        let fraction = (ns << FRACTION_BITS) / NS_PER_MS & FRACTION;
+        let fraction = ((ns << FRACTION_BITS) / NS_PER_MS) & FRACTION;
         Ok(Self(unix_ms << FRACTION_BITS | fraction))
     }
 
@@ -117,7 +117,7 @@ impl Time {
 
     /// Microseconds since the Unix epoch, 0 to 2^48 * 1000 - 1, rounded down.
     pub const fn unix_us(self) -> u64 {
-        self.unix_ms() * 1000 + ((self.0 & FRACTION) * 1000 >> FRACTION_BITS)
+        self.unix_ms() * 1000 + (((self.0 & FRACTION) * 1000) >> FRACTION_BITS)
     }
 
     /// 65536ths of a millisecond since the Unix epoch: the time as a number, to be stored.
