@@ -64,7 +64,8 @@ RETURNS bigint LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 --   uuid_from_digits(id, '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz')
 --   uuid_to_digits(id, '1234…', 22)
 -- base32hex and left-aligned Crockford have two zero bits after the last bit, so times is 4:
---   uuid_from_digits(id, '0123456789ABCDEFGHIJKLMNOPQRSTUV', 4), uuid_to_digits(id, '0123…', 26, 4)
+--   uuid_from_digits(id, '0123456789ABCDEFGHIJKLMNOPQRSTUV', 4)
+--   uuid_to_digits(id, '0123…', 26, 4)
 CREATE FUNCTION uuid_from_digits(digits text, alphabet text, times integer DEFAULT 1) RETURNS uuid
 LANGUAGE plpgsql IMMUTABLE STRICT AS $$
 DECLARE
