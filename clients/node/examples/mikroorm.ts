@@ -10,7 +10,11 @@ const Order = defineEntity({
   },
 });
 
-const orm = await MikroORM.init({ clientUrl: process.env.DATABASE_URL, entities: [Order] });
+const orm = await MikroORM.init({
+  clientUrl: process.env.DATABASE_URL,
+  entities: [Order],
+  schemaGenerator: { skipTables: [/^ulid_horizon/], skipViews: [/^ulid_horizon/] }, // what the extension creates
+});
 await orm.schema.update();
 const em = orm.em.fork();
 const first = em.create(Order, { note: "first" });
