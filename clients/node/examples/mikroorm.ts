@@ -13,7 +13,7 @@ const Order = defineEntity({
 const orm = await MikroORM.init({
   clientUrl: process.env.DATABASE_URL,
   entities: [Order],
-  schemaGenerator: { skipTables: [/^ulid_horizon/], skipViews: [/^ulid_horizon/] }, // what the extension creates
+  schemaGenerator: { skipTables: ["ulid_horizon"], skipViews: ["ulid_horizon_holders"] }, // those of the extension
 });
 await orm.schema.update();
 const em = orm.em.fork();

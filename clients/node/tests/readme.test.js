@@ -42,7 +42,11 @@ for (const title of titles) {
       writeFileSync(`${cwd}/${file ?? (main = `main.${language}`)}`, text.replace("setTimeout(100)", "setTimeout(3600000)"));
       if (language === "sql") psql(text);
     }
-    if (title === "Drizzle") call("npx", "drizzle-kit", "push", "--force");
+    if (title === "Drizzle") {
+      psql(`DROP EXTENSION ulid; CREATE SCHEMA extensions; CREATE EXTENSION ulid SCHEMA extensions;
+        ALTER DATABASE ${process.env.PGDATABASE} SET search_path = "$user", public, extensions`);
+      call("npx", "drizzle-kit", "push", "--force");
+    }
     if (title === "Prisma") call("npx", "prisma", "generate");
     if (main.endsWith(".ts")) {
       try { call("npx", "tsc", "-p", "."); } catch ({ stdout }) { assert.fail(stdout); }
