@@ -20,7 +20,8 @@ $sql->('postgres',
     'CREATE EXTENSION pg_cron; CREATE ROLE app LOGIN; GRANT USAGE ON SCHEMA cron TO app;
     CREATE DATABASE managed');
 $sql->('managed', 'CREATE SCHEMA ulid_sql; CREATE EXTENSION ulid_sql SCHEMA ulid_sql;
-    ALTER DATABASE managed SET search_path = public, ulid_sql; GRANT USAGE ON SCHEMA ulid_sql TO app');
+    ALTER DATABASE managed SET search_path = public, ulid_sql;
+    GRANT USAGE ON SCHEMA ulid_sql TO app');
 my %type_in = (postgres => 'ulid', managed => 'uuid');
 $sql->($_, "CREATE TABLE outbox (id $type_in{$_} DEFAULT gen_ordered_ulid(), message text); $grant")
   for sort keys %type_in;

@@ -257,8 +257,8 @@ C
     return ("$directory/clock.so", "$directory/wrong");
 }
 
-# The tables and the consumer in SQL of docs/poll.md, for ids of a type. The table `seen` has what the
-# consumer has read, in that order.
+# The tables and the consumer in SQL of docs/poll.md, for ids of a type. The table `seen` has what
+# the consumer has read, in that order.
 sub outbox
 {
     my ($type) = @_;
@@ -272,13 +272,13 @@ sub outbox
         CREATE TRIGGER see BEFORE INSERT ON mail FOR EACH ROW EXECUTE FUNCTION see()};
 }
 
-# Wait until that consumer has read the last row, and check that it has read each once, and in order;
-# or, if so many are lost, that the check sees these.
+# Wait until that consumer has read the last row, and check that it has read each once, and in
+# order; or, if so many are lost, that the check sees these.
 sub check_outbox
 {
     my ($node, $database, $what, $lost) = (@_, 0);
-    $node->poll_query_until(
-        $database, 'SELECT last_id = (SELECT id FROM outbox ORDER BY id DESC LIMIT 1) FROM consumer')
+    $node->poll_query_until($database,
+        'SELECT last_id = (SELECT id FROM outbox ORDER BY id DESC LIMIT 1) FROM consumer')
       or die "$what: the consumer does not read the last row";
     my ($rows, $missing, $again) = split /\|/, $node->safe_psql(
         $database, q{
