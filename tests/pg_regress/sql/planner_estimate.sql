@@ -13,22 +13,21 @@ INSERT INTO foreign_types SELECT n * 1000003, 'x' || n, md5(n::text)::uuid,
     ulid_lower_bound('2025-01-01Z'::timestamptz + n * interval '1 hour')
 FROM generate_series(1, 1000) AS n;
 ANALYZE foreign_types;
-CREATE FUNCTION always(anyelement, tstzrange) RETURNS boolean LANGUAGE plpgsql IMMUTABLE
-    AS 'BEGIN RETURN true; END';
-CREATE FUNCTION always(bigint, tstzrange) RETURNS boolean LANGUAGE plpgsql IMMUTABLE
-    AS 'BEGIN RETURN true; END';
-CREATE FUNCTION always(bigint, text) RETURNS boolean LANGUAGE plpgsql IMMUTABLE
-    AS 'BEGIN RETURN true; END';
-CREATE FUNCTION always(ulid, bigint) RETURNS boolean LANGUAGE plpgsql IMMUTABLE
-    AS 'BEGIN RETURN true; END';
-CREATE OPERATOR === (LEFTARG = anyelement, RIGHTARG = tstzrange, FUNCTION = always,
-    RESTRICT = ulid_range_sel);
-CREATE OPERATOR === (LEFTARG = bigint, RIGHTARG = tstzrange, FUNCTION = always,
-    RESTRICT = ulid_range_sel);
-CREATE OPERATOR === (LEFTARG = bigint, RIGHTARG = text, FUNCTION = always,
-    RESTRICT = ulid_range_sel);
-CREATE OPERATOR === (LEFTARG = ulid, RIGHTARG = bigint, FUNCTION = always,
-    RESTRICT = ulid_range_sel);
+CREATE SCHEMA somebody;
+SET search_path = public, somebody;
+DO $$
+DECLARE
+    l text;
+    r text;
+BEGIN
+    FOR l, r IN VALUES ('anyelement', 'tstzrange'), ('bigint', 'tstzrange'), ('bigint', 'text'),
+        ('ulid', 'bigint') LOOP
+        EXECUTE format('CREATE FUNCTION somebody.always(%s, %s) RETURNS boolean IMMUTABLE '
+            'LANGUAGE plpgsql AS ''BEGIN RETURN true; END'';
+            CREATE OPERATOR somebody.=== (LEFTARG = %1$s, RIGHTARG = %2$s, FUNCTION = always,
+                RESTRICT = ulid_range_sel)', l, r);
+    END LOOP;
+END $$;
 SELECT condition, estimate('SELECT FROM foreign_types WHERE ' || condition) FROM (VALUES
     ($$big === '[2025-01-01,2025-01-02)'::tstzrange$$),
     ($$t === '[2025-01-01,2025-01-02)'::tstzrange$$),
@@ -87,12 +86,10 @@ SELECT condition, estimate('SELECT FROM windows WHERE ' || condition) FROM (VALU
     ($$w @> '01JH6R5E000000000000000000'::ulid$$),
     ($$ulid_contained_by_range('01JH6R5E000000000000000000', w)$$)) AS v (condition);
 DROP TABLE windows;
-DROP OPERATOR === (anyelement, tstzrange);
-DROP OPERATOR === (bigint, tstzrange);
-DROP OPERATOR === (bigint, text);
-DROP OPERATOR === (ulid, bigint);
-DROP FUNCTION always(anyelement, tstzrange), always(bigint, tstzrange), always(bigint, text),
-    always(ulid, bigint);
+SET client_min_messages = warning;
+DROP SCHEMA somebody CASCADE;
+RESET client_min_messages;
+RESET search_path;
 DROP TABLE foreign_types;
 
 -- the functions of the operators have their estimate
