@@ -1,5 +1,6 @@
 #!/usr/bin/env perl
 # Compares kinds of ids in a PostgreSQL server: benches/sql.pl [--full] [--directory DIR] FILE
+# With --report, it only computes the medians of FILE, to which other benchmarks have added lines.
 #
 # The server is the one that PGHOST, PGPORT and PGUSER name. A schema "bench" is created in the
 # database PGDATABASE and dropped at the end. The user must be a superuser, because the server
@@ -9,48 +10,49 @@
 # a machine that is slower for a while is slower for all of them. Except for inserts, the minimum of
 # three times within a round counts. Times are CPU times, from the server's log_statement_stats; for
 # inserts they are wall-clock times. Each result is a line of FILE: operation, kind, round, number
-# of rows at that time, value. The report at the end consists of medians over the rounds, the
-# interquartile range, and the median of the ratio to ulid within a round.
+# of rows at that time, value.
 #
-# The medians are also written to another file, FILE with the ending .medians: a line for each
-# measure, a column for each kind of id, and in a cell the median ± half the interquartile range in
-# percent. That of the last full run is benches/results.tsv, which has the figures of the pages.
+# The medians over the rounds are written to FILE with the ending .medians: a line for each measure,
+# a column for each kind of id, and in a cell the median ± half the interquartile range in percent.
+# That of the last full run is benches/results.tsv, which has the figures of the pages.
 use strict;
 use warnings FATAL => 'all';
 use Getopt::Long;
 
-my ($full, $directory) = (0, '/tmp');
-GetOptions('full' => \$full, 'directory=s' => \$directory) && @ARGV == 1
-  or die "usage: $0 [--full] [--directory DIR] FILE\n";
+my ($full, $report, $directory) = (0, 0, '/tmp');
+GetOptions('full' => \$full, 'report' => \$report, 'directory=s' => \$directory) && @ARGV == 1
+  or die "usage: $0 [--full | --report] [--directory DIR] FILE\n";
 my ($file) = @ARGV;
 my ($rows, $inserts) = $full ? (300_000, 2_000_000) : (100_000, 200_000);
 my $rounds = 5;
 
 # of --full only: an index larger than shared_buffers
-my ($large, $large_rounds) = (10_000_000, 3);
+my ($large, $large_rounds, $huge) = (10_000_000, 3, 100_000_000);
 my $repeats = 3;    # within a round, of all but inserts
 my %medians;        # by measure and kind
 my @fillfactors = (90, 80, 70);
 
 my @names =
   qw(clock bigint uuid_v4 uuid_v7 uuid_v7_ordered ulid_text ulid ulid_ordered ulid_monotonic);
-my %title = (
-    clock           => '`clock_timestamp`',
+my %title = (    # in the picture
     bigint          => 'bigint identity',
     uuid_v4         => 'uuid v4',
     uuid_v7         => 'uuid v7',
     ulid_text       => 'ulid as text',
-    ulid            => '**`gen_ulid`**',
-    ulid_ordered    => '**`gen_ordered_ulid`**',
-    uuid_v7_ordered => '**`gen_ordered_uuid_v7`**',
-    ulid_monotonic  => '**`gen_monotonic_ulid`**');
+    ulid            => 'gen_ulid',
+    ulid_ordered    => 'gen_ordered_ulid',
+    uuid_v7_ordered => 'gen_ordered_uuid_v7',
+    ulid_monotonic  => 'gen_monotonic_ulid');
 
-open my $out, '>', $file or die "$file: $!\n";
-measure($out);
-close $out or die "$file: $!\n";
+if (!$report)
+{
+    open my $out, '>', $file or die "$file: $!\n";
+    measure($out);
+    close $out or die "$file: $!\n";
+}
 report($file);
 open my $table, '>', $file =~ s/(\.tsv)?$/.medians/r or die "$file: $!\n";
-my @columns = (@names, map { "fillfactor $_" } @fillfactors);
+my @columns = (@names, (map { "fillfactor $_" } @fillfactors), qw(live published));
 print $table join("\t", 'measure', @columns), "\n";
 print $table join("\t", $_, map { $_ // '' } @{ $medians{$_} }{@columns}), "\n"
   for sort keys %medians;
@@ -198,6 +200,9 @@ sub script
         $run->($_, $round, 'insert_bulk', 'lookup_large') for @columns;
         $run->($_, $round, 'insert_clients') for $round == 1 ? @columns : ();
     }
+    $script .= "\\set operation insert_huge\n\\set inserts $huge\n";
+    my @huge = grep { $_->{kind} =~ /^(bigint|uuid_v[47]|ulid(_ordered)?)$/ } @columns;
+    $run->($_, 1, 'insert_bulk', 'huge') for $full ? @huge : ();
     return $script . "DROP SCHEMA bench CASCADE;\n";
 }
 
@@ -291,50 +296,21 @@ sub digits
     return $text;
 }
 
-sub ratio
+# Keeps the medians of a measure, of results by kind and round.
+sub keep
 {
-    my ($value) = @_;
-    return $value < 100 ? sprintf '%.2f', $value : digits($value);
-}
-
-# Prints a table: a line for each kind that has results, and a column for each of the results, which
-# are by kind and round.
-sub table
-{
-    my ($heading, @columns) = @_;
-    @columns = grep { keys %{ $_->[1] } } @columns or return;
-    my @present = grep {
-        my $name = $_;
-        grep { $_->[1]{$name} } @columns
-    } @names;
-    print "\n### $heading\n\n| |", (map { " $_->[0] |" } @columns), "\n|---|", '---:|' x @columns,
-      "\n";
-    for my $kind (@present)
+    my ($measure, $results) = @_;
+    for my $kind (keys %{ $results // {} })
     {
-        print "| $title{$kind} |";
-        for my $column (@columns)
-        {
-            my $results = $column->[1];
-            my %of      = %{ $results->{$kind} // {} };
-            my ($half, $median) = (
-                (quantile(0.75, values %of) // 0) - (quantile(0.25, values %of) // 0),
-                quantile(0.5, values %of));
-            my @ratios =
-              map { $results->{ulid}{$_} ? $of{$_} / $results->{ulid}{$_} : () } keys %of;
+        my @values = values %{ $results->{$kind} };
+        my $median = quantile(0.5, @values);
+        my $range  = quantile(0.75, @values) - quantile(0.25, @values);
 
-            # a time is the difference of two scans, so one of nothing is lost in the spread, or
-            # below zero
-            if (%of && ($median < 0 || $half > 2 * $median)) { print ' – |'; next }
-            my $spread = keys %of > 1 && $median ? sprintf '±%.0f', 50 * $half / $median : '';
-            $medians{ $column->[2] }{$kind} = digits($median) . $spread if $column->[2] && %of;
-            print ' ',
-              join(' ',
-                (%of                        ? digits($median)                           : ''),
-                ($spread                    ? "$spread %"                               : ()),
-                (@ratios && $kind ne 'ulid' ? '(' . ratio(quantile(0.5, @ratios)) . ')' : ())),
-              ' |';
-        }
-        print "\n";
+        # a time is the difference of two scans, so one of nothing is lost in the spread, or below
+        # zero
+        next if $median < 0 || $range > 2 * $median;
+        $medians{$measure}{$kind} =
+          digits($median) . (@values > 1 && $median ? sprintf('±%.0f', 50 * $range / $median) : '');
     }
 }
 
@@ -350,48 +326,23 @@ sub report
         $of{$operation}{$count}{$kind}{$round} = $value;
     }
     my $only = sub { (values %{ $of{ $_[0] } // {} })[0] // {} };
-    print
-      "Medians over the rounds, ± half the interquartile range, "
-      . "(ratio to `gen_ulid` within a round).\n";
-    my $of_one = $of{sessions_ns};
-    table(
-        'Generating an id, ns',
-        [ 'CPU time', $only->('generate'), 'generate' ],
-        map    { [ "$_ session" . ($_ > 1 ? 's' : ''), $of_one->{$_}, "sessions_$_" ] }
-          sort { $a <=> $b } keys %{ $of_one // {} });
-    my $cpu = sub {
-        return map { [ $_->[1], $only->($_->[0]), $_->[0] ] } @_;
-    };
-    table(
-        'Text and binary, ns of CPU time per row',
-        $cpu->(
-            [ text_out        => 'output' ],
-            [ text_in         => 'input' ],
-            [ copy_text_out   => 'COPY to text' ],
-            [ copy_text_in    => 'COPY from text' ],
-            [ copy_binary_out => 'COPY to binary' ],
-            [ copy_binary_in  => 'COPY from binary' ]));
-    table(
-        'Comparing and finding, ns of CPU time per row',
-        $cpu->(
-            [ compare     => 'compare' ],
-            [ sort        => 'sort' ],
-            [ hash_join   => 'hash join' ],
-            [ index_build => 'build an index' ],
-            [ lookup      => 'look up by key' ]));
-    table(
-        'Rows of a period',
-        [ 'filter by `<@`, ns per row', $only->('filter'), 'filter' ],
-        [ 'count one day of 30, µs', scaled(1000, $only->('window')), 'day' ]);
-    table(
-        'INSERT of one row by 8 clients',
-        [ 'rows per second',     $only->('insert_one_tps') ],
-        [ 'index bytes per row', $only->('insert_one_index_bytes'), 'single_index' ]);
+    keep("sessions_$_", $of{sessions_ns}{$_}) for keys %{ $of{sessions_ns} // {} };
+    keep($_, $only->($_))
+      for qw(generate text_out text_in copy_text_out copy_text_in copy_binary_out copy_binary_in
+      compare sort hash_join index_build lookup filter);
+    for my $operation (grep { /^(huge|memory|connect|transaction|horizon|delay|consumer)/ } keys %of)
+    {
+        my $of = $of{$operation};
+        keep($operation . ($_ > 1 ? "_$_" : ''), $of->{$_}) for keys %$of;
+    }
+    keep('day',          scaled(1000, $only->('window')));
+    keep('single',       $only->('insert_one_tps'));
+    keep('single_index', $only->('insert_one_index_bytes'));
 
     my ($single, $load, $index) = $only->('insert_one_index_bytes');
 
     # The batches of one insert belong together.
-    for my $insert (qw(insert_bulk insert_large))
+    for my $insert (qw(insert_bulk insert_huge insert_large))
     {
         my ($rows) = sort { $b <=> $a } keys %{ $of{"${insert}_ms"} // next };
         my $id = $insert =~ s/insert_//r;
@@ -409,51 +360,26 @@ sub report
         ($load, $index) = (
             scaled($rows / 1e6, $total->('ms')),
             scaled($rows,       $of{"${insert}_index_bytes"}{$rows}));
-        table(
-            sprintf('INSERT of %s rows in 20 statements', digits($rows)),
-            [ 'ns per row', $load, $id ],
-            [ 'WAL bytes per row', scaled($rows, $total->('wal_bytes')), "${id}_wal" ],
-            [ 'blocks read',         $total->('blocks_read') ],
-            [ 'index bytes per row', $index, "${id}_index" ]);
+        keep($id,          $load);
+        keep("${id}_wal",   scaled($rows, $total->('wal_bytes')));
+        keep("${id}_index", $index);
     }
     picture($file =~ s/(\.tsv)?$/.svg/r, $load, $index, $single) if $load && %$single;
     for my $rows (keys %{ $of{insert_clients_index_bytes} // {} })
     {
-        table(
-            sprintf('INSERT of %s rows by 8 clients, 10,000 per statement', digits($rows)),
-            [ 'rows per second', $of{insert_clients_rate}{$rows}, 'clients' ],
-            [
-                'index bytes per row',
-                scaled($rows, $of{insert_clients_index_bytes}{$rows}),
-                'clients_index'
-            ]);
+        keep('clients',       $of{insert_clients_rate}{$rows});
+        keep('clients_index', scaled($rows, $of{insert_clients_index_bytes}{$rows}));
     }
-    table(
-        'Look up 20,000 of these rows by key',
-        [ 'newest 1 %: µs per row', scaled(20, $only->('lookup_newest_ms')), 'newest' ],
-        [
-            'blocks read per row',
-            scaled(20_000, $only->('lookup_newest_blocks_read')),
-            'newest_blocks'
-        ],
-        [ 'all: µs per row', scaled(20, $only->('lookup_sample_ms')), 'any' ],
-        [
-            'blocks read per row',
-            scaled(20_000, $only->('lookup_sample_blocks_read')),
-            'any_blocks'
-        ]);
-
-    my %filled = map  { $_ => $of{"index_bytes_filled_to_$_"} // return } @fillfactors;
-    my @rates  = sort { $a <=> $b } keys %{ $filled{90} };
-    print
-      "\n### Size of the index of `gen_ulid`, by the number of ids per millisecond\n\n"
-        . "| index bytes per row |",
-      (map { " $_ |" } @rates), "\n|---|", '---:|' x @rates, "\n";
-    for my $factor (sort { $b <=> $a } keys %filled)
+    for my $rows ([ newest => 'newest' ], [ sample => 'any' ])
     {
-        my %size = map { $_ => digits($filled{$factor}{$_}{ulid}{0}) } @rates;
-        $medians{"at_$_"}{"fillfactor $factor"} = $size{$_} for @rates;
-        print "| fillfactor $factor |", (map { " $size{$_} |" } @rates), "\n";
+        my ($of, $measure) = ("lookup_$rows->[0]", $rows->[1]);
+        keep($measure,            scaled(20,     $only->("${of}_ms")));
+        keep("${measure}_blocks", scaled(20_000, $only->("${of}_blocks_read")));
+    }
+    for my $factor (@fillfactors)
+    {
+        my $size = $of{"index_bytes_filled_to_$factor"} // {};
+        keep("at_$_", { "fillfactor $factor" => $size->{$_}{ulid} }) for keys %$size;
     }
 }
 
@@ -471,9 +397,8 @@ sub picture
     print $gnuplot "\$keys << END\n";
     for my $kind (grep { $results[0]{$_} } @names)
     {
-        my ($ours, $title) = $title{$kind} =~ /^(\**)`?([^`*]+)/;
         my @medians = map { sprintf '%.0f', quantile(0.5, values %{ $_->{$kind} }) } @results;
-        print $gnuplot qq("$title" ), $ours ? '0x3b6ea5' : '0xa0a0a0', " @medians\n";
+        print $gnuplot qq("$title{$kind}" ), $kind =~ /^ulid(?!_text)|ordered/ ? '0x3b6ea5' : '0xa0a0a0', " @medians\n";
     }
     print $gnuplot "END\nload 'benches/picture.gnuplot'\n";
     close $gnuplot or die "gnuplot failed\n";

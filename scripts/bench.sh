@@ -7,7 +7,7 @@
 
 major=${PG:-$(default_major)}
 results=target/bench
-[ -n "${FULL:-}" ] || [ $# != 0 ] || say "the short form; FULL=1 takes half an hour and measures 10 million rows as well"
+[ -n "${FULL:-}" ] || [ $# != 0 ] || say "the short form; FULL=1 measures 10 and 100 million rows as well: hours, 25 GB"
 offer_packages gnuplot-nox
 prepare_rust
 [ $# != 0 ] || cargo bench --package pg_ulid --bench pg_ulid
@@ -22,7 +22,6 @@ start_server bench "shared_buffers = 128MB" "autovacuum = off" "max_wal_size = 1
   "fsync = ${FSYNC:-off}"
 server_directory "$SERVERS/files"
 perl benches/sql.pl ${FULL:+--full} --directory "$SERVERS/files" "$@" "$results/pg$major.tsv"
-say "the results are in $results/pg$major.tsv, and a picture of them, if there is gnuplot, in pg$major.svg"
 if [ $# = 0 ]; then
   createdb uuid_column
   psql -X -q -d uuid_column -f benches/sql/uuid_column.sql
@@ -33,6 +32,10 @@ if [ $# = 0 ]; then
   ulimit -n "$(ulimit -H -n)"
   for sessions in 100 2000; do
     start_server "$sessions" "max_connections = $((sessions + 10))" "max_files_per_process = 7000"
-    psql -X -q -v sessions=$sessions -f benches/sql/horizon.sql
+    psql -XAtq -F $'\t' -v sessions=$sessions -f benches/sql/backends.sql >> "$results/pg$major.tsv"
   done
+  start_server consumers "track_commit_timestamp = on"
+  benches/consumers.sh $((${FULL:+15} + 5)) >> "$results/pg$major.tsv"
+  perl benches/sql.pl --report "$results/pg$major.tsv"
 fi
+say "the results are in $results/pg$major.tsv, their medians in pg$major.medians, and with gnuplot a picture in pg$major.svg"

@@ -21,7 +21,7 @@ stage_lint() {
   command -v npm > /dev/null || offer_packages npm
   [ -x target/remark/node_modules/.bin/remark ] || npm install --silent --no-audit --no-fund --prefix target/remark \
     remark-cli@12.0.1 remark-validate-links@13.1.0 > /dev/null 2>&1 &
-  mapfile -t files < <({ find .ci packaging scripts tests -name '*.sh' -o -path .ci/run; compgen -G 'clients/*/run-tests'; echo clients/test-consumer; } | sort)
+  mapfile -t files < <({ find .ci benches packaging scripts tests -name '*.sh' -o -path .ci/run; compgen -G 'clients/*/run-tests'; echo clients/test-consumer; } | sort)
   offer_packages shellcheck
   if command -v shellcheck > /dev/null; then
     say "shellcheck, ${#files[@]} files"
