@@ -17,7 +17,7 @@ const blocks = sections.flatMap((section) => [...section.matchAll(/^```(js|ts|pr
 const titles = [...new Set(blocks.map(({ title }) => title))];
 const newNode = process.versions.node >= "22" ? process.execPath : `${process.cwd()}/node_modules/.bin/node`;
 const configuration = {
-  "drizzle.config.ts": 'export default { dialect: "postgresql", schema: "./schema.ts", tablesFilter: ["!ulid_horizon*"], dbCredentials: { url: process.env.DATABASE_URL! } };',
+  "drizzle.config.ts": 'export default { dialect: "postgresql", schema: "./schema.ts", dbCredentials: { url: process.env.DATABASE_URL! } };',
   "prisma.config.ts": 'import { defineConfig } from "prisma/config";\nexport default defineConfig({ schema: "schema.prisma" });',
   "tsconfig.json": JSON.stringify({
     compilerOptions: {
