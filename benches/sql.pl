@@ -184,6 +184,7 @@ sub script
                 $run->($_, $round, $file) for @values;
             }
             $run->($_, $round, 'filter') for grep { $_->{timed} } @kinds;
+            $run->($_, $round, 'guard')  for grep { $_->{kind} eq 'ulid_ordered' } @kinds;
         }
         $run->($_, $round, 'sessions')
           for grep { $_->{kind} =~ /^(bigint|uuid_v7.*|ulid.*)$/ && $_->{kind} ne 'ulid_text' }
@@ -329,7 +330,7 @@ sub report
     keep("sessions_$_", $of{sessions_ns}{$_}) for keys %{ $of{sessions_ns} // {} };
     keep($_, $only->($_))
       for qw(generate text_out text_in copy_text_out copy_text_in copy_binary_out copy_binary_in
-      compare sort hash_join index_build lookup filter);
+      compare sort hash_join index_build lookup filter guard);
     for my $operation (grep { /^(huge|memory|connect|transaction|horizon|delay|consumer)/ } keys %of)
     {
         my $of = $of{$operation};

@@ -25,8 +25,6 @@ perl benches/sql.pl ${FULL:+--full} --directory "$SERVERS/files" "$@" "$results/
 if [ $# = 0 ]; then
   createdb uuid_column
   psql -X -q -d uuid_column -f benches/sql/uuid_column.sql
-  createdb guard
-  psql -X -q -d guard -f benches/sql/guard.sql
   start_server ulid_sql "max_prepared_transactions = 200" "autovacuum = off"
   psql -X -q -v ulid_sql=sql/ulid_sql.sql -f benches/sql/ulid_sql.sql
   ulimit -n "$(ulimit -H -n)"
