@@ -1,5 +1,5 @@
-# The repair of docs/failover.md after the clock has jumped: a consumer that had read some of the rows
-# before, from a table with a guard, reads every row.
+# The repair of docs/failover.md after the clock has jumped: a consumer that had read some of the
+# rows before, from a table with a guard, reads every row.
 use strict;
 use warnings FATAL => 'all';
 use ULID;
