@@ -1,9 +1,9 @@
 \echo Use "CREATE EXTENSION ulid" to load this file. \quit
 
 -- The bytes of a ulid are those of a uuid: 16, the most significant first, compared as unsigned. So
--- the functions that core has for uuid are used without change (LANGUAGE internal). The text
--- format, the generators, the functions on times and the conversions, which core does not have, are
--- written in Rust.
+-- the functions that PostgreSQL has for uuid are used without change (LANGUAGE internal). The text
+-- format, the generators, the functions on times and the conversions, which PostgreSQL does not
+-- have, are written in Rust.
 
 --
 -- Type
@@ -151,8 +151,8 @@ CREATE OPERATOR pg_catalog.<> (
 COMMENT ON OPERATOR pg_catalog.<> (ulid, ulid) IS 'not equal';
 
 --
--- Operator classes in separate families: a member added to core's uuid families would be lost by
--- pg_upgrade
+-- Operator classes in separate families: a member added to PostgreSQL's uuid families would be lost
+-- by pg_upgrade
 --
 
 CREATE FUNCTION ulid_cmp(ulid, ulid) RETURNS integer
@@ -347,7 +347,7 @@ CREATE FUNCTION gen_ulid(timestamptz) RETURNS ulid
 COMMENT ON FUNCTION gen_ulid(timestamptz)
     IS 'generate a ulid of the given time: the randomness is 80 fresh bits';
 
--- The sequence belongs to one backend, so a parallel worker must not run this function.
+-- The last value belongs to one backend, so a parallel worker must not run this function.
 CREATE FUNCTION gen_monotonic_ulid() RETURNS ulid
     LANGUAGE c VOLATILE STRICT PARALLEL RESTRICTED
     AS 'MODULE_PATHNAME', 'gen_monotonic_ulid';
@@ -535,9 +535,10 @@ COMMENT ON FUNCTION ulid_horizon_to_publish(ulid)
     IS 'horizon to publish in place of this one; null if no ordered id follows it';
 REVOKE ALL ON FUNCTION ulid_horizon_to_publish(ulid) FROM PUBLIC;
 
--- What runs with the rights of the extension's owner looks up no name when it runs, since the owner
--- of the schema can rename that, and create another one of the old name. The names in bodies of SQL
--- are resolved when a function is created. PL/pgSQL finds names in pg_catalog alone.
+-- What runs with the rights of the functions' owner, the bootstrap superuser, looks up no name of
+-- this schema when it runs, since the owner of the schema can rename that, and create another one
+-- of the old name. The names in bodies of SQL are resolved when a function is created. PL/pgSQL
+-- finds names in pg_catalog, then in pg_temp.
 
 -- The primary publishes, or the server that this one subscribes to.
 CREATE FUNCTION ulid_publishes(published regclass) RETURNS boolean
@@ -609,7 +610,8 @@ CREATE PROCEDURE ulid_publish_horizon(is_published boolean DEFAULT ulid_publish(
     LANGUAGE plpgsql
     AS 'BEGIN COMMIT; END';
 COMMENT ON PROCEDURE ulid_publish_horizon(boolean)
-    IS 'publish the horizon of ordered ids, and commit; call it without arguments';
+    IS 'publish the horizon of ordered ids, and commit; call it without arguments, or with '
+    'ulid_publish()';
 
 CREATE FUNCTION ulid_published_horizon_error(last ulid, horizon ulid) RETURNS ulid
     LANGUAGE plpgsql STABLE PARALLEL SAFE
@@ -837,9 +839,9 @@ CREATE FUNCTION ulid_to_snowflake(
 COMMENT ON FUNCTION ulid_to_snowflake(ulid, timestamptz) IS 'snowflake that the ulid was made from';
 
 -- In its own time as the epoch, a snowflake is nothing but the parts after the time. The argument
--- has a name because pg_upgrade would restore one without a name as "". Each operator has core's
--- types exactly: otherwise, one that somebody has made in this schema could match better, and would
--- run as whoever calls the function.
+-- has a name because pg_upgrade would restore one without a name as "". Each operator has
+-- PostgreSQL's types exactly: otherwise, one that somebody has made in this schema could match
+-- better, and would run as whoever calls the function.
 CREATE FUNCTION ulid_snowflake_parts(id ulid)
     RETURNS TABLE (created_at timestamptz, datacenter integer, worker integer, sequence integer)
     LANGUAGE sql IMMUTABLE PARALLEL SAFE ROWS 1
@@ -868,14 +870,14 @@ CREATE FUNCTION ulid_to_key(ulid) RETURNS bigint
     AS 'MODULE_PATHNAME', 'ulid_to_key';
 COMMENT ON FUNCTION ulid_to_key(ulid) IS 'key that the ulid was made from, with the time';
 
--- Restricted like gen_monotonic_ulid, for the same reason: the sequence belongs to one backend.
+-- Restricted like gen_monotonic_ulid, for the same reason: the last value belongs to one backend.
 CREATE FUNCTION gen_uuid_v7() RETURNS uuid
     LANGUAGE c VOLATILE STRICT PARALLEL RESTRICTED
     AS 'MODULE_PATHNAME', 'gen_uuid_v7';
 COMMENT ON FUNCTION gen_uuid_v7()
     IS 'generate a version 7 uuid greater than all that this backend generated with it before';
 
--- It has no sequence, so any worker may run it.
+-- It has no last value, so any worker may run it.
 CREATE FUNCTION gen_uuid_v7(timestamptz) RETURNS uuid
     LANGUAGE c VOLATILE STRICT PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'gen_uuid_v7_at';
@@ -951,8 +953,8 @@ COMMENT ON CAST (ulid AS timestamptz) IS 'time of the ulid';
 CREATE CAST (timestamptz AS ulid) WITH FUNCTION ulid_lower_bound(timestamptz);
 COMMENT ON CAST (timestamptz AS ulid) IS 'smallest ulid of the millisecond';
 
--- These two depend on the time zone of the session, so they are STABLE, as core's casts through
--- timestamptz are.
+-- These two depend on the time zone of the session, so they are STABLE, as PostgreSQL's casts
+-- through timestamptz are.
 CREATE FUNCTION ulid_to_timestamp(ulid) RETURNS timestamp
     LANGUAGE c STABLE STRICT PARALLEL SAFE
     AS 'MODULE_PATHNAME', 'ulid_to_timestamp';

@@ -1,7 +1,7 @@
 -- ulid_sql: the functions of the extension ulid where no library may be installed. They work on
--- core's type uuid, whose 16 bytes and order are those of a ulid, and have the names, results and
--- errors of the native ones. PostgreSQL 15 or newer, PL/pgSQL, and the privilege CREATE on a schema
--- are enough:
+-- PostgreSQL's type uuid, whose 16 bytes and order are those of a ulid, and have the names, results
+-- and errors of the native ones. PostgreSQL 15 or newer, PL/pgSQL, and the privilege CREATE on a
+-- schema are enough:
 --
 --     psql -1 -v ON_ERROR_STOP=1 -c 'CREATE SCHEMA ulid_sql' -c 'SET search_path = ulid_sql' \
 --         -f sql/ulid_sql.sql
@@ -10,8 +10,8 @@
 -- same script.
 --
 -- A function with a body after RETURN is inlined into the query that calls it, so that the query
--- can use indexes. Its names are resolved when it is created, so operands and literals have the
--- types of what they shall find, and nobody's better match is taken. It is not STRICT, which would
+-- can use indexes. Its names are resolved when it is created, so operands have the types of
+-- what they shall find, and nobody's better match is taken. It is not STRICT, which would
 -- prevent inlining. Because an inlined body is planned again for each statement, large functions
 -- are in PL/pgSQL instead: without calls to functions of this script, so that they work in any
 -- schema, and with a search_path of their own, or names that do not depend on the caller's.
@@ -456,7 +456,7 @@ COMMENT ON FUNCTION typeid_prefix(text) IS 'prefix of a TypeID; empty if it has 
 --     ids are not less than what it has read. It keeps xid and lock until it has ended.
 -- I2. ulid_clock never decreases: whoever sets it has locked the row of ulid_horizon, and sets a
 --     greater value. A reset breaks this, so positions must be set back with it. Do not roll it
---     back: the row returns, but the clock does not.
+--     back: the row returns, but the id clock does not.
 -- I3. The publisher sets ulid_clock to a number m before it looks at pg_locks. So a transaction
 --     that it does not see there has ended, or reads at least m.
 -- I4. m becomes the horizon only when each transaction that the publisher saw after I3 has ended.
@@ -473,8 +473,8 @@ COMMENT ON FUNCTION typeid_prefix(text) IS 'prefix of a TypeID; empty if it has 
 --     the clock of the server says.
 --
 -- What a role can do: PUBLIC may generate ids and read the horizon. Whoever may call ulid_publish()
--- moves the horizon, but not beyond the clock. An open transaction that has generated an id holds
--- the horizon back, as does one that has read the view pg_sequences with an xid; see the view
+-- moves the horizon, but not beyond the system clock. An open transaction that has generated an id
+-- holds the horizon back, as does one that has read the view pg_sequences with an xid; see the view
 -- ulid_horizon_holders. The owner can set the sequence back, which breaks I2, or ahead, which the
 -- ids and the horizon follow.
 --
@@ -537,18 +537,18 @@ BEGIN
     END IF;
 END $$;
 
--- The setting ulid_sql.ordered is the state of the transaction: sequence and xid, the clock at its
--- first id, and the time of its last. It serves the order within the transaction, and the
+-- The setting ulid_sql.ordered is the state of the transaction: sequence and xid, the id clock at
+-- its first id, and the time of its last. It serves the order within the transaction, and the
 -- guard. If it is lost or forged, the horizon is as right as before. Variables are assigned, since
 -- PL/pgSQL evaluates an assignment without the executor.
-CREATE FUNCTION ulid_sql_ordered(clock regclass, is_uuid_v7 boolean) RETURNS uuid
+CREATE FUNCTION ulid_sql_ordered(id_clock regclass, is_uuid_v7 boolean) RETURNS uuid
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
     AS $$
 DECLARE
     -- I1, in this order
-    transaction CONSTANT text := clock::oid || '/' || pg_current_xact_id()::text;
-    ms CONSTANT bigint := pg_sequence_last_value(clock);
+    transaction CONSTANT text := id_clock::oid || '/' || pg_current_xact_id()::text;
+    ms CONSTANT bigint := pg_sequence_last_value(id_clock);
     state text := current_setting('ulid_sql.ordered', true);
     us CONSTANT bigint := date_part('epoch', clock_timestamp()) * 1000000;
     -- milliseconds and their fraction in 65536ths, rounded up, so that the microsecond is read back
@@ -564,10 +564,10 @@ BEGIN
     END IF;
     IF ms IS NULL THEN
         -- 42501 before PostgreSQL 17; from then on, null
-        IF NOT has_sequence_privilege(clock, 'SELECT, USAGE') THEN
+        IF NOT has_sequence_privilege(id_clock, 'SELECT, USAGE') THEN
             RAISE EXCEPTION USING ERRCODE = 'insufficient_privilege',
                 MESSAGE = format('permission denied for sequence %s',
-                    (SELECT relname FROM pg_class WHERE oid = clock));
+                    (SELECT relname FROM pg_class WHERE oid = id_clock));
         END IF;
         RAISE EXCEPTION USING ERRCODE = 'object_not_in_prerequisite_state',
             MESSAGE = 'the id clock has no value',
@@ -584,7 +584,7 @@ BEGIN
     RETURN encode(int8send(time) || overlay(random PLACING '' FROM 6 FOR 8), 'hex')::uuid;
 END $$;
 COMMENT ON FUNCTION ulid_sql_ordered(regclass, boolean)
-    IS 'generate an ordered id by this clock';
+    IS 'generate an ordered id by this id clock';
 
 CREATE FUNCTION gen_ordered_ulid() RETURNS uuid
     LANGUAGE sql VOLATILE PARALLEL UNSAFE
@@ -605,7 +605,7 @@ COMMENT ON FUNCTION gen_ordered_uuid_v7()
 -- hold the next horizon back, they must have ended. Otherwise the row is written once a minute, so
 -- that an older published_at tells of a publisher that has stopped. The ids that a transaction
 -- generates after it has published are noticed when another one ends, or after that minute.
-CREATE FUNCTION ulid_sql_is_due(horizon regclass, clock regclass, published ulid_horizon)
+CREATE FUNCTION ulid_sql_is_due(horizon regclass, id_clock regclass, published ulid_horizon)
     RETURNS boolean
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
@@ -638,7 +638,7 @@ BEGIN
                 FROM pg_locks
                 WHERE granted AND (locktype = 'transactionid' AND mode = 'ExclusiveLock'
                     OR locktype = 'relation' AND mode = 'RowExclusiveLock'
-                    AND relation = clock AND database = here)
+                    AND relation = id_clock AND database = here)
                 GROUP BY virtualtransaction HAVING bool_or(locktype = 'relation')) AS holder;
             RETURN (oldest <= published.next_xid) IS NOT TRUE;
         END IF;
@@ -648,9 +648,9 @@ END $$;
 COMMENT ON FUNCTION ulid_sql_is_due(regclass, regclass, ulid_horizon)
     IS 'whether a publication would tell anything new';
 
--- The row as it is to be published, of one that is locked. It sets the clock. The caller is a
+-- The row as it is to be published, of one that is locked. It sets the id clock. The caller is a
 -- transaction of its own, without an xid before the row was locked, or counts itself.
-CREATE FUNCTION ulid_sql_step(clock regclass, published ulid_horizon, is_own boolean)
+CREATE FUNCTION ulid_sql_step(id_clock regclass, published ulid_horizon, is_own boolean)
     RETURNS ulid_horizon
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
@@ -659,7 +659,7 @@ DECLARE
     me CONSTANT bigint := pg_current_xact_id()::text;
     -- before the time is read, so that ids of those that have ended are below it
     is_alone CONSTANT boolean := pg_snapshot_xmin(pg_current_snapshot()) = pg_current_xact_id();
-    before CONSTANT bigint := pg_sequence_last_value(clock);
+    before CONSTANT bigint := pg_sequence_last_value(id_clock);
     now bigint := trunc(date_part('epoch', clock_timestamp()) * 1000);
     here CONSTANT oid := (SELECT oid FROM pg_database WHERE datname = current_database());
     is_shown boolean;           -- whether pg_locks has the lock of this transaction
@@ -678,16 +678,16 @@ BEGIN
         PERFORM set_config('synchronous_commit', 'local', true);
     END IF;
     -- The next millisecond, so that the ids of this one are below it. It is a later one than that
-    -- of the last publication, and the clock advances by at most a millisecond in a millisecond,
+    -- of the last publication, and the id clock advances by at most a millisecond in a millisecond,
     -- however often it is called. If the time of the server was set back, it goes on slowly.
     IF now < before THEN
         PERFORM pg_sleep(0.001);
         now := trunc(date_part('epoch', clock_timestamp()) * 1000);
     END IF;
-    -- The row may be later than the clock where it was replicated, and the clock was not.
+    -- The row may be later than the id clock where it was replicated, and the clock was not.
     ms := greatest(now, before, ('x' || encode(substring(uuid_send(published.horizon) FOR 6),
         'hex'))::bit(48)::bigint) + 1;
-    PERFORM setval(clock, ms);                                  -- I2, I3
+    PERFORM setval(id_clock, ms);                               -- I2, I3
     IF published.server_started_at IS DISTINCT FROM pg_postmaster_start_time()
         OR published.database IS DISTINCT FROM here THEN
         published.next_xid := NULL;
@@ -705,7 +705,7 @@ BEGIN
                 - 2147483648 AS xid FROM pg_locks) AS lock
             WHERE granted AND (locktype = 'transactionid' AND mode = 'ExclusiveLock'
                 OR locktype = 'relation' AND mode = 'RowExclusiveLock'
-                AND relation = clock AND database = here)
+                AND relation = id_clock AND database = here)
             GROUP BY virtualtransaction HAVING bool_or(locktype = 'relation')) AS holder;
         IF is_shown IS NOT TRUE THEN
             RAISE EXCEPTION USING ERRCODE = 'feature_not_supported',
@@ -740,7 +740,7 @@ BEGIN
     RETURN published;
 END $$;
 COMMENT ON FUNCTION ulid_sql_step(regclass, ulid_horizon, boolean)
-    IS 'set the clock, and compute the row of ulid_horizon';
+    IS 'set the id clock, and compute the row of ulid_horizon';
 
 CREATE FUNCTION ulid_sql_write(ulid_horizon) RETURNS boolean
     LANGUAGE sql VOLATILE PARALLEL UNSAFE
@@ -955,7 +955,7 @@ COMMENT ON FUNCTION ulid_ordered_guard()
 
 -- After a restore to an earlier time, on a server whose clock is behind, new ids would be less than
 -- the positions of consumers. setval() alone could be undone by a publisher, without the lock.
-CREATE FUNCTION ulid_sql_advance(clock regclass, id uuid, force boolean) RETURNS timestamptz
+CREATE FUNCTION ulid_sql_advance(id_clock regclass, id uuid, force boolean) RETURNS timestamptz
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
     AS $$
@@ -967,11 +967,11 @@ BEGIN
             MESSAGE = format('uuid "%s" is more than a day ahead of the clock', id),
             HINT = 'To continue after it anyway, pass true as the second argument.';
     END IF;
-    ms := setval(clock, greatest(pg_sequence_last_value(clock), ms));
+    ms := setval(id_clock, greatest(pg_sequence_last_value(id_clock), ms));
     RETURN to_timestamp(ms / 1000::float)::timestamptz(3);
 END $$;
 COMMENT ON FUNCTION ulid_sql_advance(regclass, uuid, boolean)
-    IS 'let the clock continue after this id';
+    IS 'let the id clock continue after this id';
 
 CREATE FUNCTION ulid_advance_ordered_time(id uuid, force boolean DEFAULT false) RETURNS timestamptz
     LANGUAGE sql VOLATILE PARALLEL UNSAFE
