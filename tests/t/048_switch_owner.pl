@@ -26,6 +26,8 @@ sub step
 {
     my ($stdout, $stderr) = switch_table($node, 'postgres', table => 't', run => 'yes', @_);
     my ($step) = $stdout =~ /^-- (?:\d of \d: )?(\w+)/m;
+    await('the session of the step has ended',
+        sub { $sql->(q{SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'}) eq '0' });
     return ($step, $stderr);
 }
 
