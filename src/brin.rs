@@ -6,7 +6,7 @@
 //! would be the type of the column. The lookup would fail, and no row could be inserted.
 #![allow(unsafe_code)]
 
-use std::ffi::{CStr, c_int};
+use std::ffi::{CStr, c_int, c_void};
 
 use pgrx::pg_sys::{self, Datum, FunctionCallInfo, Oid};
 
@@ -15,18 +15,17 @@ use crate::error::{self, Error};
 
 /// The OpcInfo support procedure of `ulid_minmax_ops`. The argument is the Oid of the column's
 /// type.
-pub(crate) fn minmax_opcinfo(typid: Internal) -> Result<Internal, Error> {
-    opcinfo(typid, c"ulid_minmax_ops", pg_sys::brin_minmax_opcinfo)
+pub(crate) fn minmax_opcinfo(typid: Internal) -> Result<*mut c_void, Error> {
+    // SAFETY: it is such a procedure.
+    unsafe { opcinfo(typid, c"ulid_minmax_ops", pg_sys::brin_minmax_opcinfo) }
 }
 
 /// The OpcInfo support procedure of `ulid_minmax_multi_ops`. The argument is the Oid of the
 /// column's type.
-pub(crate) fn minmax_multi_opcinfo(typid: Internal) -> Result<Internal, Error> {
-    opcinfo(
-        typid,
-        c"ulid_minmax_multi_ops",
-        pg_sys::brin_minmax_multi_opcinfo,
-    )
+pub(crate) fn minmax_multi_opcinfo(typid: Internal) -> Result<*mut c_void, Error> {
+    let function = pg_sys::brin_minmax_multi_opcinfo;
+    // SAFETY: it is such a procedure.
+    unsafe { opcinfo(typid, c"ulid_minmax_multi_ops", function) }
 }
 
 /// Calls PostgreSQL's OpcInfo procedure. It is an error unless the type has a btree operator class
@@ -34,14 +33,17 @@ pub(crate) fn minmax_multi_opcinfo(typid: Internal) -> Result<Internal, Error> {
 ///
 /// brininsert() calls this through brin_build_desc() in each statement, so look things up only in
 /// the type cache here.
-fn opcinfo(
+///
+/// # Safety
+/// The function takes one such argument and does not use `flinfo`.
+unsafe fn opcinfo(
     argument: Internal,
     class: &CStr,
     function: unsafe fn(FunctionCallInfo) -> Datum,
-) -> Result<Internal, Error> {
-    let typid = Oid::from(argument.0.addr() as u32);
+) -> Result<*mut c_void, Error> {
+    let typid = Oid::from(argument.as_ptr::<c_void>().addr() as u32);
     // SAFETY: BRIN calls this with the type of a column, which its lock keeps. An entry of the type
-    // cache is never freed. PostgreSQL's function takes the same argument.
+    // cache is never freed. The function takes the same argument.
     unsafe {
         // If the type has no btree class of its own, this is the type whose class it borrows.
         let flags = pg_sys::TYPECACHE_BTREE_OPFAMILY as c_int;
@@ -54,6 +56,6 @@ fn opcinfo(
             ));
         }
         let result = pgrx::direct_function_call_as_datum(function, &[Some(typid.into())]);
-        Ok(Internal(result.unwrap_or(Datum::null()).cast_mut_ptr()))
+        Ok(result.unwrap_or(Datum::null()).cast_mut_ptr())
     }
 }

@@ -12,7 +12,7 @@ use crate::fmgr::{Argument, Returned, longjmp};
 /// that no part of the value must be saved across the call.
 ///
 /// # Safety
-/// What [`longjmp`] asks for.
+/// Every frame up to the next `sigsetjmp` owns nothing that needs Drop ([`longjmp`]).
 #[inline(always)]
 unsafe fn allocate<T: Copy>(value: impl FnOnce() -> T + Copy) -> Datum {
     const { assert!(align_of::<T>() == 1) };
@@ -27,7 +27,7 @@ unsafe fn allocate<T: Copy>(value: impl FnOnce() -> T + Copy) -> Datum {
 /// Builds a varlena with a 4-byte header in CurrentMemoryContext: a text or a bytea.
 ///
 /// # Safety
-/// What [`longjmp`] asks for.
+/// Every frame up to the next `sigsetjmp` owns nothing that needs Drop ([`longjmp`]).
 #[inline]
 unsafe fn varlena(bytes: &[u8]) -> Datum {
     let size = pg_sys::VARHDRSZ + bytes.len();
@@ -78,7 +78,7 @@ impl Returned for &[u8; 16] {
     }
 }
 
-/// The same of a uuid.
+/// A uuid that min() and max() return as the pointer that they were passed.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct UuidBytes<'call>(&'call [u8; 16]);
 
@@ -231,26 +231,38 @@ pub(crate) struct Timestamp(i64);
 impl Timestamp {
     /// PostgreSQL's cast from timestamp to timestamptz, by the setting TimeZone.
     pub(crate) fn in_session_time_zone(self) -> TimestampTz {
-        TimestampTz(cast(pg_sys::timestamp_timestamptz, self.0))
+        // SAFETY: it is a cast of a value of 8 bytes.
+        TimestampTz(unsafe { cast(pg_sys::timestamp_timestamptz, self.0) })
     }
 
     /// PostgreSQL's cast from timestamptz to timestamp, by the setting TimeZone.
     pub(crate) fn from_session_time_zone(timestamp: TimestampTz) -> Self {
-        Self(cast(pg_sys::timestamptz_timestamp, timestamp.0))
+        // SAFETY: it is a cast of a value of 8 bytes.
+        Self(unsafe { cast(pg_sys::timestamptz_timestamp, timestamp.0) })
     }
 }
 
 /// The result of a cast between timestamp and timestamptz, which is never null.
-fn cast(function: unsafe fn(pg_sys::FunctionCallInfo) -> Datum, timestamp: i64) -> i64 {
-    // SAFETY: both casts take a value of 8 bytes.
+///
+/// # Safety
+/// The function takes one such argument and does not use `flinfo`.
+unsafe fn cast(function: unsafe fn(FunctionCallInfo) -> Datum, timestamp: i64) -> i64 {
+    // SAFETY: the function takes this argument.
     let result =
         unsafe { pgrx::direct_function_call_as_datum(function, &[Some(Datum::from(timestamp))]) };
     result.unwrap_or(Datum::null()).value() as i64
 }
 
-/// The pseudo-type `internal`: a pointer that only backend code passes. It may be NULL.
+/// An argument of the pseudo-type `internal`: a pointer that only backend code passes. It may be
+/// NULL. Only `export!` makes one, from the present call.
 #[derive(Clone, Copy)]
-pub(crate) struct Internal(pub *mut c_void);
+pub(crate) struct Internal(*mut c_void);
+
+impl Internal {
+    pub(crate) fn as_ptr<T>(self) -> *mut T {
+        self.0.cast()
+    }
+}
 
 impl Argument for Internal {
     const SQL: &'static str = "internal";
@@ -260,11 +272,11 @@ impl Argument for Internal {
     }
 }
 
-impl Returned for Internal {
+impl Returned for *mut c_void {
     const SQL: &'static str = "internal";
 
     unsafe fn return_from(self, _: FunctionCallInfo) -> Datum {
-        Datum::from(self.0)
+        Datum::from(self)
     }
 }
 

@@ -89,7 +89,8 @@ impl Error {
 
     #[cold]
     fn of(report: Report) -> Self {
-        // SAFETY: palloc gives aligned memory of this size or does not return.
+        // SAFETY: palloc gives aligned memory or does not return. The error is reported in this
+        // call, before its memory context is reset.
         unsafe {
             let pointer = pg_sys::palloc(size_of::<Report>()).cast::<Report>();
             pointer.write(report);
@@ -113,7 +114,8 @@ impl Error {
     /// error for it and returns.
     ///
     /// # Safety
-    /// This is the present call, and what [`longjmp`] asks for holds.
+    /// `fcinfo` is that of the present call. Every frame up to the next `sigsetjmp` owns nothing
+    /// that needs Drop ([`longjmp`]).
     #[cold]
     pub(crate) unsafe fn errsave(self, fcinfo: FunctionCallInfo) {
         // SAFETY: `fcinfo` is that of the present call. An ERROR skips only this error, which is
@@ -139,14 +141,15 @@ impl Error {
     /// Reports it as a warning.
     #[cold]
     pub(crate) fn warn(self) {
-        // SAFETY: the frames that an ERROR skips own nothing that needs Drop.
+        // SAFETY: the frames that an ERROR skips own nothing that needs Drop, and nothing in it
+        // panics.
         unsafe { pg_sys::ffi::pg_guard_ffi_boundary(|| self.ereport(PgLogLevel::WARNING)) };
     }
 
     /// Raises the error, or reports it if the level is below ERROR.
     ///
     /// # Safety
-    /// What [`longjmp`] asks for holds.
+    /// Every frame up to the next `sigsetjmp` owns nothing that needs Drop ([`longjmp`]).
     unsafe fn ereport(self, level: PgLogLevel) {
         // SAFETY: an ERROR skips only this error, which is `Copy`. A null domain is PostgreSQL's.
         unsafe {
@@ -448,7 +451,7 @@ pub(crate) fn ahead_of_id_clock(position: Ulid, reached: TimestampTz) -> Error {
     Error::new(
         ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
         c"position \"%s\" is ahead of the id clock, which is at %s",
-        [&position.to_text(), time_text(reached)],
+        [&position.to_text(), time_text(reached).as_bytes()],
     )
     .hint(
         c"If the position is right, ulid_advance_ordered_time(ulid, boolean) sets the id clock to \
@@ -546,7 +549,7 @@ pub(crate) fn refused_id(id: Ulid, is_uuid: bool, relation: &[u8], why: Refused)
         )
         .detail(
             c"Its time is after %s, a second after the id clock and the system clock.",
-            [time_text(latest)],
+            [time_text(latest).as_bytes()],
         )
         .hint(GENERATE_BY_DEFAULT);
     }
@@ -559,10 +562,10 @@ pub(crate) fn refused_id(id: Ulid, is_uuid: bool, relation: &[u8], why: Refused)
         Refused::Reset => passed
             .detail(c"The id clock was reset during this transaction.", [])
             .hint(c"Repeat the transaction."),
-        Refused::Before(since) => passed
+        Refused::Before(bound) => passed
             .detail(
                 c"This transaction generated its first ordered id at %s.",
-                [time_text(since)],
+                [time_text(bound).as_bytes()],
             )
             .hint(GENERATE_BY_DEFAULT),
         _ => passed
@@ -676,10 +679,11 @@ pub(crate) fn convert(id: impl Into<u128>, error: pg_ulid::Error) -> Error {
     }
 }
 
-/// The text of a time, which stays until the next call.
-fn time_text<'message>(time: TimestampTz) -> &'message [u8] {
-    // SAFETY: any time will do. The text is in a static buffer and ends with a zero.
-    unsafe { CStr::from_ptr(pg_sys::timestamptz_to_str(time.0)) }.to_bytes()
+fn time_text(time: TimestampTz) -> String {
+    // SAFETY: any time will do. The text is in a static buffer until the next call, and ends with a
+    // zero.
+    let text = unsafe { CStr::from_ptr(pg_sys::timestamptz_to_str(time.0)) };
+    text.to_string_lossy().into_owned()
 }
 
 /// The uuid as messages quote it.

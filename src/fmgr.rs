@@ -1,15 +1,16 @@
 //! The function manager's side of each function: the version-1 calling convention of `fmgr.h`.
 //!
 //! # Why not `#[pg_extern]`
-//! Generators, input and output run once per row. Measured, entering Rust through `#[pg_extern]`
-//! costs half as much as generating an id, and allocating the result through a binding of pgrx adds
-//! to that. A function that allocates nothing gains nothing by this. But if some were
+//! Generators, input and output run once per row. `#[pg_extern]` enters Rust through
+//! `pgrx_extern_c_guard`, see [`call`], and allocates the result through a binding, which calls
+//! `sigsetjmp`. A function that allocates nothing gains little by this. But if some were
 //! `#[pg_extern]`, each SQL type would need both sets of traits. So [`export!`] exports them all.
 //!
 //! # How an ERROR travels
 //! The body of each function runs under `catch_unwind` ([`call`]): it may call any of pgrx's
 //! bindings. An ERROR raised there becomes a panic, which runs destructors, and pgrx then rethrows
-//! the original ErrorData. Every other panic becomes an ERROR, too.
+//! the original ErrorData. Every other panic becomes an ERROR, too. Code that reads arguments or
+//! returns results must not panic: it runs outside `catch_unwind`.
 //!
 //! The arguments are read before that, and the result is built after it, by the functions of
 //! [`longjmp`]. Their ERROR is a siglongjmp to `PG_exception_stack`. It skips the frames of this
@@ -17,7 +18,8 @@
 //! such a function runs. The traits enforce that arguments, results and errors are `Copy`.
 //!
 //! The only value that is not `Copy` is the payload of a panic. It is live only in the `Err` arm of
-//! [`call`], which calls no function of [`longjmp`] and moves the payload into pgrx's `pg_guard`.
+//! [`call`], which calls no function of [`longjmp`] and moves the payload into
+//! `pgrx_extern_c_guard`.
 #![allow(unsafe_code)]
 
 use std::any::Any;
@@ -149,12 +151,13 @@ pub(crate) use export;
 
 /// Runs the body of a function. Returns its result to PostgreSQL, or reports its error or panic.
 ///
-/// This is not pgrx's `pg_guard`, which is never inlined and returns the result through memory.
-/// That costs more than most of the functions here. `catch_unwind` costs nothing until there is a
-/// panic. Then `pg_guard` is called, and throws the panic again.
+/// This is not `pgrx_extern_c_guard`, whose `run_guarded` is never inlined and returns the result
+/// through memory. `catch_unwind` costs nothing until there is a panic. Then `pgrx_extern_c_guard`
+/// is called, and throws the panic again.
 ///
 /// # Safety
-/// `fcinfo` is that of the present call, and what [`longjmp`] asks for holds.
+/// `fcinfo` is that of the present call. Every frame up to the next `sigsetjmp` owns nothing that
+/// needs Drop ([`longjmp`]).
 #[inline(always)]
 pub(crate) unsafe fn call<R, F>(fcinfo: FunctionCallInfo, function: F) -> Datum
 where
@@ -195,8 +198,8 @@ pub(crate) trait Argument: Copy {
     const NULLABLE: bool = false;
 
     /// # Safety
-    /// The datum is of this SQL type, is not null and lives as long as the call. What [`longjmp`]
-    /// asks for holds.
+    /// The datum is of this SQL type, is not null and lives as long as the call. Every frame up to
+    /// the next `sigsetjmp` owns nothing that needs Drop ([`longjmp`]).
     unsafe fn from_datum(datum: Datum) -> Self;
 
     /// The same in code that may own what needs Drop: an ERROR becomes a panic.
@@ -205,6 +208,7 @@ pub(crate) trait Argument: Copy {
     /// The datum is of this SQL type, is not null and lives as long as the value.
     unsafe fn from_datum_or_panic(datum: Datum) -> Self {
         // SAFETY: an ERROR ends at the `sigsetjmp` here, and skips only values that are `Copy`.
+        // Nothing in it panics.
         unsafe { pgrx::pg_sys::ffi::pg_guard_ffi_boundary(|| Self::from_datum(datum)) }
     }
 
@@ -237,9 +241,15 @@ impl<A: Argument> Argument for Option<A> {
 }
 
 /// The frame of the present call, for a function that needs to know how it is called. It is no
-/// argument of the SQL function, so it comes after those that are.
+/// argument of the SQL function, so it comes after those that are. Only `export!` makes one.
 #[derive(Clone, Copy)]
-pub(crate) struct Fcinfo(pub(crate) FunctionCallInfo);
+pub(crate) struct Fcinfo(FunctionCallInfo);
+
+impl Fcinfo {
+    pub(crate) fn as_ptr(self) -> FunctionCallInfo {
+        self.0
+    }
+}
 
 impl Argument for Fcinfo {
     const SQL: &'static str = "";
@@ -259,10 +269,12 @@ pub(crate) trait Returned: Copy {
     /// The SQL type, as `format_type` writes it.
     const SQL: &'static str;
 
-    /// What PostgreSQL gets as the result of the call.
+    /// Makes the Datum for PostgreSQL. It may set `isnull`, save a soft error and return null, or
+    /// raise an ERROR, which longjmps.
     ///
     /// # Safety
-    /// This is the present call, and what [`longjmp`] asks for holds.
+    /// `fcinfo` is that of the present call. Every frame up to the next `sigsetjmp` owns nothing
+    /// that needs Drop ([`longjmp`]).
     unsafe fn return_from(self, fcinfo: FunctionCallInfo) -> Datum;
 }
 

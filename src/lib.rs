@@ -20,7 +20,7 @@ mod range;
 #[cfg(feature = "pg_test")]
 pub(crate) mod pg_test;
 
-use std::ffi::CStr;
+use std::ffi::{CStr, c_void};
 
 use datum::{
     ByteaArg, Internal, NewBytea, NewCstring, NewText, TextArg, Timestamp, TimestampTz, Uuid,
@@ -116,12 +116,12 @@ fmgr::export! {
     ulid_ordered_since(pid: i32) -> Option<TimestampTz> = horizon::bound_of_process;
     ulid_ordered_since_prepared(xid: TransactionId) -> Option<TimestampTz>
         = horizon::bound_of_prepared;
-    ulid_range_support(request: Internal) -> Internal = planner::range_support;
+    ulid_range_support(request: Internal) -> *mut c_void = planner::range_support;
     ulid_range_sel(root: Internal, operator: Oid, arguments: Internal, var_relid: i32) -> f64
         = planner::range_selectivity;
-    ulid_starts_with_support(request: Internal) -> Internal = planner::starts_with_support;
-    ulid_comparison_support(request: Internal) -> Internal = planner::comparison_support;
-    ulid_brin_minmax_opcinfo(typid: Internal) -> Result<Internal> = brin::minmax_opcinfo;
-    ulid_brin_minmax_multi_opcinfo(typid: Internal) -> Result<Internal>
+    ulid_starts_with_support(request: Internal) -> *mut c_void = planner::starts_with_support;
+    ulid_comparison_support(request: Internal) -> *mut c_void = planner::comparison_support;
+    ulid_brin_minmax_opcinfo(typid: Internal) -> Result<*mut c_void> = brin::minmax_opcinfo;
+    ulid_brin_minmax_multi_opcinfo(typid: Internal) -> Result<*mut c_void>
         = brin::minmax_multi_opcinfo;
 }

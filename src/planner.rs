@@ -31,7 +31,8 @@
 //! PostgreSQL calls a support function or an estimator with nodes that it holds, and waits for the
 //! answer. Until then, those nodes and what they point to stay where they are. Every pointer in the
 //! types of [`node`] comes from the request, or was palloc'd during it in the planner's memory
-//! context. Only the functions that make such a type from a pointer are unsafe.
+//! context. The functions that make such a type from a pointer are unsafe. Only these, and
+//! [`elements`], are.
 //!
 //! The planner runs within a transaction, so each type, operator and function that a node names can
 //! be looked up. One that is dropped meanwhile is an ERROR, or not found.
@@ -56,35 +57,35 @@ use crate::range::TstzRange;
 pub(crate) use node::elements;
 
 /// The planner support function of `ulid <@ tstzrange` and its commutator.
-pub(super) fn range_support(request: Internal) -> Internal {
+pub(super) fn range_support(request: Internal) -> *mut c_void {
     support(request, Some(&IN_RANGE))
 }
 
 /// The planner support function of `ulid_starts_with`.
-pub(super) fn starts_with_support(request: Internal) -> Internal {
+pub(super) fn starts_with_support(request: Internal) -> *mut c_void {
     support(request, Some(&STARTS_WITH))
 }
 
 /// The planner support function of `ulid_eq`, `ulid_ne`, `ulid_lt`, `ulid_le`, `ulid_ge` and
 /// `ulid_gt`.
-pub(super) fn comparison_support(request: Internal) -> Internal {
+pub(super) fn comparison_support(request: Internal) -> *mut c_void {
     support(request, None)
 }
 
 /// What a support function returns: a node, or the request itself.
-type Answer = Option<*mut c_void>;
+type Reply = Option<*mut c_void>;
 
 /// Answers a request about a predicate, or, without one, about a comparison.
 #[allow(unsafe_code)]
-fn support(request: Internal, predicate: Option<&'static Predicate>) -> Internal {
+fn support(request: Internal, predicate: Option<&'static Predicate>) -> *mut c_void {
     use NodeTag::{
         T_SupportRequestIndexCondition, T_SupportRequestSelectivity, T_SupportRequestSimplify,
     };
 
-    let request = request.0;
+    let request: *mut c_void = request.as_ptr();
     // SAFETY: PostgreSQL calls a support function with a node whose tag says which request it is,
     // and which nobody else uses meanwhile.
-    let answer = unsafe {
+    let reply = unsafe {
         match ((*request.cast::<pg_sys::Node>()).type_, predicate) {
             (T_SupportRequestIndexCondition, None) => {
                 comparison::index_condition(&mut *request.cast())
@@ -102,7 +103,7 @@ fn support(request: Internal, predicate: Option<&'static Predicate>) -> Internal
             _ => None,
         }
     };
-    Internal(answer.unwrap_or(std::ptr::null_mut()))
+    reply.unwrap_or(std::ptr::null_mut())
 }
 
 /// The estimator of `ulid <@ tstzrange` and its commutator: the fraction of the rows, 0 to 1, that
@@ -114,7 +115,7 @@ pub(super) fn range_selectivity(
     arguments: Internal,
     var_relid: i32,
 ) -> f64 {
-    let (root, arguments) = (root.0.cast(), arguments.0.cast());
+    let (root, arguments) = (root.as_ptr(), arguments.as_ptr());
     let function = catalog::function_of(operator);
     // SAFETY: PostgreSQL calls an estimator with the query's root and the arguments of the
     // operator.
@@ -170,7 +171,7 @@ impl Predicate {
     /// it is none, and `Err` if the predicate raises an error for it.
     #[allow(unsafe_code)]
     fn window(&self, argument: Expr) -> Result<Option<Window>, pg_ulid::Error> {
-        match argument.cast::<Const>() {
+        match argument.downcast::<Const>() {
             Some(constant) if self.takes(argument) && !constant.constisnull => {
                 // SAFETY: the type of the constant was checked.
                 unsafe { (self.bounds)(constant.constvalue) }.map(Some)
@@ -266,7 +267,7 @@ impl PredicateCall {
             result,
         )?;
         root.may_execute(function)
-            .then(|| Expr::call(function, result, [self.argument.copy()]).relabel(typid))
+            .then(|| Expr::func_expr(function, result, [self.argument.copy()]).relabel(typid))
     }
 
     /// A call of the function that checks a ulid between the bounds. `None` as for a bound.
@@ -279,7 +280,7 @@ impl PredicateCall {
         let function =
             catalog::function_of_same_library(self.function, name, &types, pg_sys::BOOLOID)?;
         root.may_execute(function)
-            .then(|| Expr::call(function, pg_sys::BOOLOID, arguments.map(Expr::copy)))
+            .then(|| Expr::func_expr(function, pg_sys::BOOLOID, arguments.map(Expr::copy)))
     }
 }
 

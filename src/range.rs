@@ -22,7 +22,7 @@ impl Argument for TstzRange {
     const SQL: &'static str = "tstzrange";
 
     unsafe fn from_datum(datum: Datum) -> Self {
-        // SAFETY: the entry is that of the datum's type.
+        // SAFETY: the type cache entry is that of the datum's type.
         Self(unsafe { deserialize(datum, range_type()) })
     }
 }
@@ -72,8 +72,8 @@ struct Cached {
 /// Fills `fn_extra` at the first call.
 ///
 /// # Safety
-/// The datum is the argument at this index, a tstzrange, of a present call of the function. What
-/// [`longjmp`] asks for holds.
+/// The datum is the argument at this index, a tstzrange, of a present call of the function. Every
+/// frame up to the next `sigsetjmp` owns nothing that needs Drop ([`longjmp`]).
 #[cold]
 unsafe fn cache(flinfo: *mut FmgrInfo, index: usize, datum: Datum) -> *mut Cached {
     // SAFETY: `fn_mcxt` lives as long as `flinfo`; the datum is read in this call.
@@ -115,7 +115,7 @@ unsafe fn is_constant(call: *mut Node, index: usize) -> bool {
 /// The type cache entry of tstzrange, which is never freed.
 ///
 /// # Safety
-/// What [`longjmp`] asks for.
+/// Every frame up to the next `sigsetjmp` owns nothing that needs Drop ([`longjmp`]).
 unsafe fn range_type() -> *mut TypeCacheEntry {
     let flags = pg_sys::TYPECACHE_RANGE_INFO as c_int;
     // SAFETY: a function is called within a transaction, and the type is a built-in one.
@@ -125,12 +125,13 @@ unsafe fn range_type() -> *mut TypeCacheEntry {
 /// The ULIDs created within a tstzrange.
 ///
 /// # Safety
-/// The datum is a tstzrange, not null, and the entry that of its type. What [`longjmp`] asks for
-/// holds.
+/// The datum is a tstzrange, not null, and the type cache entry that of its type. Every frame up to
+/// the next `sigsetjmp` owns nothing that needs Drop ([`longjmp`]).
 unsafe fn deserialize(datum: Datum, range_type: *mut TypeCacheEntry) -> Window {
     let [mut lower, mut upper] = [RangeBound::default(); 2];
     let mut is_empty = false;
-    // SAFETY: detoasted, a tstzrange is a RangeType of the type that the entry describes.
+    // SAFETY: detoasted, a tstzrange is a RangeType of the type that the type cache
+    // entry describes.
     unsafe {
         let range = longjmp::pg_detoast_datum(datum.cast_mut_ptr()).cast();
         let [to_lower, to_upper] = [&mut lower, &mut upper];
@@ -143,7 +144,9 @@ unsafe fn deserialize(datum: Datum, range_type: *mut TypeCacheEntry) -> Window {
     }
 }
 
-/// A bound of a tstzrange in microseconds since the Unix epoch.
+/// A bound of a tstzrange in microseconds since the Unix epoch. They are 128 bits, since the
+/// timestamps `-infinity` and `infinity` are the limits of 64 bits. `val` of an infinite bound is
+/// zero.
 fn range_bound(bound: RangeBound) -> Bound<i128> {
     let us = i128::from(bound.val.value() as i64) + i128::from(POSTGRES_EPOCH_MS) * 1000;
     match bound {

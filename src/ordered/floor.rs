@@ -46,7 +46,7 @@ fn read(fcinfo: Fcinfo) {
     }
     // SAFETY: PostgreSQL makes the call, with the FmgrInfo of the function.
     let sequence = unsafe {
-        let schema = pg_sys::get_func_namespace((*(*fcinfo.0).flinfo).fn_oid);
+        let schema = pg_sys::get_func_namespace((*(*fcinfo.as_ptr()).flinfo).fn_oid);
         pg_sys::get_relname_relid(c"ulid_clock".as_ptr(), schema)
     };
     if sequence == Oid::INVALID {

@@ -46,51 +46,57 @@ impl Returned for Row {
 /// Returns the new row, or an error if its id may have been passed. The argument of the trigger is
 /// the name of the column.
 pub(crate) fn check_row(fcinfo: Fcinfo) -> Result<Row, Error> {
-    // SAFETY: PostgreSQL makes the call. A context is a node; of this type, it is a TriggerData,
-    // with what the event has.
-    unsafe {
-        let (context, flinfo) = ((*fcinfo.0).context, (*fcinfo.0).flinfo);
+    // SAFETY: PostgreSQL makes the call. A context is a node; of this type, it is a TriggerData.
+    let (trigger, flinfo) = unsafe {
+        let (context, flinfo) = ((*fcinfo.as_ptr()).context, (*fcinfo.as_ptr()).flinfo);
         if context.is_null() || (*context).type_ != NodeTag::T_TriggerData {
             return Err(error::trigger(
                 c"function \"%s\" was not called by trigger manager",
             ));
         }
-        let trigger = &*context.cast::<TriggerData>();
-        let event = trigger.tg_event;
-        if event & pg_sys::TRIGGER_EVENT_TIMINGMASK != pg_sys::TRIGGER_EVENT_BEFORE
-            || event & pg_sys::TRIGGER_EVENT_ROW == 0
-        {
-            return Err(error::trigger(c"function \"%s\" must be fired BEFORE ROW"));
+        (&*context.cast::<TriggerData>(), flinfo)
+    };
+    let event = trigger.tg_event;
+    if event & pg_sys::TRIGGER_EVENT_TIMINGMASK != pg_sys::TRIGGER_EVENT_BEFORE
+        || event & pg_sys::TRIGGER_EVENT_ROW == 0
+    {
+        return Err(error::trigger(c"function \"%s\" must be fired BEFORE ROW"));
+    }
+    let (row, old) = match event & pg_sys::TRIGGER_EVENT_OPMASK {
+        pg_sys::TRIGGER_EVENT_INSERT => (trigger.tg_trigtuple, None),
+        pg_sys::TRIGGER_EVENT_UPDATE => (trigger.tg_newtuple, Some(trigger.tg_trigtuple)),
+        _ => {
+            return Err(error::trigger(
+                c"function \"%s\" must be fired for INSERT or UPDATE",
+            ));
         }
-        let (row, old) = match event & pg_sys::TRIGGER_EVENT_OPMASK {
-            pg_sys::TRIGGER_EVENT_INSERT => (trigger.tg_trigtuple, None),
-            pg_sys::TRIGGER_EVENT_UPDATE => (trigger.tg_newtuple, Some(trigger.tg_trigtuple)),
-            _ => {
-                return Err(error::trigger(
-                    c"function \"%s\" must be fired for INSERT or UPDATE",
-                ));
-            }
-        };
-        let column = match (*flinfo).fn_extra.addr() {
-            0 => column(trigger, flinfo)?,
+    };
+    // SAFETY: `flinfo` and the trigger are those of the present call. Only `checked_column` sets
+    // `fn_extra`.
+    let column = unsafe {
+        match (*flinfo).fn_extra.addr() {
+            0 => checked_column(trigger, flinfo)?,
             column => column as c_int,
-        };
-        // A consumer never reads a null. A NOT NULL constraint can refuse it.
-        let Some(id) = id(row, trigger, column) else {
-            return Ok(Row(row));
-        };
-        if old.is_some_and(|old| self::id(old, trigger, column) == Some(id)) {
-            return Ok(Row(row));
         }
-        match refused(id)? {
-            None => Ok(Row(row)),
-            Some(why) => {
-                let descriptor = (*trigger.tg_relation).rd_att;
-                let typid = pg_sys::getBaseType(pg_sys::SPI_gettypeid(descriptor, column));
-                let (is_uuid, relation) = (typid == pg_sys::UUIDOID, relation_name(trigger));
-                Err(error::refused_id(id, is_uuid, relation, why))
-            }
-        }
+    };
+    // SAFETY: the event has these rows of the relation. The column is of ulid or uuid.
+    let id_in_row = |row| unsafe { id_in_row(row, trigger, column) };
+    // A consumer never reads a null. A NOT NULL constraint can refuse it.
+    let Some(id) = id_in_row(row) else {
+        return Ok(Row(row));
+    };
+    if old.is_some_and(|old| id_in_row(old) == Some(id)) {
+        return Ok(Row(row));
+    }
+    let Some(why) = refused(id)? else {
+        return Ok(Row(row));
+    };
+    // SAFETY: the relation is open, and has the column.
+    unsafe {
+        let descriptor = (*trigger.tg_relation).rd_att;
+        let typid = pg_sys::getBaseType(pg_sys::SPI_gettypeid(descriptor, column));
+        let (is_uuid, relation) = (typid == pg_sys::UUIDOID, relation_name(trigger));
+        Err(error::refused_id(id, is_uuid, relation, why))
     }
 }
 
@@ -119,7 +125,7 @@ fn refused(id: Ulid) -> Result<Option<Refused>, Error> {
 ///
 /// # Safety
 /// The row is one of the relation of the trigger, and the column has 16 bytes.
-unsafe fn id(row: HeapTuple, trigger: &TriggerData, column: c_int) -> Option<Ulid> {
+unsafe fn id_in_row(row: HeapTuple, trigger: &TriggerData, column: c_int) -> Option<Ulid> {
     let mut is_null = false;
     // SAFETY: the caller passes a row of this relation, and a column of 16 bytes.
     unsafe {
@@ -135,7 +141,7 @@ unsafe fn id(row: HeapTuple, trigger: &TriggerData, column: c_int) -> Option<Uli
 /// # Safety
 /// This is the function of the present call.
 #[cold]
-unsafe fn column(trigger: &TriggerData, flinfo: *mut FmgrInfo) -> Result<c_int, Error> {
+unsafe fn checked_column(trigger: &TriggerData, flinfo: *mut FmgrInfo) -> Result<c_int, Error> {
     // SAFETY: tgargs has tgnargs C strings. The relation is locked.
     unsafe {
         let definition = &*trigger.tg_trigger;

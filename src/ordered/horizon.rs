@@ -105,8 +105,8 @@ fn track_transaction(fcinfo: Fcinfo) -> Result<&'static IdClock, Error> {
 /// Closes the entry of the current transaction after it has ended or has been prepared.
 ///
 /// It must not raise an ERROR, so it calls nothing that can fail, and has no `#[pg_guard]`. After
-/// the commit record has been written, an ERROR would be a PANIC. At XACT_EVENT_PREPARE, it is too
-/// late to abort: see PrepareTransaction().
+/// the commit record has been written, an ERROR would be a PANIC, if the transaction has an xid. At
+/// XACT_EVENT_PREPARE, it is too late to abort: see PrepareTransaction().
 ///
 /// # Safety
 /// PostgreSQL calls this.
@@ -130,11 +130,11 @@ unsafe extern "C-unwind" fn xact_callback(event: XactEvent::Type, _argument: *mu
 /// The horizon of the active snapshot in the current database; if there is none, that of
 /// GetTransactionSnapshot(). It is zero where nothing can be proven.
 ///
-/// One snapshot must give one answer. Asked again a moment later, it could be greater: the clock
-/// has gone on, or a transaction has aborted. A scan that asks for each row would then skip a row
-/// and return a later one. So the answer is stored in snapXactCompletionCount of the snapshot.
-/// CopySnapshot() zeroes that field. Only GetSnapshotDataReuse() reads it, in the static snapshots.
-/// Never write to these.
+/// One copy of a snapshot must give one horizon. Asked again a moment later, it could be greater:
+/// the clock has gone on, or a transaction has aborted. A scan that asks for each row would then
+/// skip a row and return a later one. So the horizon is stored in snapXactCompletionCount of the
+/// copy. CopySnapshot() zeroes that field. Only GetSnapshotDataReuse() reads it, in the static
+/// snapshots. Never write to these.
 ///
 /// A VOLATILE function has a snapshot of its own for each statement in it.
 pub(crate) fn horizon() -> Result<Ulid, Error> {
@@ -221,7 +221,7 @@ unsafe fn horizon_of(snapshot: pg_sys::Snapshot) -> Result<Time, Error> {
 fn is_covered(xid: u32, database: u32) -> bool {
     thread_local! {
         /// The prepared transactions, listed when one is not found. Those that have ended do no
-        /// harm, since no snapshot has them any more.
+        /// harm: an xid from before the start is of one transaction only.
         static PREPARED: RefCell<Vec<(u32, u32)>> = const { RefCell::new(Vec::new()) };
     }
     // SAFETY: BackendXidGetPid() accepts any xid.

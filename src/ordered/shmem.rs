@@ -5,8 +5,8 @@
 //!
 //! pgrx's `pg_shmem_init!` is not used, since it needs `shared_preload_libraries`. A process
 //! attaches the memory at its first use. The header takes a few bytes of the main segment's slop,
-//! as contrib's pg_prewarm did before PostgreSQL 17. From PostgreSQL 19 on, it is in the registry
-//! of named segments (`dsm_registry.c`). That of some minor releases of 17 and 18 does not
+//! as contrib's pg_prewarm did before PostgreSQL 17 if it was not preloaded. From PostgreSQL 19 on,
+//! it is in the registry of named segments (`dsm_registry.c`). That of 17 and 18 may not
 //! try again after a failed allocation, until the server starts again.
 #![allow(unsafe_code)]
 
@@ -191,15 +191,15 @@ fn start_id_clock(shared: Shared) {
 /// A time that the last ids of this cluster before its start exceed by less than a second, as
 /// far as PostgreSQL knows one.
 ///
-/// - After a promotion: the time of the last commit that was replayed. An id is older than the
-///   commit of its transaction. Commits are not written in the order of their times.
+/// - After a promotion: the time of the last commit or abort that was replayed. An id is older than
+///   the commit of its transaction. Commits are not written in the order of their times.
 /// - After a restart: the time of the last checkpoint, in whole seconds. It is that of the shutdown
 ///   if none has followed.
 ///
 /// These are not covered:
 ///
-/// - a promotion if no commit has been replayed since the standby started: the checkpoint that
-///   follows has the time of its own clock
+/// - a promotion if no commit or abort has been replayed since the standby started: the checkpoint
+///   that follows has the time of its own clock
 /// - an id clock that was ahead of the system clock
 /// - a crash, since its checkpoint has the time of the recovery
 /// - a clock that is set back while the server is stopped, if a checkpoint follows the start before
@@ -250,6 +250,7 @@ fn slot_counts() -> (usize, usize) {
 
 /// The segment, attached at its first use in this process; null if it cannot be attached any more,
 /// or is too short.
+///
 /// The first process that asks for it creates it. If two do, one of them destroys its own.
 fn attached_segment(handle: &AtomicU64) -> *mut Control {
     let attached = SEGMENT.load(Ordering::Relaxed);
@@ -286,7 +287,7 @@ fn attached_segment(handle: &AtomicU64) -> *mut Control {
         if mapped.is_null() {
             return null_mut();
         }
-        // One of min_dynamic_shared_memory consists of whole pages.
+        // In min_dynamic_shared_memory a segment is rounded up to whole pages, so it may be longer.
         if pg_sys::dsm_segment_map_length(mapped) < size {
             pg_sys::dsm_detach(mapped);
             return null_mut();

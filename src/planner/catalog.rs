@@ -104,8 +104,8 @@ pub(super) fn function_of_same_library(
     let by_signature = SysCacheIdentifier::PROCNAMEARGSNSP as c_int;
     let by_oid = SysCacheIdentifier::PROCOID as c_int;
     // SAFETY: the keys are of the types of these caches, which are of pg_proc, and the attributes
-    // read as texts are texts. The query calls the function, but nothing prevents another session
-    // from dropping it.
+    // read as texts are texts, which are compared before ReleaseSysCache(). The query calls the
+    // function, but nothing prevents another session from dropping it.
     unsafe {
         let types = pg_sys::buildoidvector(arguments.as_ptr(), arguments.len() as c_int);
         let types = Datum::from(types);

@@ -7,17 +7,17 @@ use pgrx::pg_sys::{
 
 use super::node::{self, Expr, Root, pair};
 use super::simplify::is_called_by_grouping_sets;
-use super::{Answer, catalog};
+use super::{Reply, catalog};
 
 /// The comparison by PostgreSQL's operator of uuid, which is exact. The planner asks only if the
 /// operator of ulid is not a member of the index's opfamily. For an OpExpr,
 /// match_opclause_to_indexcol() has already checked that the other side does not use the indexed
 /// relation and is not volatile.
 #[allow(unsafe_code)]
-pub(super) fn index_condition(request: &mut SupportRequestIndexCondition) -> Answer {
-    // SAFETY: the request is the planner's.
+pub(super) fn index_condition(request: &mut SupportRequestIndexCondition) -> Reply {
+    // SAFETY: `root` and `node` are those of the request (see [`super`]).
     let (root, clause) = unsafe { (Root::of(request.root)?, Expr::of(request.node)?) };
-    let operator = clause.cast::<OpExpr>()?.opno;
+    let operator = clause.downcast::<OpExpr>()?.opno;
     let [left, right] = clause.arguments()?;
     let column_is_left = request.indexarg == 0;
     let (column, other) = if column_is_left {
@@ -53,8 +53,11 @@ pub(super) fn index_condition(request: &mut SupportRequestIndexCondition) -> Ans
 /// would read the text of a ulid as a uuid. Whether the relation is foreign is often not known yet:
 /// it may be a partition or a branch of UNION ALL. The planner does not ask again when it is known.
 /// So this is done for all relations. Apart from that, it changes only what EXPLAIN shows.
+///
+/// It is done also without a root, as for index expressions and predicates: otherwise equal() would
+/// not match them.
 #[allow(unsafe_code)]
-pub(super) fn with_explicit_casts(request: &SupportRequestSimplify) -> Answer {
+pub(super) fn with_explicit_casts(request: &SupportRequestSimplify) -> Reply {
     // SAFETY: the request is the planner's, and holds a call.
     let (root, function, sides) = unsafe {
         (

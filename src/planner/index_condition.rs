@@ -3,7 +3,7 @@
 use pgrx::pg_sys::{self, SupportRequestIndexCondition as Request};
 
 use super::node::{self, Expr, Root};
-use super::{Answer, Predicate, PredicateCall};
+use super::{Predicate, PredicateCall, Reply};
 
 /// The bounds for an index on the ulid. If they are not exact, the planner keeps the predicate as a
 /// filter.
@@ -12,12 +12,12 @@ use super::{Answer, Predicate, PredicateCall};
 /// matter. It must not be volatile. It must contain no SubPlan, because the result of one may
 /// change between both evaluations, whatever its functions are labelled.
 #[allow(unsafe_code)]
-pub(super) fn of_predicate(request: &mut Request, predicate: &'static Predicate) -> Answer {
-    // SAFETY: the request is the planner's.
+pub(super) fn of_predicate(request: &mut Request, predicate: &'static Predicate) -> Reply {
+    // SAFETY: `root` and `node` are those of the request (see [`super`]).
     let (root, clause) = unsafe { (Root::of(request.root)?, Expr::of(request.node)?) };
     let call = PredicateCall::of(predicate, request.funcid, clause.arguments()?)?;
     let argument = call.argument.as_ptr();
-    // SAFETY: request and index are the planner's.
+    // SAFETY: `root` and `index` are those of the request (see [`super`]).
     unsafe {
         if !pg_sys::is_pseudo_constant_for_index(request.root, argument, request.index)
             || pg_sys::contain_subplans(argument)

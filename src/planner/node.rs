@@ -105,7 +105,7 @@ impl Expr {
     /// # Safety
     /// The pointer is to an expression. It is not null.
     unsafe fn made<T>(node: *mut T) -> Self {
-        // SAFETY: the function that made the node would have raised an ERROR in place of null.
+        // SAFETY: the caller passes no null.
         Self(unsafe { NonNull::new_unchecked(node.cast()) })
     }
 
@@ -114,7 +114,7 @@ impl Expr {
     }
 
     /// The node as this struct, if its tag says so.
-    pub(super) fn cast<T: Tagged>(&self) -> Option<&T> {
+    pub(super) fn downcast<T: Tagged>(&self) -> Option<&T> {
         // SAFETY: the planner waits meanwhile, so the node stays. Its tag says what the struct is.
         unsafe { (self.0.as_ref().type_ == T::TAG).then(|| self.0.cast().as_ref()) }
     }
@@ -132,9 +132,9 @@ impl Expr {
     /// The two arguments of a call, written as a function or as an operator.
     pub(super) fn arguments(self) -> Option<[Self; 2]> {
         let list = self
-            .cast::<OpExpr>()
+            .downcast::<OpExpr>()
             .map(|call| call.args)
-            .or(self.cast::<FuncExpr>().map(|call| call.args))?;
+            .or(self.downcast::<FuncExpr>().map(|call| call.args))?;
         // SAFETY: the list is that of a call that the planner holds.
         unsafe { pair(list) }
     }
@@ -167,12 +167,12 @@ impl Expr {
     /// The argument, if it is a RelabelType.
     pub(super) fn below_relabel(self) -> Option<Self> {
         // SAFETY: a node of the planner points to nodes of the planner.
-        unsafe { Self::of(self.cast::<RelabelType>()?.arg) }
+        unsafe { Self::of(self.downcast::<RelabelType>()?.arg) }
     }
 
     /// Whether it is an implicit cast that changes the base type.
     pub(super) fn is_implicit_cast(self) -> bool {
-        self.cast::<RelabelType>()
+        self.downcast::<RelabelType>()
             .is_some_and(|cast| cast.relabelformat == CoercionForm::COERCE_IMPLICIT_CAST)
             && self
                 .below_relabel()
@@ -200,7 +200,11 @@ impl Expr {
     }
 
     /// Links the arguments into a new FuncExpr.
-    pub(super) fn call<const N: usize>(function: Oid, result: Oid, arguments: [Self; N]) -> Self {
+    pub(super) fn func_expr<const N: usize>(
+        function: Oid,
+        result: Oid,
+        arguments: [Self; N],
+    ) -> Self {
         let form = CoercionForm::COERCE_EXPLICIT_CALL;
         // SAFETY: the list is a new one.
         unsafe {

@@ -12,7 +12,7 @@ use pgrx::pg_sys::{
 
 use super::catalog::has_sixteen_bytes;
 use super::node::{Expr, pair};
-use super::{Answer, Predicate, PredicateCall};
+use super::{Predicate, PredicateCall, Reply};
 use pg_ulid::extension::fraction;
 use pg_ulid::{Ulid, Window};
 
@@ -23,7 +23,7 @@ const DEFAULT: f64 = 0.005;
 const JOIN: f64 = 0.001;
 
 /// The estimate for the predicate as a function, which, unlike an operator, has no estimator.
-pub(super) fn of_predicate(request: &mut Request, predicate: &'static Predicate) -> Answer {
+pub(super) fn of_predicate(request: &mut Request, predicate: &'static Predicate) -> Reply {
     // SAFETY: the request is the planner's, and holds the arguments of a call.
     unsafe {
         PredicateCall::of(predicate, request.funcid, pair(request.args)?)?;
@@ -73,14 +73,18 @@ pub(super) unsafe fn of_restriction(
             return DEFAULT;
         }
         let other = Expr::of(other);
-        let is_null =
-            other.is_some_and(|other| other.cast::<Const>().is_some_and(|value| value.constisnull));
+        let is_null = other.is_some_and(|other| {
+            other
+                .downcast::<Const>()
+                .is_some_and(|value| value.constisnull)
+        });
         let window = other.and_then(|other| predicate.window(other).ok().flatten());
         let selectivity = match window {
             _ if is_null => 0.0,
             Some(window) => of_window(&mut variable, function, window).unwrap_or(DEFAULT),
             None => DEFAULT,
         };
+        // SAFETY: an ERROR of it longjmps; nothing here needs Drop.
         if let (Some(release), false) = (variable.freefunc, variable.statsTuple.is_null()) {
             release(variable.statsTuple);
         }
@@ -119,7 +123,7 @@ unsafe fn of_window(variable: &mut VariableStatData, function: Oid, window: Wind
         }
         let numbers = pg_sys::ATTSTATSSLOT_NUMBERS;
         let (mut in_common, mut all_common) = (0.0, 0.0);
-        let common = with_slot(
+        let common = with_statistics(
             variable.statsTuple,
             pg_sys::STATISTIC_KIND_MCV,
             numbers,
@@ -132,7 +136,7 @@ unsafe fn of_window(variable: &mut VariableStatData, function: Oid, window: Wind
                 }
             },
         );
-        let fraction = with_slot(
+        let fraction = with_statistics(
             variable.statsTuple,
             pg_sys::STATISTIC_KIND_HISTOGRAM,
             0,
@@ -154,7 +158,7 @@ unsafe fn of_window(variable: &mut VariableStatData, function: Oid, window: Wind
 ///
 /// # Safety
 /// The tuple is one of pg_statistic. `show` does not raise an error: the slot would leak.
-unsafe fn with_slot<T>(
+unsafe fn with_statistics<T>(
     tuple: HeapTuple,
     kind: u32,
     flags: u32,
@@ -191,6 +195,6 @@ unsafe fn slice<'a, T>(elements: *const T, n: c_int) -> &'a [T] {
 /// # Safety
 /// The datum is of a type of 16 bytes, passed by reference.
 unsafe fn read(value: &Datum) -> Ulid {
-    // SAFETY: with_slot has checked the type; 16 bytes of any alignment are a ulid.
+    // SAFETY: with_statistics has checked the type; 16 bytes of any alignment are a ulid.
     Ulid::from_bytes(unsafe { *value.cast_mut_ptr() })
 }

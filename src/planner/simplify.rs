@@ -16,10 +16,10 @@ use pgrx::{PgMemoryContexts, pg_guard};
 
 use super::catalog::{attribute, is_sql};
 use super::node::{self, Expr, Root, elements, pair};
-use super::{Answer, Predicate, PredicateCall};
+use super::{Predicate, PredicateCall, Reply};
 
 /// The comparisons, as `AND`.
-pub(super) fn to_comparisons(request: &Request, predicate: &'static Predicate) -> Answer {
+pub(super) fn to_comparisons(request: &Request, predicate: &'static Predicate) -> Reply {
     // SAFETY: the request is the planner's, and holds a call.
     let (root, function, arguments) = unsafe {
         (
@@ -161,7 +161,7 @@ impl Column {
         while let Some(inner) = expression.below_relabel() {
             expression = inner;
         }
-        let var = expression.cast::<Var>()?;
+        let var = expression.downcast::<Var>()?;
         let table = node::table(query, var)
             .filter(|table| table.relkind as u8 == pg_sys::RELKIND_PARTITIONED_TABLE)?;
         Some(Self {
@@ -254,8 +254,8 @@ fn is_called_by_indexes_or_statistics(table: Oid, function: Oid) -> bool {
 /// # Safety
 /// The tuple is of this cache, and the attribute a `pg_node_tree`.
 unsafe fn expressions(cache: c_int, tuple: HeapTuple, number: u32) -> *mut Node {
-    // SAFETY: a pg_node_tree is the text of a node. Without a root, our support functions do not
-    // simplify.
+    // SAFETY: a pg_node_tree is the text of a node. Without a root, to_comparisons() does nothing,
+    // so calls of the predicate are still there.
     unsafe {
         let Some(tree) = attribute(cache, tuple, number) else {
             return null_mut();

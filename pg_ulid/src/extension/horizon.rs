@@ -77,8 +77,10 @@
 //!   `AbortOutOfAnyTransaction`.
 //! - `procarray.c`: `GetSnapshotData` copies the top-level xids below `xmax` into `xip`, also those
 //!   of prepared transactions. It leaves out the own xid, and those of lazy VACUUM and of logical
-//!   decoding, which insert no rows. It holds the lock that `ProcArrayEndTransaction` takes.
-//! - `snapmgr.c`: `XidInMVCCSnapshot` compares with `xmin` and `xmax`, and then searches `xip`.
+//!   decoding, which insert no rows. It holds the lock that `ProcArrayEndTransaction` takes for a
+//!   transaction with an xid.
+//! - `snapmgr.c`: `XidInMVCCSnapshot`, for a top-level xid, compares with `xmin` and `xmax`, and
+//!   then searches `xip`.
 
 use std::mem::offset_of;
 
