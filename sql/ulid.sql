@@ -429,7 +429,7 @@ REVOKE ALL ON FUNCTION ulid_advance_ordered_time(ulid, boolean) FROM PUBLIC;
 
 CREATE FUNCTION ulid_reset_id_clock() RETURNS void
     LANGUAGE c VOLATILE STRICT PARALLEL RESTRICTED
-    AS 'MODULE_PATHNAME', 'ulid_reset_ordered_time';
+    AS 'MODULE_PATHNAME', 'ulid_reset_id_clock';
 COMMENT ON FUNCTION ulid_reset_id_clock()
     IS 'set the id clock back to the system clock, without the published horizon';
 REVOKE ALL ON FUNCTION ulid_reset_id_clock() FROM PUBLIC;

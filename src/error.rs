@@ -1,7 +1,8 @@
 //! The errors that the functions raise. Each has one constructor here, with its SQLSTATE, message,
 //! detail and hint. A constructor does not raise the error.
 //!
-//! There is no blanket `From`: each caller maps the library's error.
+//! There is no blanket `From`: each caller maps the library's error. It calls the constructor in a
+//! closure, because `#[track_caller]` takes the line of the caller.
 //!
 //! pgrx's `ereport!` is not used: its texts are UTF-8, and these quote text in the encoding of the
 //! database.
@@ -231,63 +232,48 @@ const BACK_TO_THE_CLOCK: &CStr =
 
 const GENERATE_BY_DEFAULT: &CStr = c"Let the default of the column generate the id.";
 
-/// 22P02, or 22003 if the text has more than 128 bits: not a text of a ulid. The messages are
-/// PostgreSQL's, which translates them.
+/// 22P02, or 22003 if the text has more than 128 bits.
 #[cold]
 #[track_caller]
-pub(crate) fn text(text: &[u8], error: pg_ulid::Error) -> Error {
-    if error.is_out_of_range() {
-        Error::new(
-            ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE,
-            c"value \"%s\" is out of range for type %s",
-            [text, b"ulid"],
-        )
+fn unreadable<const N: usize>(
+    text: &[u8],
+    error: pg_ulid::Error,
+    invalid: (&'static CStr, [&[u8]; N]),
+    out_of_range: (&'static CStr, [&[u8]; N]),
+) -> Error {
+    let (sqlstate, (message, values)) = if error.is_out_of_range() {
+        (ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE, out_of_range)
     } else {
-        Error::new(
-            ERRCODE_INVALID_TEXT_REPRESENTATION,
-            c"invalid input syntax for type %s: \"%s\"",
-            [b"ulid", text],
-        )
-    }
-    .detail_of(text, error)
+        (ERRCODE_INVALID_TEXT_REPRESENTATION, invalid)
+    };
+    Error::new(sqlstate, message, values).detail_of(text, error)
 }
 
-/// 22P02, or 22003 if it begins with more than 128 bits: no text of a ulid starts with this.
+/// Not a text of a ulid. The messages are PostgreSQL's, which translates them.
+#[track_caller]
+pub(crate) fn text(text: &[u8], error: pg_ulid::Error) -> Error {
+    let invalid = (
+        c"invalid input syntax for type %s: \"%s\"",
+        [b"ulid".as_slice(), text],
+    );
+    let out_of_range = (c"value \"%s\" is out of range for type %s", [text, b"ulid"]);
+    unreadable(text, error, invalid, out_of_range)
+}
+
+/// No text of a ulid starts with this.
 #[track_caller]
 pub(crate) fn prefix(prefix: &[u8], error: pg_ulid::Error) -> Error {
-    if error.is_out_of_range() {
-        Error::new(
-            ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE,
-            c"prefix \"%s\" is out of range for type ulid",
-            [prefix],
-        )
-    } else {
-        Error::new(
-            ERRCODE_INVALID_TEXT_REPRESENTATION,
-            c"invalid prefix of a ulid: \"%s\"",
-            [prefix],
-        )
-    }
-    .detail_of(prefix, error)
+    let invalid = c"invalid prefix of a ulid: \"%s\"";
+    let out_of_range = c"prefix \"%s\" is out of range for type ulid";
+    unreadable(prefix, error, (invalid, [prefix]), (out_of_range, [prefix]))
 }
 
-/// 22P02, or 22003 if the suffix has more than 128 bits: not a TypeID.
+/// Not a TypeID.
 #[track_caller]
 pub(crate) fn typeid(text: &[u8], error: pg_ulid::Error) -> Error {
-    if error.is_out_of_range() {
-        Error::new(
-            ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE,
-            c"TypeID \"%s\" is out of range for type ulid",
-            [text],
-        )
-    } else {
-        Error::new(
-            ERRCODE_INVALID_TEXT_REPRESENTATION,
-            c"invalid TypeID: \"%s\"",
-            [text],
-        )
-    }
-    .detail_of(text, error)
+    let invalid = c"invalid TypeID: \"%s\"";
+    let out_of_range = c"TypeID \"%s\" is out of range for type ulid";
+    unreadable(text, error, (invalid, [text]), (out_of_range, [text]))
 }
 
 /// 22023: not a prefix of a TypeID.
@@ -356,7 +342,7 @@ pub(crate) fn epoch() -> Error {
 
 /// 22008: a time that no ULID has.
 #[track_caller]
-fn time(message: &'static CStr) -> Error {
+fn out_of_range_time(message: &'static CStr) -> Error {
     Error::new(ERRCODE_DATETIME_FIELD_OVERFLOW, message, []).detail(
         c"A ULID holds times from 1970-01-01 00:00:00+00 to 10889-08-02 05:31:50.655+00.",
         [],
@@ -366,19 +352,19 @@ fn time(message: &'static CStr) -> Error {
 /// 22008: a timestamp that does not fit into a ULID.
 #[track_caller]
 pub(crate) fn timestamp() -> Error {
-    time(c"timestamp out of range for type ulid")
+    out_of_range_time(c"timestamp out of range for type ulid")
 }
 
 /// 22008: a system clock that does not.
 #[track_caller]
 pub(crate) fn clock() -> Error {
-    time(c"system clock out of range for type ulid")
+    out_of_range_time(c"system clock out of range for type ulid")
 }
 
 /// 22008: the id clock is at the last time.
 #[track_caller]
 pub(crate) fn id_clock() -> Error {
-    time(c"id clock out of range for type ulid").hint(BACK_TO_THE_CLOCK)
+    out_of_range_time(c"id clock out of range for type ulid").hint(BACK_TO_THE_CLOCK)
 }
 
 /// 22023: the id that ulid_advance_ordered_time() was called with is more than a day ahead of the

@@ -106,7 +106,7 @@ pub(crate) mod longjmp {
 ///
 /// The types become `SIGNATURES`, which a test compares with the catalog.
 macro_rules! export {
-    ($($symbol:ident($($argument:ident: $type:ty),*) -> $result:ty = $function:path;)*) => {
+    ($($symbol:ident($($argument:ident: $type:ty),*) -> $result:ty = $function:expr;)*) => {
         $(const _: () = {
             #[unsafe(no_mangle)]
             #[allow(unsafe_code)]

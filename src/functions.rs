@@ -9,7 +9,6 @@ use crate::datum::{
     ByteaArg, NewBytea, NewText, POSTGRES_EPOCH_MS, TextArg, Timestamp, TimestampTz, Uuid,
 };
 use crate::error::{self, Error};
-use crate::range::TstzRange;
 
 // Text. Binary input and output are PostgreSQL's `uuid_recv` and `uuid_send`.
 
@@ -46,7 +45,7 @@ pub(super) fn to_timestamp(ulid: Ulid) -> Timestamp {
 // Times, in integers only.
 
 /// The time of a timestamp; an error if no ULID has it.
-pub(super) fn time(timestamp: TimestampTz) -> Result<Time, Error> {
+pub(super) fn time_of_timestamp(timestamp: TimestampTz) -> Result<Time, Error> {
     // The infinities stay out of range.
     let unix_us = timestamp.0.saturating_add(POSTGRES_EPOCH_MS * 1000);
     // A negative number becomes more than fits.
@@ -76,19 +75,11 @@ pub(super) fn extract_randomness(ulid: Ulid) -> NewBytea {
 }
 
 pub(super) fn lower_bound(timestamp: TimestampTz) -> Result<Ulid, Error> {
-    time(timestamp).map(Ulid::lower_bound)
+    time_of_timestamp(timestamp).map(Ulid::lower_bound)
 }
 
 pub(super) fn upper_bound(timestamp: TimestampTz) -> Result<Ulid, Error> {
-    time(timestamp).map(Ulid::upper_bound)
-}
-
-pub(super) fn range_lower(range: TstzRange) -> Ulid {
-    range.0.lower()
-}
-
-pub(super) fn range_upper(range: TstzRange) -> Ulid {
-    range.0.upper()
+    time_of_timestamp(timestamp).map(Ulid::upper_bound)
 }
 
 pub(super) fn contained_by_range(ulid: Ulid, range: Window) -> bool {
@@ -194,7 +185,7 @@ pub(super) fn to_snowflake(ulid: Ulid, epoch: TimestampTz) -> Result<i64, Error>
 }
 
 pub(super) fn from_key(created_at: TimestampTz, key: i64) -> Result<Ulid, Error> {
-    Ulid::from_key(time(created_at)?, key).map_err(|error| error::number(error))
+    Ulid::from_key(time_of_timestamp(created_at)?, key).map_err(|error| error::number(error))
 }
 
 pub(super) fn to_key(ulid: Ulid) -> Result<i64, Error> {
@@ -202,7 +193,7 @@ pub(super) fn to_key(ulid: Ulid) -> Result<i64, Error> {
 }
 
 pub(super) fn from_bytes(created_at: TimestampTz, bytes: ByteaArg<'_>) -> Result<Ulid, Error> {
-    let time = time(created_at)?;
+    let time = time_of_timestamp(created_at)?;
     let randomness = bytes.0.try_into();
     let randomness = randomness.map_err(|_| error::randomness_length(bytes.0.len()))?;
     Ok(Ulid::from_parts_bytes(time, randomness))

@@ -17,7 +17,7 @@ pub(super) fn random() -> Result<Ulid, Error> {
 }
 
 pub(super) fn random_at(timestamp: TimestampTz) -> Result<Ulid, Error> {
-    let time = functions::time(timestamp)?;
+    let time = functions::time_of_timestamp(timestamp)?;
     with_generator(|generator| generator.random(time))
 }
 
@@ -33,7 +33,7 @@ pub(super) fn uuid_v7() -> Result<Uuid, Error> {
 }
 
 pub(super) fn uuid_v7_at(timestamp: TimestampTz) -> Result<Uuid, Error> {
-    let time = functions::time(timestamp)?;
+    let time = functions::time_of_timestamp(timestamp)?;
     with_generator(|generator| generator.uuid_v7_at(time)).map(Uuid)
 }
 

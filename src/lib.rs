@@ -66,7 +66,7 @@ fmgr::export! {
     gen_monotonic_ulid() -> Result<Ulid> = generate::monotonic;
     gen_ordered_ulid(fcinfo: Fcinfo) -> Result<Ulid> = ordered::gen_ulid;
     gen_ordered_uuid_v7(fcinfo: Fcinfo) -> Result<Uuid> = ordered::gen_uuid_v7;
-    ulid_ordered_time() -> Option<TimestampTz> = ordered::time;
+    ulid_ordered_time() -> Option<TimestampTz> = ordered::id_clock_time;
     ulid_advance_ordered_time(id: Ulid, force: bool) -> Result<TimestampTz> = ordered::advance_time;
     gen_uuid_v7() -> Result<Uuid> = generate::uuid_v7;
     gen_uuid_v7_at(timestamp: TimestampTz) -> Result<Uuid> = generate::uuid_v7_at;
@@ -77,8 +77,8 @@ fmgr::export! {
     ulid_lower_bound(timestamp: TimestampTz) -> Result<Ulid> = functions::lower_bound;
     ulid_upper_bound(timestamp: TimestampTz) -> Result<Ulid> = functions::upper_bound;
 
-    ulid_range_lower(range: TstzRange) -> Ulid = functions::range_lower;
-    ulid_range_upper(range: TstzRange) -> Ulid = functions::range_upper;
+    ulid_range_lower(range: TstzRange) -> Ulid = |TstzRange(window)| window.lower();
+    ulid_range_upper(range: TstzRange) -> Ulid = |TstzRange(window)| window.upper();
     ulid_contained_by_range(ulid: Ulid, range: Window) -> bool = functions::contained_by_range;
     range_contains_ulid(range: Window, ulid: Ulid) -> bool = Window::contains;
 
@@ -107,10 +107,10 @@ fmgr::export! {
     ulid_to_key(ulid: Ulid) -> Result<i64> = functions::to_key;
     ulid_from_bytes(created_at: TimestampTz, bytes: ByteaArg) -> Result<Ulid>
         = functions::from_bytes;
-    ulid_reset_ordered_time() -> () = horizon::reset;
+    ulid_reset_id_clock() -> () = horizon::reset;
     ulid_ordered_guard(fcinfo: Fcinfo) -> Result<guard::Row> = guard::check_row;
     ulid_ordered_horizon() -> Result<Ulid> = horizon::horizon;
-    ulid_ordered_horizon_after(last: Option<Ulid>) -> Result<Ulid> = horizon::horizon_after;
+    ulid_ordered_horizon_after(position: Option<Ulid>) -> Result<Ulid> = horizon::horizon_after;
     ulid_horizon_to_publish(published: Option<Ulid>, fcinfo: Fcinfo) -> Result<Option<Ulid>>
         = horizon::horizon_to_publish;
     ulid_ordered_since(pid: i32) -> Option<TimestampTz> = horizon::bound_of_process;

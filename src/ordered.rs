@@ -46,9 +46,9 @@ pub(super) fn gen_uuid_v7(fcinfo: Fcinfo) -> Result<Uuid, Error> {
 
 /// The id clock: the last time that an id or a horizon has taken; null if there was none since the
 /// start.
-pub(super) fn time() -> Option<TimestampTz> {
+pub(super) fn id_clock_time() -> Option<TimestampTz> {
     let time = shmem::id_clock().time();
-    (time != Time::UNIX_EPOCH).then(|| timestamp(time))
+    (time != Time::UNIX_EPOCH).then(|| to_timestamptz(time))
 }
 
 /// Advances the id clock to the end of the millisecond of this id, and returns the time after which
@@ -57,12 +57,12 @@ pub(super) fn advance_time(id: Ulid, force: bool) -> Result<TimestampTz, Error> 
     if !force && ordered::time_of(id) > now()?.saturating_add(DAY) {
         return Err(error::ahead_of_clock(id));
     }
-    Ok(timestamp(shmem::id_clock().advance_past(id)))
+    Ok(to_timestamptz(shmem::id_clock().advance_past(id)))
 }
 
 /// A time of the id clock as a timestamp; `-infinity` if it is not known, which is before all
 /// times.
-fn timestamp(time: Time) -> TimestampTz {
+fn to_timestamptz(time: Time) -> TimestampTz {
     if time == UNKNOWN {
         return TimestampTz(i64::MIN);
     }

@@ -130,8 +130,8 @@ unsafe fn range_type() -> *mut TypeCacheEntry {
 unsafe fn deserialize(datum: Datum, range_type: *mut TypeCacheEntry) -> Window {
     let [mut lower, mut upper] = [RangeBound::default(); 2];
     let mut is_empty = false;
-    // SAFETY: detoasted, a tstzrange is a RangeType of the type that the type cache
-    // entry describes.
+    // SAFETY: detoasted, a tstzrange is a RangeType of the type that the type cache entry
+    // describes.
     unsafe {
         let range = longjmp::pg_detoast_datum(datum.cast_mut_ptr()).cast();
         let [to_lower, to_upper] = [&mut lower, &mut upper];

@@ -62,13 +62,14 @@ pub fn next(last: Time, clock: Time) -> Result<Time, Error> {
 }
 
 /// The time of the last ordered id, which generators share: those of a process, or, in shared
-/// memory, those of several. It has the size of a `u64`, and all zeros are one that has not begun.
+/// memory, those of several. It has the size of a `u64`, and all zeros are one that was not
+/// started.
 #[derive(Debug, Default)]
 #[repr(transparent)]
 pub struct IdClock(AtomicU64);
 
 impl IdClock {
-    /// An id clock that has not begun: its time is [`Time::UNIX_EPOCH`].
+    /// An id clock that was not started: its time is [`Time::UNIX_EPOCH`].
     #[cfg(not(all(test, loom)))]
     pub const fn new() -> Self {
         Self(AtomicU64::new(0))

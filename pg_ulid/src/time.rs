@@ -36,7 +36,7 @@ pub(crate) const FRACTION: u64 = (1 << FRACTION_BITS) - 1;
 pub struct Time(pub(crate) u64);
 
 impl Time {
-    /// The first time. An [`IdClock`](crate::ordered::IdClock) that has not begun has it.
+    /// The first time. An [`IdClock`](crate::ordered::IdClock) that was not started has it.
     pub const UNIX_EPOCH: Self = Self(0);
 
     /// The last time.

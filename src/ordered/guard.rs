@@ -27,7 +27,7 @@ use pgrx::pg_sys::{
     TriggerData,
 };
 
-use super::{SECOND, horizon, now, shmem, timestamp};
+use super::{SECOND, horizon, now, shmem, to_timestamptz};
 use crate::error::{self, Error, Refused};
 use crate::fmgr::{Argument, Fcinfo, Returned};
 
@@ -80,12 +80,12 @@ pub(crate) fn check_row(fcinfo: Fcinfo) -> Result<Row, Error> {
         }
     };
     // SAFETY: the event has these rows of the relation. The column is of ulid or uuid.
-    let id_in_row = |row| unsafe { id_in_row(row, trigger, column) };
+    let id_of = |row| unsafe { id_in_row(row, trigger, column) };
     // A consumer never reads a null. A NOT NULL constraint can refuse it.
-    let Some(id) = id_in_row(row) else {
+    let Some(id) = id_of(row) else {
         return Ok(Row(row));
     };
-    if old.is_some_and(|old| id_in_row(old) == Some(id)) {
+    if old.is_some_and(|old| id_of(old) == Some(id)) {
         return Ok(Row(row));
     }
     let Some(why) = refused(id)? else {
@@ -108,14 +108,14 @@ fn refused(id: Ulid) -> Result<Option<Refused>, Error> {
         Some(bound) => bound,
     };
     if id < Ulid::lower_bound(bound) {
-        return Ok(Some(Refused::Before(timestamp(bound))));
+        return Ok(Some(Refused::Before(to_timestamptz(bound))));
     }
     // The clock is read only for an id that is ahead of the id clock.
     let id_clock = shmem::id_clock().time();
     if id.unix_ms() > id_clock.unix_ms() {
         let latest = id_clock.max(now()?).saturating_add(SECOND);
         if id.unix_ms() > latest.unix_ms() {
-            return Ok(Some(Refused::After(timestamp(latest))));
+            return Ok(Some(Refused::After(to_timestamptz(latest))));
         }
     }
     Ok(None)

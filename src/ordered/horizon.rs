@@ -14,7 +14,7 @@ use std::slice::from_raw_parts;
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
 use pg_ulid::extension::has_reached;
-use pg_ulid::extension::horizon::{OpenEntry, Snapshot, UNKNOWN, with_epoch};
+use pg_ulid::extension::horizon::{OpenEntry, SeenXids, UNKNOWN, with_epoch};
 use pg_ulid::ordered::{self, IdClock};
 use pg_ulid::{Time, Ulid};
 use pgrx::pg_sys::{
@@ -22,7 +22,7 @@ use pgrx::pg_sys::{
     TransactionId, XactEvent,
 };
 
-use super::{DAY, floor, now, shmem, timestamp};
+use super::{DAY, floor, now, shmem, to_timestamptz};
 use crate::datum::TimestampTz;
 use crate::error::{self, Error};
 use crate::fmgr::Fcinfo;
@@ -74,10 +74,10 @@ fn track_transaction(fcinfo: Fcinfo) -> Result<&'static IdClock, Error> {
     }
     #[cfg(any(feature = "pg15", feature = "pg16"))]
     // SAFETY: it is set, and at least 1, in every process that runs SQL.
-    let process = unsafe { pg_sys::MyBackendId } as usize - 1;
+    let slot_number = unsafe { pg_sys::MyBackendId } as usize - 1;
     #[cfg(not(any(feature = "pg15", feature = "pg16")))]
     // SAFETY: it is set in every process that runs SQL.
-    let process = unsafe { pg_sys::MyProcNumber } as usize;
+    let slot_number = unsafe { pg_sys::MyProcNumber } as usize;
     let shared = shmem::shared();
     if !REGISTERED.load(Ordering::Relaxed) {
         // Not pgrx's register_xact_callback(), which allocates a closure for each transaction.
@@ -89,7 +89,7 @@ fn track_transaction(fcinfo: Fcinfo) -> Result<&'static IdClock, Error> {
     let clock = now()?;
     let entry = shared.and_then(|shared| {
         let (pid, database) = (pid as u64, database.to_u32().into());
-        shared.open_entry(process, pid, database, clock, is_in_progress)
+        shared.open_entry(slot_number, pid, database, clock, is_in_progress)
     });
     let id_clock = shmem::id_clock();
     if entry.is_none() {
@@ -188,21 +188,21 @@ unsafe fn horizon_of(snapshot: pg_sys::Snapshot) -> Result<Time, Error> {
         (xip, pg_sys::ReadNextFullTransactionId().value)
     };
     let (xmin, xmax) = (snapshot.xmin.into_inner(), snapshot.xmax.into_inner());
-    let snapshot = Snapshot::new(xmin, xmax, xip, next);
+    let seen = SeenXids::new(xmin, xmax, xip, next);
     let database = database.to_u32();
-    let is_running = |xid| snapshot.is_running(xid);
+    let is_running = |xid| seen.is_running(xid);
     let horizon = shared.horizon(database.into(), now()?, is_running);
     let horizon = horizon.map_err(|_| error::id_clock())?;
     // After the slots have been read.
     if !shmem::is_tracked() {
         return Err(error::other_layout());
     }
-    let first_xid = shared.first_xid().ok_or_else(|| error::recovery())?;
-    let is_covered = |xid| {
+    let start_xid = shared.start_xid().ok_or_else(|| error::recovery())?;
+    let is_explained = |xid| {
         let bound = shared.bound_of_prepared(with_epoch(xid, next));
         bound.is_some() || is_covered(xid, database)
     };
-    Ok(if snapshot.running_before(first_xid).all(is_covered) {
+    Ok(if seen.running_before(start_xid).all(is_explained) {
         horizon
     } else {
         UNKNOWN
@@ -229,16 +229,16 @@ fn is_covered(xid: u32, database: u32) -> bool {
         return true;
     }
     let database_of = |list: &Vec<(u32, u32)>| {
-        let mut prepared = list.iter();
-        prepared.find_map(|&(prepared, of)| (prepared == xid).then_some(of))
+        let found = list.iter().find(|(other, _)| *other == xid);
+        found.map(|&(_, its)| its)
     };
-    let of = PREPARED.with_borrow(database_of).or_else(|| {
+    let its_database = PREPARED.with_borrow(database_of).or_else(|| {
         let list = list_prepared();
-        let of = database_of(&list);
+        let its_database = database_of(&list);
         PREPARED.set(list);
-        of
+        its_database
     });
-    of.is_some_and(|of| of != database)
+    its_database.is_some_and(|its| its != database)
 }
 
 /// The xid and the database of each prepared transaction, from the function of `pg_prepared_xacts`:
@@ -258,13 +258,13 @@ fn list_prepared() -> Vec<(u32, u32)> {
             econtext: pg_sys::CreateStandaloneExprContext(),
             ..Default::default()
         };
-        let mut call = pg_sys::FunctionCallInfoBaseData {
+        let mut frame = pg_sys::FunctionCallInfoBaseData {
             flinfo: &mut flinfo,
             resultinfo: (&raw mut result).cast(),
             ..Default::default()
         };
         loop {
-            let row = pg_sys::pg_prepared_xact(&mut call);
+            let row = pg_sys::pg_prepared_xact(&mut frame);
             if result.isDone == ExprDoneCond::ExprEndResult {
                 break;
             }
@@ -299,7 +299,7 @@ pub(crate) fn horizon_after(position: Option<Ulid>) -> Result<Ulid, Error> {
     if has_reached(time, position) {
         Ok(horizon)
     } else {
-        Err(error::ahead_of_id_clock(position, timestamp(time)))
+        Err(error::ahead_of_id_clock(position, to_timestamptz(time)))
     }
 }
 
@@ -335,7 +335,7 @@ pub(crate) fn horizon_to_publish(
 /// if it does not.
 pub(crate) fn bound_of_process(pid: i32) -> Option<TimestampTz> {
     let bound = shmem::shared()?.bound_of_process(pid as u64);
-    bound.map(timestamp)
+    bound.map(to_timestamptz)
 }
 
 /// The time from which a prepared transaction holds the horizon of its database; null if it does
@@ -344,21 +344,21 @@ pub(crate) fn bound_of_process(pid: i32) -> Option<TimestampTz> {
 pub(crate) fn bound_of_prepared(xid: TransactionId) -> Option<TimestampTz> {
     let shared = shmem::shared()?;
     // SAFETY: BackendXidGetPid() accepts any xid.
-    let (next, process) = unsafe {
+    let (next, pid) = unsafe {
         (
             pg_sys::ReadNextFullTransactionId().value,
             pg_sys::BackendXidGetPid(xid),
         )
     };
     let full_xid = with_epoch(xid.into_inner(), next);
-    if process != 0 || !is_in_progress(full_xid) {
+    if pid != 0 || !is_in_progress(full_xid) {
         return None;
     }
     let is_earlier = shared
-        .first_xid()
-        .is_none_or(|first_xid| full_xid < first_xid);
+        .start_xid()
+        .is_none_or(|start_xid| full_xid < start_xid);
     let bound = shared.bound_of_prepared(full_xid);
-    bound.or(is_earlier.then_some(UNKNOWN)).map(timestamp)
+    bound.or(is_earlier.then_some(UNKNOWN)).map(to_timestamptz)
 }
 
 /// Sets the id clock back to the system clock.

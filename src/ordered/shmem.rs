@@ -18,7 +18,7 @@ use std::slice::from_raw_parts;
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering, fence};
 
 use pg_ulid::Time;
-use pg_ulid::extension::horizon::{self, Control, PreparedSlot, ProcessSlot};
+use pg_ulid::extension::horizon::{self as rules, Control, PreparedSlot, ProcessSlot};
 use pg_ulid::ordered::IdClock;
 use pgrx::pg_sys::{self, MaxBackends, max_prepared_xacts};
 
@@ -28,24 +28,25 @@ use crate::datum::POSTGRES_EPOCH_MS;
 /// The name of the header in the server. Never change it: another name would be another id clock.
 const NAME: &CStr = c"ulid_ordered_time";
 
-/// The meaning of the words in the segment. Change the number with each change of it.
-const MEANING: usize = 1;
+/// Raise it when a word in the segment gets another meaning.
+const FORMAT_VERSION: usize = 1;
 
-/// The layout of the segment. It follows from [`MEANING`], the types and the order of the arrays.
+/// The layout of the segment. It follows from [`FORMAT_VERSION`], the types and the order of the
+/// arrays.
 const LAYOUT: u64 = {
     let Parts {
         last_ended,
-        prepared,
+        prepared_xids,
         process_slots,
         prepared_slots,
         size,
     } = Parts::of(3, 5);
-    let types = horizon::layout::<TRANSACTIONS>() as usize;
-    horizon::mix(&[
-        MEANING,
+    let types = rules::layout::<TRANSACTIONS>() as usize;
+    rules::mix(&[
+        FORMAT_VERSION,
         types,
         last_ended,
-        prepared,
+        prepared_xids,
         process_slots,
         prepared_slots,
         size,
@@ -56,24 +57,24 @@ const _: () = assert!(LAYOUT != 0 && LAYOUT != UNTRACKED);
 /// Where the arrays behind [`Control`] begin, in bytes, and the size of it all.
 struct Parts {
     last_ended: usize,
-    prepared: usize,
+    prepared_xids: usize,
     process_slots: usize,
     prepared_slots: usize,
     size: usize,
 }
 
 impl Parts {
-    const fn of(backends: usize, prepared_slots: usize) -> Self {
+    const fn of(processes: usize, prepared_count: usize) -> Self {
         let last_ended = size_of::<Control>();
-        let prepared = last_ended + backends * size_of::<AtomicU64>();
-        let process_slots = prepared + prepared_slots * size_of::<AtomicU64>();
-        let first_prepared_slot = process_slots + backends * size_of::<ProcessSlot<TRANSACTIONS>>();
-        let size = first_prepared_slot + prepared_slots * size_of::<PreparedSlot>();
+        let prepared_xids = last_ended + processes * size_of::<AtomicU64>();
+        let process_slots = prepared_xids + prepared_count * size_of::<AtomicU64>();
+        let prepared_slots = process_slots + processes * size_of::<ProcessSlot<TRANSACTIONS>>();
+        let size = prepared_slots + prepared_count * size_of::<PreparedSlot>();
         Self {
             last_ended,
-            prepared,
+            prepared_xids,
             process_slots,
-            prepared_slots: first_prepared_slot,
+            prepared_slots,
             size,
         }
     }
@@ -102,7 +103,7 @@ struct Header {
 /// process has committed more of them since the snapshot of the query was taken.
 const TRANSACTIONS: usize = 128;
 
-pub(crate) type Shared = horizon::Shared<'static, TRANSACTIONS>;
+pub(crate) type Shared = rules::Shared<'static, TRANSACTIONS>;
 
 static HEADER: AtomicPtr<Header> = AtomicPtr::new(null_mut());
 static SEGMENT: AtomicPtr<Control> = AtomicPtr::new(null_mut());
@@ -146,27 +147,27 @@ pub(crate) fn shared() -> Option<Shared> {
     if segment.is_null() {
         return None;
     }
-    let (backends, prepared_slots) = slot_counts();
-    let parts = Parts::of(backends, prepared_slots);
+    let (processes, prepared_count) = slot_counts();
+    let parts = Parts::of(processes, prepared_count);
     // SAFETY: what is attached lasts as long as the process, and has these parts.
     let shared = unsafe {
         let part = |start| segment.byte_add(start);
         Shared {
             id_clock: &header.id_clock,
             control: &*segment,
-            last_ended: from_raw_parts(part(parts.last_ended).cast(), backends),
-            process_slots: from_raw_parts(part(parts.process_slots).cast(), backends),
-            prepared_xids: from_raw_parts(part(parts.prepared).cast(), prepared_slots),
-            prepared_slots: from_raw_parts(part(parts.prepared_slots).cast(), prepared_slots),
+            last_ended: from_raw_parts(part(parts.last_ended).cast(), processes),
+            process_slots: from_raw_parts(part(parts.process_slots).cast(), processes),
+            prepared_xids: from_raw_parts(part(parts.prepared_xids).cast(), prepared_count),
+            prepared_slots: from_raw_parts(part(parts.prepared_slots).cast(), prepared_count),
         }
     };
-    if shared.first_xid().is_none() {
+    if shared.start_xid().is_none() {
         start_id_clock(shared);
     }
     Some(shared)
 }
 
-/// Lets the id clock begin at the first use outside recovery: after a promotion or a restart.
+/// Starts the id clock at the first use outside recovery: after a promotion or a restart.
 #[cold]
 fn start_id_clock(shared: Shared) {
     // SAFETY: a backend may call these.
@@ -239,13 +240,9 @@ pub(crate) fn is_tracked() -> bool {
 /// The number of process slots, and of prepared slots.
 fn slot_counts() -> (usize, usize) {
     // SAFETY: they are set before the first process of the server starts.
-    let (backends, prepared) = unsafe { (MaxBackends as usize, max_prepared_xacts as usize) };
-    let prepared_slots = if prepared == 0 {
-        0
-    } else {
-        prepared + backends
-    };
-    (backends, prepared_slots)
+    let (processes, most) = unsafe { (MaxBackends as usize, max_prepared_xacts as usize) };
+    let prepared_count = if most == 0 { 0 } else { most + processes };
+    (processes, prepared_count)
 }
 
 /// The segment, attached at its first use in this process; null if it cannot be attached any more,
@@ -257,8 +254,8 @@ fn attached_segment(handle: &AtomicU64) -> *mut Control {
     if !attached.is_null() {
         return attached;
     }
-    let (backends, prepared_slots) = slot_counts();
-    let Parts { size, .. } = Parts::of(backends, prepared_slots);
+    let (processes, prepared_count) = slot_counts();
+    let Parts { size, .. } = Parts::of(processes, prepared_count);
     // SAFETY: the segment has at least this size. No other process has it before the handle is
     // published. It is pinned, so it stays until the server stops, and mapped until this process
     // ends.
@@ -364,8 +361,8 @@ pub(crate) mod test_support {
         unsafe { &*super::attach(name) }
     }
 
-    /// Lets a test be as if this process had begun after one of another layout, and then undoes it.
-    /// Returns whether tracking has stopped for both.
+    /// Lets a test be as if this process had started after one of another layout, and then undoes
+    /// it. Returns whether tracking has stopped for both.
     /// No other test may use this header.
     pub(crate) fn beside_another_layout(name: &CStr, test: impl FnOnce()) -> bool {
         beside(name, LAYOUT + 1, 0, test)

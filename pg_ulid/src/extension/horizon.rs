@@ -53,9 +53,9 @@
 //!   one of them.
 //! - **I6, no `bound` of before a reset.** `resetting` is not zero while the id clock is back and a
 //!   `bound` of before is left. Whoever writes one meanwhile zeroes it. Zero means no horizon.
-//! - **I7, started before used.** A process that sees `first_xid` sees the id clock as it was
+//! - **I7, started before used.** A process that sees `start_xid` sees the id clock as it was
 //!   started, and none generates an id before that. So a transaction with an xid of at least
-//!   `first_xid` has no ids but those in an entry.
+//!   `start_xid` has no ids but those in an entry.
 //!
 //! **No row is lost.** Take a row whose id is less than the horizon of a snapshot that does not see
 //! it. Its transaction is running for that snapshot, or aborts. The id is less than the drawn time,
@@ -294,7 +294,7 @@ pub struct Control {
     next_slot: AtomicU64,
     /// The next xid when the id clock was started on this server; zero before that, and during
     /// recovery.
-    first_xid: AtomicU64,
+    start_xid: AtomicU64,
 }
 
 /// A number that another one stands for where these types differ: in their sizes, or in the places
@@ -319,7 +319,7 @@ pub const fn layout<const N: usize>() -> u64 {
         offset_of!(Control, resetting),
         offset_of!(Control, last_step),
         offset_of!(Control, next_slot),
-        offset_of!(Control, first_xid),
+        offset_of!(Control, start_xid),
         OVERWRITTEN_WORDS,
         N,
     ];
@@ -409,14 +409,14 @@ impl<'memory, const N: usize> Shared<'memory, N> {
     pub fn start(self, after: Time, next_xid: u64) {
         // I7: in this order.
         self.id_clock.advance_to(after);
-        let first_xid = &self.control.first_xid;
-        let _ = first_xid.compare_exchange(0, next_xid, Ordering::Release, Ordering::Relaxed);
+        let start_xid = &self.control.start_xid;
+        let _ = start_xid.compare_exchange(0, next_xid, Ordering::Release, Ordering::Relaxed);
     }
 
     /// The next xid when the id clock was started on this server; none before that.
-    pub fn first_xid(self) -> Option<u64> {
+    pub fn start_xid(self) -> Option<u64> {
         // I7
-        Some(self.control.first_xid.load(Ordering::Acquire)).filter(|&xid| xid != 0)
+        Some(self.control.start_xid.load(Ordering::Acquire)).filter(|&xid| xid != 0)
     }
 
     /// Opens an entry for a transaction, before its first id. None if the process has no slot.
@@ -427,14 +427,14 @@ impl<'memory, const N: usize> Shared<'memory, N> {
     /// `is_in_progress` tells whether the transaction of a prepared slot is running.
     pub fn open_entry(
         self,
-        process: usize,
+        slot_number: usize,
         pid: u64,
         database: u64,
         clock: Time,
         is_in_progress: impl Fn(u64) -> bool,
     ) -> Option<OpenEntry<'memory>> {
-        let slot = self.process_slots.get(process)?;
-        let last_ended = self.last_ended.get(process)?;
+        let slot = self.process_slots.get(slot_number)?;
+        let last_ended = self.last_ended.get(slot_number)?;
         if slot.reserved.load(Ordering::Relaxed) == 0 && !self.prepared_slots.is_empty() {
             let index = self.reserve(is_in_progress);
             slot.reserved.store(index as u64 + 1, Ordering::Relaxed);
@@ -587,17 +587,17 @@ impl<'memory, const N: usize> Shared<'memory, N> {
     }
 }
 
-/// A snapshot that was not taken during recovery. So `xip` has the top-level xids that were in
-/// progress below `xmax`, except the own one. The own entry is still `OPEN`. Entries have no xids
-/// of subtransactions.
+/// The xids of a snapshot that was not taken during recovery. So `xip` has the top-level xids that
+/// were in progress below `xmax`, except the own one. The own entry is still `OPEN`. Entries have
+/// no xids of subtransactions.
 #[derive(Clone, Copy, Debug)]
-pub struct Snapshot<'server> {
+pub struct SeenXids<'server> {
     xmin: u64,
     xmax: u64,
     xip: &'server [u32],
 }
 
-impl<'server> Snapshot<'server> {
+impl<'server> SeenXids<'server> {
     /// The snapshot with these fields. `next` is the full xid that was the next one at some time
     /// after the snapshot was taken.
     pub fn new(xmin: u32, xmax: u32, xip: &'server [u32], next: u64) -> Self {
@@ -620,10 +620,10 @@ impl<'server> Snapshot<'server> {
     /// These include all that were prepared before the server left recovery: from then on,
     /// `latestCompletedXid` is at least the last xid of before. What is not before `xmax` can be
     /// the xid of a subtransaction.
-    pub fn running_before(&self, first_xid: u64) -> impl Iterator<Item = u32> {
+    pub fn running_before(&self, start_xid: u64) -> impl Iterator<Item = u32> {
         let xmax = self.xmax;
         let in_xip = self.xip.iter().copied();
-        in_xip.filter(move |&xid| with_epoch(xid, xmax) < first_xid)
+        in_xip.filter(move |&xid| with_epoch(xid, xmax) < start_xid)
     }
 }
 
@@ -900,10 +900,10 @@ mod tests {
     #[test]
     fn an_id_clock_is_started_once_and_after_the_time_that_it_is_given() {
         let memory = Memory::default();
-        assert_eq!(memory.shared().first_xid(), None);
+        assert_eq!(memory.shared().start_xid(), None);
         memory.shared().start(Time(CLOCK), 7);
         memory.shared().start(Time(CLOCK - 1), 8);
-        assert_eq!(memory.shared().first_xid(), Some(7));
+        assert_eq!(memory.shared().start_xid(), Some(7));
         assert_eq!(memory.id_clock.advance(Time(5)), Ok(Time(CLOCK + 1)));
     }
 
@@ -956,16 +956,16 @@ mod tests {
         for start in [7_u64, (7 << 32) - 8] {
             let xid = |number| (start + number) as u32;
             let xip = [xid(2), xid(5)];
-            let snapshot = Snapshot::new(xid(2), xid(8), &xip, start + 12);
-            let running = |&number: &u64| snapshot.is_running(start + number);
+            let seen = SeenXids::new(xid(2), xid(8), &xip, start + 12);
+            let running = |&number: &u64| seen.is_running(start + number);
             assert_eq!(
                 (0..11).filter(running).collect::<Vec<_>>(),
                 [2, 5, 8, 9, 10]
             );
             // The same 32 bits, an epoch later and before.
-            assert!(snapshot.is_running(start + 3 + (1 << 32)));
-            assert!(start == 7 || !snapshot.is_running(start + 5 - (1 << 32)));
-            let before = |first| snapshot.running_before(start + first).collect::<Vec<_>>();
+            assert!(seen.is_running(start + 3 + (1 << 32)));
+            assert!(start == 7 || !seen.is_running(start + 5 - (1 << 32)));
+            let before = |number| seen.running_before(start + number).collect::<Vec<_>>();
             assert_eq!(before(2), []);
             assert_eq!(before(5), [xid(2)]);
             assert_eq!(before(10), [xid(2), xid(5)]);

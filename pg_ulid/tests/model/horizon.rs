@@ -433,7 +433,7 @@ fn reset(fault: Fault) {
 fn start(fault: Fault) {
     fn starts(server: &Server<1, 0>) {
         let order = server.shared();
-        if order.first_xid().is_none() {
+        if order.start_xid().is_none() {
             if server.fault == FirstBeforeTime {
                 order.start(Time(0), 7);
             }
