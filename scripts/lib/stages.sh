@@ -216,9 +216,9 @@ stage_clients() {
   stop_server clients
   as_postgres sh -c "printf 'local all all trust\nlocal replication all trust\nhost all all 127.0.0.1/32 scram-sha-256\n' > '$SERVERS/clients/data/pg_hba.conf'"
   start_server clients "listen_addresses = '127.0.0.1'" "port = $port" "wal_level = logical"
+  export PGPORT=$port
   start_standby standby clients
-  export STANDBY=$SERVERS/standby
-  export PGHOST=127.0.0.1 PGPORT=$port PGPASSWORD=$password
+  export STANDBY=$SERVERS/standby PGHOST=127.0.0.1 PGPASSWORD=$password
   for name in $chosen; do
     say "$name"
     status=0
