@@ -538,9 +538,9 @@ BEGIN
 END $$;
 
 -- The setting ulid_sql.ordered is the state of the transaction: sequence and xid, the id clock at
--- its first id, and the time of its last. It serves the order within the transaction, and the
--- guard. If it is lost or forged, the horizon is as right as before. Variables are assigned, since
--- PL/pgSQL evaluates an assignment without the executor.
+-- its first id, and the microsecond of its last. It serves the order within the transaction, and
+-- the guard. If it is lost or forged, the horizon is as right as before. Variables are assigned,
+-- since PL/pgSQL evaluates an assignment without the executor.
 CREATE FUNCTION ulid_sql_ordered(id_clock regclass, is_uuid_v7 boolean) RETURNS uuid
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
@@ -550,17 +550,19 @@ DECLARE
     transaction CONSTANT text := id_clock::oid || '/' || pg_current_xact_id()::text;
     ms CONSTANT bigint := pg_sequence_last_value(id_clock);
     state text := current_setting('ulid_sql.ordered', true);
-    us CONSTANT bigint := date_part('epoch', clock_timestamp()) * 1000000;
-    -- milliseconds and their fraction in 65536ths, rounded up, so that the microsecond is read back
-    time bigint := greatest(us / 1000 << 16 | ((us % 1000 << 16) + 999) / 1000, ms << 16);
-    random CONSTANT bytea := uuid_send(gen_random_uuid());
+    us bigint := greatest((date_part('epoch', clock_timestamp()) * 1000000)::bigint,
+        ms * 1000 - 4294967295);
+    -- milliseconds and their fraction in 65536ths
+    time bigint;
+    -- 8 bytes, without those in which version and variant are
+    random bytea := overlay(uuid_send(gen_random_uuid()) PLACING '' FROM 6 FOR 8);
 BEGIN
     IF split_part(state, ' ', 1) = transaction THEN
-        time := greatest(time, split_part(state, ' ', 3)::bigint + 1);
+        us := greatest(us, split_part(state, ' ', 3)::bigint + 1);
         state := set_config('ulid_sql.ordered',
-            transaction || ' ' || split_part(state, ' ', 2) || ' ' || time, true);
+            transaction || ' ' || split_part(state, ' ', 2) || ' ' || us, true);
     ELSE
-        state := set_config('ulid_sql.ordered', transaction || ' ' || ms || ' ' || time, true);
+        state := set_config('ulid_sql.ordered', transaction || ' ' || ms || ' ' || us, true);
     END IF;
     IF ms IS NULL THEN
         -- 42501 before PostgreSQL 17; from then on, null
@@ -574,14 +576,23 @@ BEGIN
             HINT = 'Let its owner set it with setval() to milliseconds that are not before the'
                 ' horizon.';
     END IF;
+    IF us > ms * 1000 THEN
+        -- rounded up, so that the microsecond is read back
+        time := us / 1000 << 16 | ((us % 1000 << 16) + 999) / 1000;
+    ELSE
+        -- The id clock is ahead, at least by the rest of a millisecond, as after each publication.
+        -- The microseconds are in place of random bits, so that ids are in their order.
+        time := ms << 16;
+        random := overlay(random PLACING substring(int8send(us - ms * 1000 + 4294967295) FROM 5)
+            FROM is_uuid_v7::integer + 1 FOR 4);
+    END IF;
     IF is_uuid_v7 THEN
         -- the version before 12 bits of the fraction, the variant before the other 4
         RETURN encode(int8send(time >> 16 << 16 | 28672 | (time >> 4 & 4095))
-            || substring(set_byte(random, 8, 128 | ((time & 15) << 2)::integer
-                | (get_byte(random, 8) & 3)) FROM 9), 'hex')::uuid;
+            || set_byte(random, 0, 128 | ((time & 15) << 2)::integer
+                | CASE WHEN us > ms * 1000 THEN get_byte(random, 0) & 3 ELSE 0 END), 'hex')::uuid;
     END IF;
-    -- without the bytes 6 to 13, in which version and variant are
-    RETURN encode(int8send(time) || overlay(random PLACING '' FROM 6 FOR 8), 'hex')::uuid;
+    RETURN encode(int8send(time) || random, 'hex')::uuid;
 END $$;
 COMMENT ON FUNCTION ulid_sql_ordered(regclass, boolean)
     IS 'generate an ordered id by this id clock';
@@ -926,7 +937,7 @@ BEGIN
         ms := ('x' || encode(substring(uuid_send(id) FOR 6), 'hex'))::bit(48)::bigint;
         first := split_part(state, ' ', 2);
         latest := greatest(date_part('epoch', clock_timestamp()) * 1000,
-            pg_sequence_last_value(transaction[1]::oid), split_part(state, ' ', 3)::bigint >> 16)
+            pg_sequence_last_value(transaction[1]::oid), split_part(state, ' ', 3)::bigint / 1000)
             + 1000;
         IF ms BETWEEN first AND latest THEN
             RETURN NEW;

@@ -164,6 +164,26 @@ SELECT count(*) FROM by_sql.ulid_horizon;
 DROP SCHEMA by_sql CASCADE;
 ALTER SCHEMA renamed RENAME TO by_sql;
 
+-- ids of transactions that follow each other increase, also if the id clock is ahead: by the rest of
+-- a millisecond, as after each publication, or by a minute
+CREATE TABLE follower (n serial, id uuid DEFAULT gen_ordered_ulid(),
+    v7 uuid DEFAULT gen_ordered_uuid_v7());
+INSERT INTO follower DEFAULT VALUES;
+CALL ulid_publish_horizon();
+INSERT INTO follower DEFAULT VALUES;
+INSERT INTO follower DEFAULT VALUES;
+INSERT INTO follower SELECT FROM generate_series(1, 3);
+INSERT INTO follower DEFAULT VALUES;
+SELECT ulid_advance_ordered_time(ulid_upper_bound(now() + interval '1 minute')) > now();
+INSERT INTO follower DEFAULT VALUES;
+INSERT INTO follower DEFAULT VALUES;
+INSERT INTO follower SELECT FROM generate_series(1, 3);
+INSERT INTO follower DEFAULT VALUES;
+SELECT count(*) FROM (
+    SELECT id > lag(id) OVER (ORDER BY n) AND v7 > lag(v7) OVER (ORDER BY n) AS follows
+    FROM follower) AS s WHERE follows;
+DROP TABLE follower;
+
 -- the clock ahead, and back
 \set VERBOSITY sqlstate
 SELECT ulid_advance_ordered_time(ulid_upper_bound(now() + interval '2 days'));
