@@ -53,9 +53,11 @@ for my $page (sort @pages)
         push @statements, [ $name, $1 =~ s/\bpid\b/0/r ];
     }
 
-    # A superuser is needed for these, so each call in any page is one of his.
+    # A superuser is needed for these, so each call in any page is one of his. Those of ulid_sql are
+    # for its owner.
     while (
-        $text =~ /\b(?<!`)((?:\w+\.)?ulid_(?:advance|reset)_ordered_time)\(([^`]*?)\)(?=[;`"'])/gs)
+        $text =~ /\b(?<![`.])(?!ulid_sql\.)((?:\w+\.)?ulid_(?:advance|reset)_ordered_time)
+            \(([^`]*?)\)(?=[;`"'])/gsx)
     {
         my ($function, $arguments) = ($1, $2);
         like(

@@ -18,6 +18,12 @@ export function createDatabase(name, { native = true } = {}) {
   psql(`CREATE EXTENSION ${native ? "ulid" : "ulid_sql"};`);
 }
 
+/** Move the extension to a schema of its own, and add that to the search_path. */
+export function moveExtension() {
+  psql(`DROP EXTENSION ulid; CREATE SCHEMA extensions; CREATE EXTENSION ulid SCHEMA extensions;
+    ALTER DATABASE ${process.env.PGDATABASE} SET search_path = "$user", public, extensions`);
+}
+
 /** Create the tables, and the ids from outside with what the server makes of them; returns { note, given, verdict }[]. */
 export function createCases() {
   psql(readFileSync(process.env.CASES, "utf8"));

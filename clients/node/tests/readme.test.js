@@ -4,7 +4,7 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { after, test } from "node:test";
-import { createDatabase, psql } from "./database.js";
+import { createDatabase, moveExtension, psql } from "./database.js";
 
 const [, ...sections] = readFileSync("README.md", "utf8").split(/^## /m);
 const poll = readFileSync(`${dirname(process.env.CASES)}/../docs/poll.md`, "utf8");
@@ -43,8 +43,7 @@ for (const title of titles) {
       if (language === "sql") psql(text);
     }
     if (title === "Drizzle") {
-      psql(`DROP EXTENSION ulid; CREATE SCHEMA extensions; CREATE EXTENSION ulid SCHEMA extensions;
-        ALTER DATABASE ${process.env.PGDATABASE} SET search_path = "$user", public, extensions`);
+      moveExtension();
       call("npx", "drizzle-kit", "push", "--force");
     }
     if (title === "Prisma") call("npx", "prisma", "generate");

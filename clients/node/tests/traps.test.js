@@ -9,7 +9,7 @@ import { canonical } from "pg-ulid";
 import { registerTypes } from "pg-ulid/pg";
 import postgres from "postgres";
 import { DataSource, EntitySchema } from "typeorm";
-import { createCases, createDatabase, psql } from "./database.js";
+import { createCases, createDatabase, moveExtension, psql } from "./database.js";
 import { generate } from "./prisma.js";
 import { tools } from "./tools.js";
 
@@ -125,6 +125,7 @@ test("Prisma: ids are compared as strings; arrays need the parser", async () => 
 
 test("drizzle-kit: a second push finds nothing; pull loses the type and the default", () => {
   createDatabase("traps_drizzle");
+  moveExtension();
   const cwd = folder({
     "schema.ts": `import { sql } from "drizzle-orm";
       import { customType, pgTable, text } from "drizzle-orm/pg-core";
