@@ -666,10 +666,13 @@ COMMENT ON VIEW ulid_horizon_holders
 REVOKE ALL ON ulid_horizon_holders FROM PUBLIC;
 GRANT SELECT ON ulid_horizon_holders TO pg_read_all_stats;
 
--- Consumers of the published horizon would wait for the clock to reach it.
+-- Consumers of the published horizon would wait for the clock to reach it. A first publication that
+-- has not ended is waited for: the row that it inserts would stay otherwise.
 CREATE FUNCTION ulid_reset_ordered_time() RETURNS void
     LANGUAGE sql VOLATILE PARALLEL UNSAFE
 BEGIN ATOMIC
+    INSERT INTO ulid_horizon (horizon) SELECT '00000000000000000000000000'::ulid
+    WHERE NOT EXISTS (SELECT FROM ulid_horizon) ON CONFLICT DO NOTHING;
     DELETE FROM ulid_horizon;
     SELECT pg_catalog.setval('ulid_clock'::regclass, 0);
     SELECT ulid_reset_id_clock();

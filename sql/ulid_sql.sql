@@ -995,10 +995,13 @@ END;
 COMMENT ON FUNCTION ulid_advance_ordered_time(uuid, boolean)
     IS 'let ordered ids continue after this id, which may be of either kind';
 
--- For a clock that has jumped ahead: positions above the new ids must be set back, too.
+-- For a clock that has jumped ahead: positions above the new ids must be set back, too. A first
+-- publication that has not ended is waited for: the row that it inserts would stay otherwise.
 CREATE FUNCTION ulid_reset_ordered_time() RETURNS void
     LANGUAGE sql VOLATILE PARALLEL UNSAFE
 BEGIN ATOMIC
+    INSERT INTO ulid_horizon (one)
+    SELECT true WHERE NOT EXISTS (SELECT FROM ulid_horizon) ON CONFLICT DO NOTHING;
     DELETE FROM ulid_horizon;
     SELECT pg_catalog.setval('ulid_clock'::regclass, 0::bigint);
 END;
