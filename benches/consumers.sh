@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# How long a row waits from its commit until a consumer reads it: benches/consumers.sh SECONDS, in the empty database that
-# PG* variables name, with track_commit_timestamp = on.
+# How long a row waits from its commit until a consumer reads it: benches/consumers.sh SECONDS, in
+# the empty database that PG* variables name, with track_commit_timestamp = on.
 #
-# 1,000 transactions per second insert a row each. Each of 1, 5 and 20 consumers reads all rows. It polls 10 ms after its last
-# poll. The first second does not count. Then one consumer reads 1,000 rows in each poll, without a pause. Prints lines as
-# benches/sql.pl does, with ms, and rows per second.
+# 1,000 transactions per second insert a row each. Each of 1, 5 and 20 consumers reads all rows. It
+# polls 10 ms after its last poll. The first second does not count. Then one consumer reads 1,000
+# rows in each poll, without a pause. Prints lines as benches/sql.pl does, with ms, and rows per
+# second.
 set -euo pipefail
 seconds=$1
 export PGOPTIONS='-c client_min_messages=warning'

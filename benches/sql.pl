@@ -331,7 +331,8 @@ sub report
     keep($_, $only->($_))
       for qw(generate text_out text_in copy_text_out copy_text_in copy_binary_out copy_binary_in
       compare sort hash_join index_build lookup filter guard);
-    for my $operation (grep { /^(huge|memory|connect|transaction|horizon|delay|consumer)/ } keys %of)
+    for my $operation (
+        grep { /^(huge|memory|connect|transaction|horizon|delay|consumer)/ } keys %of)
     {
         my $of = $of{$operation};
         keep($operation . ($_ > 1 ? "_$_" : ''), $of->{$_}) for keys %$of;
@@ -399,7 +400,8 @@ sub picture
     for my $kind (grep { $results[0]{$_} } @names)
     {
         my @medians = map { sprintf '%.0f', quantile(0.5, values %{ $_->{$kind} }) } @results;
-        print $gnuplot qq("$title{$kind}" ), $kind =~ /^ulid(?!_text)|ordered/ ? '0x3b6ea5' : '0xa0a0a0', " @medians\n";
+        my $colour = $kind =~ /^ulid(?!_text)|ordered/ ? '0x3b6ea5' : '0xa0a0a0';
+        print $gnuplot qq("$title{$kind}" $colour @medians\n);
     }
     print $gnuplot "END\nload 'benches/picture.gnuplot'\n";
     close $gnuplot or die "gnuplot failed\n";

@@ -55,7 +55,8 @@ BEGIN
     RETURN extract(epoch FROM clock_timestamp() - start) / 20000 * 1e6;
 END $$;
 CREATE PROCEDURE horizon(measure text) LANGUAGE sql AS $$
-    INSERT INTO result (measure, kind, value) SELECT measure, 'live', us('ulid_ordered_horizon()') - us('gen_ulid()')
+    INSERT INTO result (measure, kind, value)
+    SELECT measure, 'live', us('ulid_ordered_horizon()') - us('gen_ulid()')
 $$;
 SELECT format('CALL connect(%L, %s)', :'server', :sessions),
     format('CALL in_each(%L, %s)', 'SELECT ' || call, :sessions),

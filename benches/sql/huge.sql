@@ -1,6 +1,6 @@
 -- With the rows that insert_bulk.sql left: the first vacuum, 20000 rows by their key, 100000 by a
--- range of keys (for ids with a time, of times), the deletion of every twentieth row, and the vacuum
--- after it. It prints seconds; for rows by key, microseconds per row.
+-- range of keys (for ids with a time, of times), the deletion of every twentieth row, and the
+-- vacuum after it. It prints seconds; for rows by key, microseconds per row.
 \timing off
 SET enable_hashjoin = off;
 SET enable_mergejoin = off;

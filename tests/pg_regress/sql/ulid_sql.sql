@@ -164,8 +164,8 @@ SELECT count(*) FROM by_sql.ulid_horizon;
 DROP SCHEMA by_sql CASCADE;
 ALTER SCHEMA renamed RENAME TO by_sql;
 
--- ids of transactions that follow each other increase, also if the id clock is ahead: by the rest of
--- a millisecond, as after each publication, or by a minute
+-- ids of transactions that follow each other increase, also if the id clock is ahead: by the rest
+-- of a millisecond, as after each publication, or by a minute
 CREATE TABLE follower (n serial, id uuid DEFAULT gen_ordered_ulid(),
     v7 uuid DEFAULT gen_ordered_uuid_v7());
 INSERT INTO follower DEFAULT VALUES;
