@@ -326,7 +326,15 @@ pub(crate) fn horizon_to_publish(
     // databases, so a wrong row must not move it far.
     let is_near = |id: &Ulid| ordered::time_of(*id) <= clock.saturating_add(DAY);
     if let Some(published) = published.filter(is_near) {
-        id_clock.advance_past(published);
+        // The next id is later than the id clock. So the id clock need not pass the millisecond
+        // that begins with the horizon: otherwise more than a thousand publications per second
+        // would move it ahead of the clock.
+        let time = ordered::time_of(published);
+        if published == Ulid::lower_bound(time) {
+            id_clock.advance_to(time);
+        } else {
+            id_clock.advance_past(published);
+        }
     }
     Ok(Some(horizon()?).filter(|&horizon| horizon > published.unwrap_or(Ulid::NIL)))
 }

@@ -201,6 +201,16 @@ CALL ulid_publish_horizon();
 SELECT abs(extract(epoch FROM ulid_extract_timestamp(ulid_published_horizon()) - now())) < 600
     AS is_of_the_clock;
 
+-- many publications do not move the id clock ahead: not by a millisecond for each
+DO $$ BEGIN
+    FOR n IN 1 .. 2000 LOOP
+        PERFORM gen_ordered_ulid();
+        COMMIT;
+        CALL ulid_publish_horizon();
+    END LOOP;
+END $$;
+SELECT ulid_ordered_time() < clock_timestamp() + interval '0.5 s' AS is_of_the_clock;
+
 --
 -- Another extension of the same name has another sequence, which a session that has generated ids
 -- reads again
