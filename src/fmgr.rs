@@ -9,8 +9,10 @@
 //! # How an ERROR travels
 //! The body of each function runs under `catch_unwind` ([`call`]): it may call any of pgrx's
 //! bindings. An ERROR raised there becomes a panic, which runs destructors, and pgrx then rethrows
-//! the original ErrorData. Every other panic becomes an ERROR, too. Code that reads arguments or
-//! returns results must not panic: it runs outside `catch_unwind`.
+//! the original ErrorData. A `#[pg_guard]` function that Rust itself calls is an exception: its
+//! ERROR is a siglongjmp, so it is called through `pg_guard_ffi_boundary`. Every other panic
+//! becomes an ERROR, too. Code that reads arguments or returns results must not panic: it runs
+//! outside `catch_unwind`.
 //!
 //! The arguments are read before that, and the result is built after it, by the functions of
 //! [`longjmp`]. Their ERROR is a siglongjmp to `PG_exception_stack`. It skips the frames of this
@@ -34,8 +36,8 @@ const _: () = assert!(
     "a 64-bit server is needed: timestamptz and bigint are passed by value"
 );
 
-/// Functions of PostgreSQL without pgrx's `sigsetjmp`, for what is called once per row: their ERROR
-/// is a siglongjmp.
+/// Functions of PostgreSQL without pgrx's `sigsetjmp`: their ERROR is a siglongjmp. They are for
+/// code that runs outside of `catch_unwind`, where a panic is not allowed, mostly once per row.
 ///
 /// # Safety
 /// Besides what each of them asks for: every frame between the call and the next `sigsetjmp` must
@@ -47,7 +49,7 @@ pub(crate) mod longjmp {
     use pgrx::pg_sys::Node;
     use pgrx::pg_sys::{MemoryContext, Oid, RangeBound, RangeType, TypeCacheEntry, varlena};
 
-    // bindgen leaves these out.
+    // pgrx tells bindgen to leave these out, so nothing compares these signatures.
     unsafe extern "C-unwind" {
         pub(crate) fn errstart(level: c_int, domain: *const c_char) -> bool;
         pub(crate) fn errfinish(file: *const c_char, line: c_int, function: *const c_char);
@@ -102,7 +104,7 @@ pub(crate) mod longjmp {
 /// Exports functions: `symbol(argument: type, …) -> result type = function;`.
 ///
 /// An argument of the type `Option<T>` can be null. A function with such an argument has no other
-/// kind. Every other SQL function must be STRICT.
+/// kind, except [`Fcinfo`]. Every other SQL function must be STRICT.
 ///
 /// The types become `SIGNATURES`, which a test compares with the catalog.
 macro_rules! export {

@@ -1,8 +1,10 @@
-//! What can go wrong, in the words that the extension reports with an SQLSTATE.
+//! What can go wrong. The extension reuses some of these words; most of its messages are its own,
+//! and name the id.
 
 use std::fmt;
 
-/// The error of every function of this library. Its message says what is wrong, and where.
+/// The error of every function of this library. Its message says what is wrong, and where, if it is
+/// a character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Error(pub(crate) ErrorKind);
 
@@ -199,7 +201,8 @@ impl fmt::Display for Error {
             }
             ErrorKind::Length { expected, found } => {
                 write!(f, "{expected}")?;
-                // A prefix may be too long in characters outside ASCII, which are not counted.
+                // What follows the 26th character of a prefix may be outside ASCII, and `found`
+                // counts bytes.
                 if expected == Expected::TextPrefix {
                     Ok(())
                 } else {

@@ -56,14 +56,15 @@ fn in_temporary_memory(function: impl FnOnce() -> Option<Oid>) -> Option<Oid> {
     unsafe { PgMemoryContexts::new("ulid").switch_to(|_| function()) }
 }
 
-/// Whether the query has grouping sets and one of their expressions calls a function, at any depth,
-/// or a function written in SQL, which may be inlined to such a call.
+/// Whether the query has grouping sets and one of their expressions calls a function, at any depth
+/// outside of sub-selects, or a function written in SQL, which may be inlined to such a call.
 ///
 /// A grouping set nulls each expression that is equal() to one that it omits. The planner merges a
 /// rewritten AND into an enclosing AND, and equal() no longer finds it.
 ///
-/// Do not inline SQL functions here to find out. That would also evaluate arguments that they do
-/// not use, which can raise an ERROR.
+/// Do not simplify the expressions here to find out. Without the root, the values of parameters are
+/// unknown, and a branch of CASE that the planner leaves out would be evaluated, which can raise an
+/// ERROR.
 pub(super) fn is_called_by_grouping_sets(query: &Query, function: Oid) -> bool {
     if query.groupingSets.is_null() {
         return false;
@@ -92,13 +93,15 @@ pub(super) fn is_called_by_grouping_sets(query: &Query, function: Oid) -> bool {
 }
 
 /// Whether an expression can be evaluated twice for each row: whether it is the same for all rows
-/// of this query level, and costs no more than `find_simplified_clause` in rangetypes.c allows.
+/// of this query level, and costs no more than `find_simplified_clause` in rangetypes.c (from
+/// PostgreSQL 17 on) allows.
 fn can_be_evaluated_twice(root: Root, expression: Expr) -> bool {
     let mut cost = QualCost::default();
+    let node = expression.as_ptr();
     // SAFETY: the root and the expression are the planner's. Only nodes that may_vary_by_row()
-    // allows are estimated.
+    // allows are estimated. The boundary makes a panic of an ERROR that the walker rethrows.
     unsafe {
-        if may_vary_by_row(expression.as_ptr(), null_mut())
+        if pg_sys::ffi::pg_guard_ffi_boundary(|| may_vary_by_row(node, null_mut()))
             || pg_sys::contain_volatile_functions(expression.as_ptr())
         {
             return false;
@@ -108,9 +111,10 @@ fn can_be_evaluated_twice(root: Root, expression: Expr) -> bool {
     }
 }
 
-/// A walker that finds a node that may differ from row to row of this query level. It accepts
-/// constants, parameters, Vars of outer levels, and calls of functions and operators. The caller
-/// rejects volatile functions.
+/// A walker that finds a node that may differ from row to row of this query level, or that is not
+/// listed here, such as CASE or a sub-select. It accepts constants, parameters, Vars of outer
+/// levels, relabelling and casts by text, COALESCE, GREATEST and LEAST, CURRENT_DATE and the like,
+/// and calls of functions and operators. The caller rejects volatile functions.
 ///
 /// # Safety
 /// The node is a valid one, or null, as a walker gets it.
@@ -270,8 +274,11 @@ unsafe fn expressions(cache: c_int, tuple: HeapTuple, number: u32) -> *mut Node 
 /// # Safety
 /// The node is a valid one, or null.
 unsafe fn calls(node: *mut Node, is_sought: &dyn Fn(Oid) -> bool) -> bool {
-    // SAFETY: the context is that of the walker, which only reads it.
-    unsafe { calls_walker(node, from_ref(&is_sought).cast_mut().cast()) }
+    let context = from_ref(&is_sought).cast_mut().cast();
+    // SAFETY: the context is that of the walker, which only reads it. The walker rethrows an ERROR
+    // by siglongjmp. The boundary makes a panic of it, so that the frames here run their
+    // destructors.
+    unsafe { pg_sys::ffi::pg_guard_ffi_boundary(|| calls_walker(node, context)) }
 }
 
 /// # Safety
@@ -300,8 +307,8 @@ type Walker = unsafe extern "C-unwind" fn(node: *mut Node, context: *mut c_void)
 /// The node is a valid one, or null, and the walker takes it and the context.
 unsafe fn expression_tree_walker(node: *mut Node, walker: Walker, context: *mut c_void) -> bool {
     #[cfg(feature = "pg15")]
-    // SAFETY: the walker takes the node and the context. The header of 15 declares the walker
-    // without its arguments, so pgrx has no binding.
+    // SAFETY: the walker takes the node and the context. The header of 15 declares the function
+    // without arguments, and another name has it from 16 on.
     unsafe {
         unsafe extern "C-unwind" {
             fn expression_tree_walker(

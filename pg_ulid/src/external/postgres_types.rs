@@ -3,8 +3,8 @@
 //!
 //! These drivers send a parameter in binary, as the type that the server has inferred for it. A
 //! [`Ulid`] can be a `ulid` or a `uuid`, which have the same 16 bytes, a `text`, a `varchar` or a
-//! `char`, and a domain over one of these. Lists and `Option` follow from that: a `Vec<Ulid>` is a
-//! `ulid[]`.
+//! `char(26)`, and a domain over one of these. Lists and `Option` follow from that: a `Vec<Ulid>`
+//! is a `ulid[]`.
 
 use std::error::Error;
 
