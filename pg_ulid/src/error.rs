@@ -50,7 +50,9 @@ pub enum ErrorKind {
     Seed,
 }
 
-/// What is allowed in place of the wrong character or length.
+/// What is allowed in place of the wrong character or length. Those from [`Self::Base32`] to
+/// [`Self::UuidEnd`] follow "is not"; those from [`Self::Text`] on are whole clauses, which the
+/// extension capitalizes as a DETAIL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Expected {
     /// A character of Crockford's alphabet, in either case, or one of its aliases `I`, `L` and `O`.

@@ -49,7 +49,8 @@ pub(super) fn to_comparisons(request: &Request, predicate: &'static Predicate) -
 
 /// Calls a function in a memory context of its own, which is freed.
 ///
-/// The planner may ask for this once per expression of a query, so it checks for interrupts.
+/// The planner may ask for this once per expression of a query, so it checks for interrupts. What
+/// stringToNode() and the copies of index expressions allocate would stay in the planner's memory.
 fn in_temporary_memory(function: impl FnOnce() -> Option<Oid>) -> Option<Oid> {
     pgrx::check_for_interrupts!();
     // SAFETY: an Oid does not point to the memory that is freed.

@@ -12,7 +12,8 @@ my $horizon = 'SELECT ulid_ordered_horizon()';
 $sql->(
     'CREATE TABLE event (id ulid PRIMARY KEY DEFAULT gen_ordered_ulid());
     CREATE TABLE other (n int)');
-$sql->('CREATE DATABASE idle TEMPLATE postgres');
+# The OIDs of the two databases differ modulo 16: that of postgres is 5.
+$sql->('CREATE DATABASE idle TEMPLATE postgres OID = 100000');
 my ($session, $elsewhere) = map { $node->background_psql($_) } qw(postgres idle);
 
 # Transactions that are older than all ordered ids. Their xids, and those of their subtransactions,

@@ -18,6 +18,8 @@ impl Type<Postgres> for Ulid {
         PgTypeInfo::with_name("ulid")
     }
 
+    // sqlx names built-in types in upper case, and others as regtype does. A column of a domain
+    // arrives as its base type.
     fn compatible(ty: &PgTypeInfo) -> bool {
         ["ulid", "uuid"]
             .iter()
