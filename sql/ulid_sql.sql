@@ -550,6 +550,7 @@ DECLARE
     transaction CONSTANT text := id_clock::oid || '/' || pg_current_xact_id()::text;
     ms CONSTANT bigint := pg_sequence_last_value(id_clock);
     state text := current_setting('ulid_sql.ordered', true);
+    -- microseconds, at most 2^32 - 1 before the id clock
     us bigint := greatest((date_part('epoch', clock_timestamp()) * 1000000)::bigint,
         ms * 1000 - 4294967295);
     -- milliseconds and their fraction in 65536ths
@@ -581,16 +582,17 @@ BEGIN
         time := us / 1000 << 16 | ((us % 1000 << 16) + 999) / 1000;
     ELSE
         -- The id clock is ahead, at least by the rest of a millisecond, as after each publication.
-        -- The microseconds are in place of random bits, so that ids are in their order.
+        -- The microseconds are in place of random bits, so that ids are in their order: 32 bits, in
+        -- a uuid after a byte for the variant.
         time := ms << 16;
-        random := overlay(random PLACING substring(int8send(us - ms * 1000 + 4294967295) FROM 5)
-            FROM is_uuid_v7::integer + 1 FOR 4);
+        random := overlay(random PLACING substring(int8send(us - ms * 1000 + 4294967295)
+            FROM 5 - is_uuid_v7::integer) FROM 1);
     END IF;
     IF is_uuid_v7 THEN
         -- the version before 12 bits of the fraction, the variant before the other 4
         RETURN encode(int8send(time >> 16 << 16 | 28672 | (time >> 4 & 4095))
-            || set_byte(random, 0, 128 | ((time & 15) << 2)::integer
-                | CASE WHEN us > ms * 1000 THEN get_byte(random, 0) & 3 ELSE 0 END), 'hex')::uuid;
+            || set_byte(random, 0, 128 | ((time & 15) << 2)::integer | (get_byte(random, 0) & 3)),
+            'hex')::uuid;
     END IF;
     RETURN encode(int8send(time) || random, 'hex')::uuid;
 END $$;

@@ -8,18 +8,7 @@ use ULID;
 my $node = new_server('to_type', extension => 0);
 $node->safe_psql('postgres', 'CREATE ROLE app LOGIN');
 my $directory = PostgreSQL::Test::Utils::tempdir();
-append_to_file("$directory/writer", <<'SQL');
-\set ms random(0, 10)
-BEGIN;
-INSERT INTO outbox (message) VALUES ('one');
-\sleep :ms ms
-INSERT INTO outbox (message) VALUES ('two');
-COMMIT;
-INSERT INTO outbox (message) SELECT 'three' FROM generate_series(1, 3);
-BEGIN;
-INSERT INTO outbox (message) VALUES ('never');
-ROLLBACK;
-SQL
+my $writer    = outbox_writer($directory);
 
 # Run what the page has for a shell, with this id in place of its own; return what is printed.
 sub shell
@@ -70,7 +59,7 @@ for my $advanced (qw(before after))
     };
     my @writers = map {
         IPC::Run::start(
-            [ qw(pgbench -n -c 2 -T 600 -M), $_, @app, '-f', "$directory/writer", 'app' ],
+            [ qw(pgbench -n -c 2 -T 600 -M), $_, @app, '-f', $writer, 'app' ],
             '>', '/dev/null', '2>', "$directory/$_.log")
     } qw(simple prepared);
     my $consumer = $consume->();

@@ -5,34 +5,17 @@ use strict;
 use warnings FATAL => 'all';
 use ULID;
 
-my $node = new_server('owner', extension => 0);
-$node->safe_psql('postgres', 'ALTER DATABASE postgres SET search_path = public, types');
-my $sql = sub { return $node->safe_psql('postgres', @_) };
-$sql->(
-    'CREATE SCHEMA types; CREATE EXTENSION ulid SCHEMA types; CREATE ROLE owner LOGIN;
-    GRANT ALL ON SCHEMA types, public TO owner;
-    GRANT TEMPORARY, CREATE ON DATABASE postgres TO owner'
-);
-$node->safe_psql(
-    'postgres',
-    'CREATE TABLE t (id uuid PRIMARY KEY, n int);
-    CREATE TABLE r (t uuid REFERENCES t); CREATE INDEX r_t ON r (t);
-    INSERT INTO t SELECT gen_random_uuid() FROM generate_series(1, 1000);
-    INSERT INTO r SELECT id FROM t',
-    extra_params => [ '-U', 'owner' ]);
-
-# One step for the table: its name, and its errors.
-sub step
-{
-    my ($stdout, $stderr) = switch_table($node, 'postgres', table => 't', run => 'yes', @_);
-    my ($step) = $stdout =~ /^-- (?:\d of \d: )?(\w+)/m;
+my $node = switch_server('owner');
+my $sql  = sub { return $node->safe_psql('postgres', @_) };
+my $step = sub {
+    my @result = switch_step($node, @_);
     await('the session of the step has ended',
         sub { $sql->(q{SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'}) eq '0' });
-    return ($step, $stderr);
-}
+    return @result;
+};
 
 # A step that was written before the tables changed.
-is((step(to => 'ulid', user => 'owner'))[0], 'build', 'an owner builds the indexes');
+is(($step->(to => 'ulid', user => 'owner'))[0], 'build', 'an owner builds the indexes');
 my $written = sub { return (switch_table($node, 'postgres', table => 't', @_))[0] };
 my $run     = sub {
     my ($step) = @_;
@@ -49,14 +32,14 @@ $sql->('DROP INDEX r_later');
 $run->($written->(to => 'ulid', user => 'owner'));
 is($sql->('SELECT pg_typeof(id) FROM t LIMIT 1'),
     'ulid', 'one that was not is executed as it was written');
-is((step(to => 'ulid', user => 'owner'))[0], 'validate', 'an owner validates');
+is(($step->(to => 'ulid', user => 'owner'))[0], 'validate', 'an owner validates');
 
 # Names and comments are the owner's: nothing of them is executed by who runs the steps.
 $sql->(
     q{COMMENT ON CONSTRAINT r_t_fkey ON r IS 'switch.sql: r; CREATE TABLE injected (); --';
         CREATE INDEX "a
 CREATE TABLE injected (); --" ON t ((id::text))});
-is((step(to => 'ulid'))[0], 'Nothing', 'a comment of somebody else is not taken for one of ours');
+is(($step->(to => 'ulid'))[0], 'Nothing', 'a comment of somebody else is not taken for one of ours');
 like($written->(to => 'uuid'), qr/\A(?:-- .*\n){2}SET search_path/, 'a name cannot end a comment');
 $sql->(
     q{DROP INDEX "a
@@ -64,7 +47,7 @@ CREATE TABLE injected (); --"; COMMENT ON CONSTRAINT r_t_fkey ON r IS NULL});
 
 # Back to uuid. A superuser makes the entries of the catalogs that are missing.
 like(
-    (step(to => 'uuid', user => 'owner'))[1],
+    ($step->(to => 'uuid', user => 'owner'))[1],
     qr/must be superuser to change a cast/,
     'an owner cannot change the cast');
 $sql->(
@@ -74,14 +57,14 @@ $sql->(
     CREATE INDEX ON t ((runs_as() || id::text));
     ALTER TABLE t ADD CHECK (runs_as() || id::text > '')}
 );
-is((step(to => 'uuid'))[0],
+is(($step->(to => 'uuid'))[0],
     'enter', 'the missing entries are made, and expressions are evaluated as the owner');
 $sql->(
     q{DROP FUNCTION runs_as CASCADE;
     UPDATE pg_index SET indisvalid = false, indisready = false
         WHERE indexrelid::regclass::text ~ 'switch_'}
 );
-is((step(to => 'uuid', user => 'owner'))[0],
+is(($step->(to => 'uuid', user => 'owner'))[0],
     'build', 'an owner builds those again whose building has died');
 
 # While the column is a ulid and has an index for uuid, queries do not use it wrongly.
@@ -101,15 +84,15 @@ $sql->("SET ROLE owner;
         RESET ROLE; IF current_user <> 'owner' THEN RAISE 'run as %', current_user; END IF;
         RETURN true; END \$\$") for qw(types.ulid uuid);
 $sql->('SET ROLE owner; ALTER TABLE r ADD CONSTRAINT takes CHECK (takes(t)) NOT VALID');
-like((step(to => 'uuid'))[1],
+like(($step->(to => 'uuid'))[1],
     $refused, 'a superuser does not exchange the tables of another owner');
 my (undef, undef, $as_role) =
   $node->psql('postgres', "SET ROLE owner;\n" . $written->(to => 'uuid'));
 like($as_role, $refused, 'nor as this owner in his own session');
-is((step(to => 'uuid', user => 'owner'))[0], 'exchange', 'an owner exchanges them');
-like((step(to => 'uuid'))[1], $refused, 'a superuser does not validate');
-is((step(to => 'uuid', user => 'owner'))[0], 'validate', 'and validates');
-is((step(to => 'uuid', user => 'owner'))[0], 'Nothing',  'then nothing is left to do');
+is(($step->(to => 'uuid', user => 'owner'))[0], 'exchange', 'an owner exchanges them');
+like(($step->(to => 'uuid'))[1], $refused, 'a superuser does not validate');
+is(($step->(to => 'uuid', user => 'owner'))[0], 'validate', 'and validates');
+is(($step->(to => 'uuid', user => 'owner'))[0], 'Nothing',  'then nothing is left to do');
 is( $sql->(
         q{DROP FUNCTION takes(types.ulid); DROP EXTENSION ulid;
         SELECT pg_typeof(id), count(*) FROM t JOIN r ON t = id GROUP BY 1}),

@@ -4,30 +4,10 @@ use strict;
 use warnings FATAL => 'all';
 use ULID;
 
-my $node = new_server('dies', extension => 0);
-$node->safe_psql('postgres', 'ALTER DATABASE postgres SET search_path = public, types');
-my $sql = sub { return $node->safe_psql('postgres', @_) };
-$sql->(
-    'CREATE SCHEMA types; CREATE EXTENSION ulid SCHEMA types; CREATE ROLE owner LOGIN;
-    GRANT ALL ON SCHEMA types, public TO owner;
-    GRANT TEMPORARY, CREATE ON DATABASE postgres TO owner'
-);
-$node->safe_psql(
-    'postgres',
-    'CREATE TABLE t (id uuid PRIMARY KEY, n int);
-    CREATE TABLE r (t uuid REFERENCES t); CREATE INDEX r_t ON r (t);
-    INSERT INTO t SELECT gen_random_uuid() FROM generate_series(1, 1000);
-    INSERT INTO r SELECT id FROM t',
-    extra_params => [ '-U', 'owner' ]);
-
-# One step for the table: its name, and its errors.
-sub step
-{
-    my ($stdout, $stderr) = switch_table($node, 'postgres', table => 't', run => 'yes', @_);
-    my ($step) = $stdout =~ /^-- (?:\d of \d: )?(\w+)/m;
-    return ($step, $stderr);
-}
-is(join(' ', map { (step(to => 'ulid', user => 'owner'))[0] } 1 .. 3),
+my $node = switch_server('dies');
+my $sql  = sub { return $node->safe_psql('postgres', @_) };
+my $step = sub { return switch_step($node, @_) };
+is(join(' ', map { ($step->(to => 'ulid', user => 'owner'))[0] } 1 .. 3),
     'build exchange validate',
     'to ulid');
 my $cast =
@@ -71,7 +51,7 @@ is( $sql->(
     1001,
     'others do not');
 like(
-    (step(to => 'uuid'))[1],
+    ($step->(to => 'uuid'))[1],
     qr/another session runs a step in this database/,
     'a second session is refused');
 $sql->(q{SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'dying'});
@@ -85,14 +65,14 @@ like(
     (switch_table($node, 'postgres', table => 't', to => 'uuid'))[0],
     qr/^-- The cast from ulid to uuid is implicit/m,
     'the next call says so');
-is((step(to => 'uuid'))[0], 'The',   'and restores it');
+is(($step->(to => 'uuid'))[0], 'The',   'and restores it');
 is($sql->($cast),           $before, 'with its comment, as part of the extension');
 
 # One of the entries that are missing is not made.
 $sql->('CREATE INDEX r_again ON r (t)');
-is((step(to => 'uuid'))[0], 'enter', 'the missing entries are made');
+is(($step->(to => 'uuid'))[0], 'enter', 'the missing entries are made');
 $sql->(q{DO $$ BEGIN EXECUTE format('DROP INDEX switch_%s', 'r_t'::regclass::oid); END $$});
-is((step(to => 'uuid'))[0],
+is(($step->(to => 'uuid'))[0],
     'enter', 'if the first of two equal ones was not built, the next call builds it');
 is($sql->($cast), $before, 'and the cast is restored');
 

@@ -9,15 +9,7 @@ use ULID;
 needs_program('cc');
 my ($library, $wrong) = wrong_clock(-3600);
 my $directory = PostgreSQL::Test::Utils::tempdir();
-append_to_file("$directory/writer", <<'SQL');
-\set ms random(0, 10)
-BEGIN;
-INSERT INTO outbox (message) VALUES ('one');
-\sleep :ms ms
-INSERT INTO outbox (message) VALUES ('two');
-COMMIT;
-INSERT INTO outbox (message) SELECT 'three' FROM generate_series(1, 3);
-SQL
+my $writer    = outbox_writer($directory);
 
 my %type_of = (ulid => 'ulid', ulid_sql => 'uuid');
 for my $extension (sort keys %type_of)
@@ -30,7 +22,7 @@ for my $extension (sort keys %type_of)
     # Clients that end with their connection.
     my @server = ('-h', $node->host, '-p', $node->port);
     my %command = (
-        writers  => [ qw(pgbench -n -c 4 -T 600), @server, '-f', "$directory/writer", 'postgres' ],
+        writers  => [ qw(pgbench -n -c 4 -T 600), @server, '-f', $writer, 'postgres' ],
         consumer => [ 'psql', '-Xq', @server, '-d', 'postgres', '-c', 'CALL consume()' ]);
     my %running;
     my $start = sub {

@@ -19,8 +19,8 @@ use Time::HiRes qw(time usleep);
 our @EXPORT = (
     qw($root $major own_mounts new_server older_servers column_option upgraded_server
       support_functions untrusted await await_horizon start_until_lock run_at_once wrong_clock
-      outbox check_outbox start_pooler blocks_of switch_table has_extension has_program
-      needs_extension needs_program),
+      outbox check_outbox outbox_writer start_pooler blocks_of switch_server switch_table
+      switch_step has_extension has_program needs_extension needs_program),
     @PostgreSQL::Test::Utils::EXPORT, @Test::More::EXPORT);
 
 # The checkout, and the major version of the servers.
@@ -272,6 +272,25 @@ sub outbox
         CREATE TRIGGER see BEFORE INSERT ON mail FOR EACH ROW EXECUTE FUNCTION see()};
 }
 
+# The script of pgbench for a writer of that table, in a file of this directory.
+sub outbox_writer
+{
+    my ($directory) = @_;
+    append_to_file("$directory/writer", <<'SQL');
+\set ms random(0, 10)
+BEGIN;
+INSERT INTO outbox (message) VALUES ('one');
+\sleep :ms ms
+INSERT INTO outbox (message) VALUES ('two');
+COMMIT;
+INSERT INTO outbox (message) SELECT 'three' FROM generate_series(1, 3);
+BEGIN;
+INSERT INTO outbox (message) VALUES ('never');
+ROLLBACK;
+SQL
+    return "$directory/writer";
+}
+
 # Wait until that consumer has read the last row, and check that it has read each once, and in
 # order; or, if so many are lost, that the check sees these.
 sub check_outbox
@@ -343,6 +362,37 @@ sub blocks_of
     my @blocks;
     push @blocks, $2 =~ s/^$1//gmr while $text =~ /^( *)```$language\n(.*?)^\1```$/msg;
     return @blocks;
+}
+
+# A server for docs/migrating/switch.sql: the extension in the schema types, and two tables of the
+# role owner, of which the second references the first.
+sub switch_server
+{
+    my ($name) = @_;
+    my $node = new_server($name, extension => 0);
+    $node->safe_psql('postgres', 'ALTER DATABASE postgres SET search_path = public, types');
+    $node->safe_psql(
+        'postgres',
+        'CREATE SCHEMA types; CREATE EXTENSION ulid SCHEMA types; CREATE ROLE owner LOGIN;
+        GRANT ALL ON SCHEMA types, public TO owner;
+        GRANT TEMPORARY, CREATE ON DATABASE postgres TO owner');
+    $node->safe_psql(
+        'postgres',
+        'CREATE TABLE t (id uuid PRIMARY KEY, n int);
+        CREATE TABLE r (t uuid REFERENCES t); CREATE INDEX r_t ON r (t);
+        INSERT INTO t SELECT gen_random_uuid() FROM generate_series(1, 1000);
+        INSERT INTO r SELECT id FROM t',
+        extra_params => [ '-U', 'owner' ]);
+    return $node;
+}
+
+# One step for the first of these tables: its name, and its errors.
+sub switch_step
+{
+    my ($node, @variables) = @_;
+    my ($stdout, $stderr) = switch_table($node, 'postgres', table => 't', run => 'yes', @variables);
+    my ($step) = $stdout =~ /^-- (?:\d of \d: )?(\w+)/m;
+    return ($step, $stderr);
 }
 
 # Run docs/migrating/switch.sql once in a database. The parameters are variables of psql, and user:

@@ -27,14 +27,7 @@ BEGIN
     RETURN (SELECT string_agg(DISTINCT name[1], ', ' ORDER BY name[1])
             FROM regexp_matches(plan::text, '"(?:Index|Relation) Name": "(\w+)"', 'g') AS m (name));
 END $$;
--- the rows that the planner expects
-CREATE FUNCTION estimate(query text) RETURNS numeric LANGUAGE plpgsql AS $$
-DECLARE
-    plan json;
-BEGIN
-    EXECUTE 'EXPLAIN (FORMAT JSON) ' || query INTO plan;
-    RETURN plan #>> '{0,Plan,Plan Rows}';
-END $$;
+\ir estimate.sql
 -- the rows of a query that counts, and how often it has called counted()
 CREATE SEQUENCE runs;
 CREATE FUNCTION counted(range tstzrange) RETURNS tstzrange

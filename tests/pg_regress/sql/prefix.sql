@@ -89,13 +89,11 @@ FROM (SELECT prefix,
             FROM call, generate_series(6, 26) AS length WHERE n % 1999 = 7) AS p) AS q;
 
 -- estimates: within a fifth of the rows, for prefixes of hours to weeks; all rows, and none
-CREATE FUNCTION estimate(query text) RETURNS numeric LANGUAGE plpgsql AS $$
-DECLARE
-    plan json;
-BEGIN
-    EXECUTE 'EXPLAIN (FORMAT JSON) ' || query INTO plan;
-    RETURN plan #>> '{0,Plan,Plan Rows}';
-END $$;
+\set ECHO none
+\getenv directory PG_ABS_SRCDIR
+\set setup :directory /setup/estimate.sql
+\i :setup
+\set ECHO all
 SELECT prefix, rows,
     abs(estimate(format('SELECT FROM call WHERE ulid_starts_with(id, %L)', prefix)) / rows - 1)
     < 0.2 AS near

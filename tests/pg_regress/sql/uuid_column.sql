@@ -25,13 +25,9 @@ BEGIN
         RETURN NEXT line;
     END LOOP;
 END $$;
-CREATE FUNCTION estimate(query text) RETURNS int LANGUAGE plpgsql AS $$
-DECLARE
-    plan json;
-BEGIN
-    EXECUTE 'EXPLAIN (FORMAT JSON) ' || query INTO plan;
-    RETURN plan #>> '{0,Plan,Plan Rows}';
-END $$;
+\getenv directory PG_ABS_SRCDIR
+\set setup :directory /setup/estimate.sql
+\i :setup
 \set ECHO all
 -- min and max are those of uuid, by the index, as ORDER BY and LIMIT are
 SELECT pg_typeof(min(id)), pg_typeof(max(id)), min(id), max(id),
@@ -97,7 +93,7 @@ DEALLOCATE ALL;
 
 -- and is estimated as on a ulid column
 SELECT condition,
-    abs(estimate('SELECT FROM held WHERE ' || condition)::numeric
+    abs(estimate('SELECT FROM held WHERE ' || condition)
     / estimate('SELECT FROM native WHERE ' || condition) - 1) < 0.2 AS near FROM (VALUES
     ($$id <@ '[2025-01-10Z,2025-01-11Z)'::tstzrange$$),
     ($$ulid_starts_with(id, '01JH6')$$),
