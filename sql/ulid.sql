@@ -667,9 +667,11 @@ REVOKE ALL ON ulid_horizon_holders FROM PUBLIC;
 GRANT SELECT ON ulid_horizon_holders TO pg_read_all_stats;
 
 -- Consumers of the published horizon would wait for the clock to reach it. A first publication that
--- has not ended is waited for: the row that it inserts would stay otherwise.
+-- has not ended is waited for: the row that it inserts would stay otherwise. A superuser can grant
+-- EXECUTE alone.
 CREATE FUNCTION ulid_reset_ordered_time() RETURNS void
-    LANGUAGE sql VOLATILE PARALLEL UNSAFE
+    LANGUAGE sql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
+    SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
     INSERT INTO ulid_horizon (horizon) SELECT '00000000000000000000000000'::ulid
     WHERE NOT EXISTS (SELECT FROM ulid_horizon) ON CONFLICT DO NOTHING;

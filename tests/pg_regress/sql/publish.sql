@@ -190,10 +190,18 @@ SELECT last_id, ulid_published_horizon(last_id) FROM consumer;
 \set VERBOSITY default
 
 --
--- A reset forgets the published horizon
+-- A reset forgets the published horizon, also for a role to which a superuser has granted it
 --
 
+SET ROLE publish_app;
+\set VERBOSITY sqlstate
 SELECT ulid_reset_ordered_time();
+\set VERBOSITY default
+RESET ROLE;
+GRANT EXECUTE ON FUNCTION ulid_reset_ordered_time() TO publish_app;
+SET ROLE publish_app;
+SELECT ulid_reset_ordered_time();
+RESET ROLE;
 SELECT count(*), min(last_value) FROM ulid_clock LEFT JOIN ulid_horizon ON true
 WHERE horizon IS NULL;
 SELECT ulid_published_horizon();
