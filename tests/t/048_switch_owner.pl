@@ -39,7 +39,8 @@ $sql->(
     q{COMMENT ON CONSTRAINT r_t_fkey ON r IS 'switch.sql: r; CREATE TABLE injected (); --';
         CREATE INDEX "a
 CREATE TABLE injected (); --" ON t ((id::text))});
-is(($step->(to => 'ulid'))[0], 'Nothing', 'a comment of somebody else is not taken for one of ours');
+is(($step->(to => 'ulid'))[0],
+    'Nothing', 'a comment of somebody else is not taken for one of ours');
 like($written->(to => 'uuid'), qr/\A(?:-- .*\n){2}SET search_path/, 'a name cannot end a comment');
 $sql->(
     q{DROP INDEX "a
