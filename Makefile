@@ -103,7 +103,7 @@ test: ## run the tests that take minutes, and install what they need (PG=15 to 1
 lint: ## check the code, the scripts, the workflows and the pages (PG=NN)
 	scripts/test.sh lint
 
-bench: ## measure the Rust code, then kinds of ids in a server (minutes; FULL=1: hours, 25 GB)
+bench: ## measure the Rust code, then kinds of ids in a server (minutes; FULL=1: two hours, 25 GB)
 	scripts/bench.sh
 
 flood: ## 8 x 10^7 ids of each kind at once, 10^8 calls, then polling for ten minutes by each kind of horizon

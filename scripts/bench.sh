@@ -7,7 +7,7 @@
 
 major=${PG:-$(default_major)}
 results=target/bench
-[ -n "${FULL:-}" ] || [ $# != 0 ] || say "the short form; FULL=1 measures 10 and 100 million rows as well: hours, 25 GB"
+[ -n "${FULL:-}" ] || [ $# != 0 ] || say "the short form; FULL=1 measures 10 and 100 million rows as well: two hours, 25 GB"
 offer_packages gnuplot-nox
 prepare_rust
 [ $# != 0 ] || cargo bench --package pg_ulid --bench pg_ulid
