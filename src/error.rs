@@ -305,7 +305,7 @@ pub(crate) fn length(found: usize) -> Error {
         c"invalid length for type ulid: %s bytes",
         [found.to_string().as_bytes()],
     )
-    .detail(c"%s.", [capitalized(Expected::Bytes).as_bytes()])
+    .detail(c"%s.", [capitalized(Expected::UlidBytes).as_bytes()])
 }
 
 /// 22P03: a bytea that is not 10 bytes long.
@@ -622,7 +622,7 @@ pub(crate) fn convert(id: impl Into<u128>, error: pg_ulid::Error) -> Error {
                 format!("{variant:b}").as_bytes(),
             ],
         ),
-        ErrorKind::Time { target } => Error::new(
+        ErrorKind::TimeOutOfRangeFor { target } => Error::new(
             ERRCODE_DATETIME_FIELD_OVERFLOW,
             c"time of ulid \"%s\" is out of range for %s",
             [&text, target.to_string().as_bytes()],
@@ -636,7 +636,7 @@ pub(crate) fn convert(id: impl Into<u128>, error: pg_ulid::Error) -> Error {
             },
             [],
         ),
-        ErrorKind::Randomness { target } => {
+        ErrorKind::NotMadeFrom { target } => {
             let error = Error::new(
                 ERRCODE_INVALID_PARAMETER_VALUE,
                 c"ulid \"%s\" was not made from %s",
@@ -647,7 +647,7 @@ pub(crate) fn convert(id: impl Into<u128>, error: pg_ulid::Error) -> Error {
                     c"Its low 58 bits are %s; made from a snowflake, they are zero.",
                     [format!("{:#x}", randomness & ((1 << 58) - 1)).as_bytes()],
                 ),
-                ForeignId::Key => error.detail(
+                ForeignId::BigintKey => error.detail(
                     c"The high 17 bits of its randomness are %s; made from a key, they are zero.",
                     [format!("{:#x}", randomness >> 63).as_bytes()],
                 ),

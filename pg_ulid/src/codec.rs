@@ -18,11 +18,12 @@ const HYPHENS: [usize; 4] = [8, 13, 18, 23];
 /// Crockford's alphabet: the digits, then the letters without I, L, O and U.
 const ALPHABET: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
-/// Marks a byte in [`VALUES`] that is not a character of the alphabet.
+/// In [`BASE32_VALUES`] and [`HEX_VALUES`], for a byte that is no such digit.
 const INVALID: u8 = 0xff;
 
-/// The value of each byte as a character: either case, and the aliases I, L (1) and O (0).
-const VALUES: [u8; 256] = {
+/// The value of each byte as a character of Base32, 0 to 31: either case, and the aliases I, L (1)
+/// and O (0).
+const BASE32_VALUES: [u8; 256] = {
     let mut values = [INVALID; 256];
     let mut value = 0;
     while value < 32 {
@@ -39,7 +40,7 @@ const VALUES: [u8; 256] = {
     values
 };
 
-/// The value of each byte as a hexadecimal digit of either case.
+/// The value of each byte as a hexadecimal digit of either case, 0 to 15.
 const HEX_VALUES: [u8; 256] = {
     let mut values = [INVALID; 256];
     let mut value = 0;
@@ -69,9 +70,10 @@ static PAIRS: [[u8; 2]; 1024] = {
 /// the byte is not a digit. OR keeps the sign bit, so a single test at the end is sufficient.
 type Digits = [[i32; 256]; 4];
 
-static BASE32: Digits = digits(&VALUES, 5);
+static BASE32: Digits = digits(&BASE32_VALUES, 5);
 static HEX: Digits = digits(&HEX_VALUES, 4);
 
+/// The table of digits with these values, of so many bits each.
 const fn digits(values: &[u8; 256], bits: usize) -> Digits {
     let mut digits = [[-1; 256]; 4];
     let mut position = 0;
@@ -88,9 +90,10 @@ const fn digits(values: &[u8; 256], bits: usize) -> Digits {
     digits
 }
 
-/// The value of a character, 0 to 31, read as [`decode`] does.
+/// The value of a character, 0 to 31, read as [`decode`] reads those of a ULID; `None` if it is
+/// invalid.
 pub(crate) fn digit(byte: u8) -> Option<u8> {
-    Some(VALUES[usize::from(byte)]).filter(|&value| value != INVALID)
+    Some(BASE32_VALUES[usize::from(byte)]).filter(|&value| value != INVALID)
 }
 
 /// Whether [`encode`] writes this character.
@@ -101,6 +104,7 @@ pub(crate) fn is_canonical(byte: u8) -> bool {
 /// Writes the canonical text: upper case, the first character at most `7`.
 pub(crate) fn encode(value: u128) -> [u8; TEXT_LEN] {
     let mut text = [0; TEXT_LEN];
+    // 13 pairs are 130 bits, of which the first two are zero.
     for (i, pair) in text.as_chunks_mut().0.iter_mut().enumerate() {
         *pair = PAIRS[(value >> (120 - 10 * i)) as usize & 1023];
     }
@@ -114,6 +118,7 @@ pub(crate) fn encode(value: u128) -> [u8; TEXT_LEN] {
 /// [`Error`] names the first fault from the left.
 #[inline]
 pub(crate) fn decode(text: &[u8]) -> Result<u128, Error> {
+    // The length decides: 26 bytes, or the 36 of a UUID as PostgreSQL writes it.
     let value = if let Ok(text) = text.try_into() {
         decode_base32(text)
     } else if let Ok(text) = text.try_into() {
@@ -127,7 +132,8 @@ pub(crate) fn decode(text: &[u8]) -> Result<u128, Error> {
     }
 }
 
-/// The slow path. It reads the other spellings of a UUID, and locates the error in any other text.
+/// The slow path, for a text that the fast one does not accept. It reads the other spellings of a
+/// UUID, and locates the error in any other text.
 #[cold]
 fn decode_other(text: &[u8]) -> Result<u128, Error> {
     if let Ok(text) = text.try_into() {
@@ -139,7 +145,8 @@ fn decode_other(text: &[u8]) -> Result<u128, Error> {
     }
 }
 
-/// The first two characters are the first byte, and each eight after them are five bytes.
+/// The 128 bits, or `None` if they are more or a character is invalid. The first two characters are
+/// the first byte, and each eight after them are five bytes.
 fn decode_base32(text: &[u8; TEXT_LEN]) -> Option<u128> {
     let first = i64::from(BASE32[2][usize::from(text[0])] | BASE32[3][usize::from(text[1])]);
     let eight = |at| four(&BASE32, text, at) << 20 | four(&BASE32, text, at + 4);
@@ -149,7 +156,8 @@ fn decode_base32(text: &[u8; TEXT_LEN]) -> Option<u128> {
     fits.then(|| join(first << 56 | a << 16 | b >> 24, b << 40 | c))
 }
 
-/// Groups of 8, 4, 4, 4 and 12 digits with hyphens between them, as PostgreSQL writes them.
+/// The 128 bits of groups of 8, 4, 4, 4 and 12 digits with hyphens between them, as PostgreSQL
+/// writes a UUID. `None` if the text has another form.
 fn decode_uuid(text: &[u8; UUID_TEXT_LEN]) -> Option<u128> {
     let four = |at| four(&HEX, text, at);
     let (a, b, c, d) = (four(0) << 16 | four(4), four(9), four(14), four(19));
@@ -158,23 +166,25 @@ fn decode_uuid(text: &[u8; UUID_TEXT_LEN]) -> Option<u128> {
     fits.then(|| join(a << 32 | b << 16 | c, d << 48 | e))
 }
 
-/// The number of four digits, negative if one of them is invalid.
+/// The number of the four digits at this index, negative if one of them is invalid.
 fn four<const N: usize>(digits: &Digits, text: &[u8; N], at: usize) -> i64 {
     let digit = |index: usize| digits[index][usize::from(text[at + index])];
     i64::from(digit(0) | digit(1) | digit(2) | digit(3))
 }
 
+/// The 128 bits of two halves.
 fn join(high: i64, low: i64) -> u128 {
     u128::from(high.cast_unsigned()) << 64 | u128::from(low.cast_unsigned())
 }
 
-/// Names the first fault from the left. If the first character is too large, that is the fault.
+/// Why [`decode_base32`] does not accept this text. Names the first fault from the left: if the
+/// first character is above `7`, that is the fault.
 fn base32_error(text: &[u8; TEXT_LEN]) -> Error {
     let fault = text
         .iter()
-        .position(|&byte| VALUES[usize::from(byte)] == INVALID);
+        .position(|&byte| BASE32_VALUES[usize::from(byte)] == INVALID);
     match fault {
-        Some(index) if index == 0 || VALUES[usize::from(text[0])] <= 7 => {
+        Some(index) if index == 0 || BASE32_VALUES[usize::from(text[0])] <= 7 => {
             Error::character(text[index], index, Expected::Base32)
         }
         _ => Error(ErrorKind::Overflow),
@@ -195,7 +205,7 @@ fn decode_spelling(text: &[u8]) -> Result<u128, Error> {
             let is_digit = |&index: &usize| text.get(index).is_some_and(u8::is_ascii_hexdigit);
             let fault = index + (index..index + 4).take_while(is_digit).count();
             let expected = if group > 0 && !hyphen && fault == index {
-                Expected::Hyphen
+                Expected::HyphenOrHexDigit
             } else {
                 Expected::HexDigit
             };
@@ -216,13 +226,14 @@ fn decode_spelling(text: &[u8]) -> Result<u128, Error> {
     Ok(value)
 }
 
-/// Names the first character outside ASCII, or the length. If all characters are ASCII, the number
-/// of bytes is the number of characters.
+/// Why a text is of no form at all: it has too few bytes for a UUID, and is no ULID. Names the
+/// first character outside ASCII, or the length. If all characters are ASCII, the number of bytes
+/// is the number of characters.
 fn length_error(text: &[u8]) -> Error {
     match text.iter().position(|byte| !byte.is_ascii()) {
         Some(index) => Error::character(text[index], index, Expected::Base32),
         None => Error(ErrorKind::Length {
-            expected: Expected::Text,
+            expected: Expected::UlidText,
             found: text.len(),
         }),
     }

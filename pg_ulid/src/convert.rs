@@ -4,13 +4,14 @@ use crate::error::{Error, ErrorKind, ForeignId};
 use crate::time::Time;
 use crate::value::Ulid;
 
-/// The resolution of the time in a UUID of version 1 or 6: 100 ns.
+/// The time in a UUID of version 1 or 6 counts ticks of 100 ns from 1582-10-15. So many of them are
+/// a millisecond.
 const TICKS_PER_MS: u64 = 10_000;
 
-/// The Unix epoch as such a time, which counts from 1582-10-15.
+/// The Unix epoch as such a time.
 const UNIX_EPOCH_TICKS: u64 = 0x01b2_1dd2_1381_4000;
 
-/// The last time that fits 60 bits.
+/// The last time that these UUIDs have: it has 60 bits.
 const MAX_TICKS: u64 = (1 << 60) - 1;
 
 /// The mask of the tail, which is what follows the variant: 14 bits of clock sequence, 48 of node.
@@ -19,11 +20,12 @@ const TAIL: u64 = (1 << 62) - 1;
 /// The bits after the tail in a ULID, all zeros.
 const UUID_PADDING_BITS: u32 = 4;
 
-/// Where the 100 ns within the millisecond begin: the tail and the padding come after them.
+/// The lowest bit of the ticks within the millisecond, in a ULID: the tail and the padding come
+/// after them.
 const REMAINDER_SHIFT: u32 = 66;
 
-/// UUIDs of version 1 and 6, which contain the time in 100 ns, a clock sequence and a node, in
-/// different order.
+/// UUIDs of version 1 and 6, which contain the time in units of 100 ns, a clock sequence and a
+/// node, in different order.
 ///
 /// The fields of their ULID are in time order: the milliseconds, the 100 ns within the millisecond
 /// (14 bits, 0 to 9999), the clock sequence (14), the node (48), 4 zero bits. A version 1 UUID and
@@ -50,7 +52,7 @@ impl Ulid {
     /// - [Of another kind](Error::is_other_kind) if it is not of version 1.
     /// - [Out of range](Error::is_out_of_range) if its time is before the Unix epoch.
     pub fn from_uuid_v1(uuid: u128) -> Result<Self, Error> {
-        let (high, low) = halves(uuid, 1)?;
+        let (high, low) = halves_of_version(uuid, 1)?;
         // The low 32 bits of the time, its middle 16, the version, its high 12.
         from_ticks(
             (high & 0xfff) << 48 | (high >> 16 & 0xffff) << 32 | high >> 32,
@@ -64,7 +66,7 @@ impl Ulid {
     /// - [Of another kind](Error::is_other_kind) if it is not of version 6.
     /// - [Out of range](Error::is_out_of_range) if its time is before the Unix epoch.
     pub fn from_uuid_v6(uuid: u128) -> Result<Self, Error> {
-        let (high, low) = halves(uuid, 6)?;
+        let (high, low) = halves_of_version(uuid, 6)?;
         // The high 48 bits of the time, the version, its low 12.
         from_ticks((high >> 16) << 12 | high & 0xfff, low)
     }
@@ -77,7 +79,7 @@ impl Ulid {
     ///   5236-03-31 21:21:00.684 UTC.
     pub fn to_uuid_v1(self) -> Result<u128, Error> {
         let (ticks, tail) = to_ticks(self, ForeignId::UuidV1)?;
-        Ok(rfc_9562(
+        Ok(uuid_with_version(
             1,
             ticks << 32 | (ticks >> 32 & 0xffff) << 16 | ticks >> 48,
             tail,
@@ -92,7 +94,11 @@ impl Ulid {
     ///   5236-03-31 21:21:00.684 UTC.
     pub fn to_uuid_v6(self) -> Result<u128, Error> {
         let (ticks, tail) = to_ticks(self, ForeignId::UuidV6)?;
-        Ok(rfc_9562(6, (ticks >> 12) << 16 | ticks & 0xfff, tail))
+        Ok(uuid_with_version(
+            6,
+            (ticks >> 12) << 16 | ticks & 0xfff,
+            tail,
+        ))
     }
 
     /// A valid version 7 UUID of the same millisecond, for programs that check version and variant.
@@ -111,7 +117,7 @@ impl Ulid {
     /// # Ok::<(), pg_ulid::Error>(())
     /// ```
     pub const fn to_uuid_v7(self) -> u128 {
-        rfc_9562(7, (self.0 >> 64) as u64, self.0 as u64)
+        uuid_with_version(7, (self.0 >> 64) as u64, self.0 as u64)
     }
 }
 
@@ -143,12 +149,12 @@ impl Ulid {
     /// [Of another kind](Error::is_other_kind) if no key gives this ULID: the randomness is above
     /// [`i64::MAX`].
     pub fn to_key(self) -> Result<i64, Error> {
-        let target = ForeignId::Key;
-        i64::try_from(self.randomness()).map_err(|_| Error(ErrorKind::Randomness { target }))
+        let target = ForeignId::BigintKey;
+        i64::try_from(self.randomness()).map_err(|_| Error(ErrorKind::NotMadeFrom { target }))
     }
 
-    /// The ULID of the millisecond of a time and the bytes of the randomness, the most significant
-    /// first.
+    /// The ULID of the millisecond of a time and the 80 bits of randomness, as bytes, the most
+    /// significant first.
     pub fn from_parts_bytes(time: Time, randomness: [u8; 10]) -> Self {
         let mut bytes = [0; 16];
         bytes[6..].copy_from_slice(&randomness);
@@ -162,11 +168,12 @@ impl Ulid {
     }
 }
 
-/// The two halves of a UUID that has this version, and the variant of RFC 9562.
-fn halves(uuid: u128, expected: u8) -> Result<(u64, u64), Error> {
+/// The high and the low 64 bits of a UUID. An error unless it has the expected version, and the
+/// variant of RFC 9562.
+fn halves_of_version(uuid: u128, expected: u8) -> Result<(u64, u64), Error> {
     let (high, low) = ((uuid >> 64) as u64, uuid as u64);
     let version = (high >> 12) as u8 & 0xf;
-    // The variant is one to three bits long.
+    // The variant is the first one to three bits of the low half.
     let variant = match (low >> 61) as u8 {
         0b000..=0b011 => 0b0,
         0b100 | 0b101 => 0b10,
@@ -183,18 +190,20 @@ fn halves(uuid: u128, expected: u8) -> Result<(u64, u64), Error> {
     }
 }
 
-/// A UUID of these halves; version and variant replace the bits where they belong.
-pub(crate) const fn rfc_9562(version: u8, high: u64, low: u64) -> u128 {
+/// The UUID of these high and low 64 bits, after version and variant have replaced the six bits of
+/// their places in RFC 9562: the bits 48 to 51 from the left, and 64 and 65.
+pub(crate) const fn uuid_with_version(version: u8, high: u64, low: u64) -> u128 {
     let high = high & !0xf000 | (version as u64) << 12;
     let low = low & TAIL | 0b10 << 62;
     (high as u128) << 64 | low as u128
 }
 
-/// The ULID for a time in 100 ns since 1582-10-15 and the tail in the low bits of `low`.
+/// The ULID for a time in ticks of 100 ns since 1582-10-15, and the tail: the low 62 bits of `low`.
+/// Out of range before the Unix epoch.
 fn from_ticks(ticks: u64, low: u64) -> Result<Ulid, Error> {
     let ticks = ticks
         .checked_sub(UNIX_EPOCH_TICKS)
-        .ok_or(Error(ErrorKind::Range))?;
+        .ok_or(Error(ErrorKind::OutOfRangeForUlid))?;
     let remainder = u128::from(ticks % TICKS_PER_MS);
     let tail = u128::from(low & TAIL);
     Ok(Ulid::new(
@@ -203,17 +212,19 @@ fn from_ticks(ticks: u64, low: u64) -> Result<Ulid, Error> {
     ))
 }
 
-/// The time in 100 ns since 1582-10-15, 60 bits, and the tail of the UUID that this ULID came from.
+/// The inverse of [`from_ticks`]: the time in ticks of 100 ns since 1582-10-15, 60 bits, and the
+/// tail. `target` is for the error, if the ULID was not made from a UUID of version 1 or 6, or is
+/// too late.
 fn to_ticks(ulid: Ulid, target: ForeignId) -> Result<(u64, u64), Error> {
     let randomness = ulid.randomness();
     let remainder = (randomness >> REMAINDER_SHIFT) as u64;
     if remainder >= TICKS_PER_MS || randomness.trailing_zeros() < UUID_PADDING_BITS {
-        return Err(Error(ErrorKind::Randomness { target }));
+        return Err(Error(ErrorKind::NotMadeFrom { target }));
     }
     // 48 bits of milliseconds give no more than 62 bits here.
     let ticks = ulid.unix_ms() * TICKS_PER_MS + remainder + UNIX_EPOCH_TICKS;
     if ticks > MAX_TICKS {
-        return Err(Error(ErrorKind::Time { target }));
+        return Err(Error(ErrorKind::TimeOutOfRangeFor { target }));
     }
     Ok((ticks, (randomness >> UUID_PADDING_BITS) as u64 & TAIL))
 }

@@ -1,5 +1,5 @@
-//! What can go wrong. The extension reuses some of these words; most of its messages are its own,
-//! and name the id.
+//! What can go wrong. The extension quotes some of these messages; most of its messages are its
+//! own, and name the id.
 
 use std::fmt;
 
@@ -8,28 +8,32 @@ use std::fmt;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Error(pub(crate) ErrorKind);
 
-/// What an [`Error`] says.
+/// What an [`Error`] says. It is not part of the API.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs, reason = "not part of the API")]
 pub enum ErrorKind {
-    /// A character is not allowed at its position, from 1: this byte, or its first one.
+    /// A character is not allowed at its position, from 1. `byte` is the character, or its first
+    /// byte if it is not ASCII.
     Character {
         byte: u8,
         position: usize,
         expected: Expected,
     },
-    /// The text ends too early. The position is after its last character.
+    /// The text ends too early. The position, from 1, is that after its last character.
     Missing { position: usize, expected: Expected },
-    /// Too many or too few characters or bytes were found. A text that is not ASCII counts bytes.
+    /// The input is too long or too short. `found` is its length in bytes. If the text is ASCII,
+    /// these are its characters.
     Length { expected: Expected, found: usize },
     /// The first of the characters of a ULID is above `7`: more than 128 bits.
     Overflow,
     /// The prefix of a TypeID starts or ends with an underscore.
     PrefixUnderscore,
     /// A TypeID has an underscore before the suffix, but no prefix.
-    Separator,
-    /// A time or a randomness does not fit into a ULID.
-    Range,
+    UnderscoreWithoutPrefix,
+    /// What should become a ULID does not fit into one: a time before the Unix epoch or after
+    /// [`Time::MAX`](crate::Time::MAX), or a randomness of more than 80 bits. Or the last time is
+    /// used, and the next id would need a later one.
+    OutOfRangeForUlid,
     /// The randomness of the last monotonic ULID cannot be incremented.
     Exhausted,
     /// A UUID of another version than the expected one, or of another variant than that of RFC
@@ -40,55 +44,57 @@ pub enum ErrorKind {
         version: u8,
         variant: u8,
     },
-    /// A negative number, which is not a valid id of its kind.
+    /// A snowflake or a key is negative, so no ULID is made from it.
     Negative { found: i64 },
-    /// The time of the ULID does not fit into an id of the other kind.
-    Time { target: ForeignId },
-    /// The ULID has bits that no id of the other kind has.
-    Randomness { target: ForeignId },
+    /// A ULID cannot be converted to an id of the kind `target`: its time is before the first time
+    /// of that kind, or after the last one.
+    TimeOutOfRangeFor { target: ForeignId },
+    /// A ULID cannot be converted to an id of the kind `target`, since it was not made from one: no
+    /// such id gives this randomness.
+    NotMadeFrom { target: ForeignId },
     /// The operating system provided no randomness to seed a generator.
     Seed,
 }
 
-/// What is allowed in place of the wrong character or length. Those from [`Self::Base32`] to
-/// [`Self::UuidEnd`] follow "is not"; those from [`Self::Text`] on are whole clauses, which the
-/// extension capitalizes as a DETAIL.
+/// What is allowed in place of a wrong character, from [`Self::Base32`] to [`Self::UuidEnd`], or in
+/// place of a wrong length, from [`Self::UlidText`] on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Expected {
     /// A character of Crockford's alphabet, in either case, or one of its aliases `I`, `L` and `O`.
     Base32,
     /// A character of Crockford's alphabet in lower case, as in the suffix of a TypeID.
     LowerCaseBase32,
-    /// A lower-case letter or an underscore, as in the prefix of a TypeID.
-    LowerCaseLetter,
+    /// As in the prefix of a TypeID.
+    LowerCaseLetterOrUnderscore,
     /// A hexadecimal digit of a UUID.
     HexDigit,
-    /// A hyphen or a hexadecimal digit, after four digits of a UUID.
-    Hyphen,
+    /// After four digits of a UUID, which a hyphen may follow.
+    HyphenOrHexDigit,
     /// The brace after a UUID that has one before it.
     ClosingBrace,
     /// The end of the text, after a UUID.
     UuidEnd,
     /// The 26 characters of a ULID, or the 32 digits of a UUID with up to nine hyphens and braces.
-    Text,
-    /// At most 26 characters, with which the text of a ULID can begin.
-    TextPrefix,
+    UlidText,
+    /// The first characters of the text of a ULID, at most 26.
+    UlidTextPrefix,
     /// At most 63 characters in the prefix of a TypeID.
     TypeIdPrefix,
     /// 26 characters in the suffix of a TypeID.
     TypeIdSuffix,
-    /// 16 bytes.
-    Bytes,
+    /// The 16 bytes of a ULID.
+    UlidBytes,
 }
 
-/// The kind of id that an [`Error`] refers to.
+/// A kind of id to which a ULID is converted back if it was made from one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the names say it")]
 pub enum ForeignId {
     UuidV1,
     UuidV6,
     Snowflake,
-    Key,
+    /// An `i64` that counts up from zero, such as a `bigserial`.
+    BigintKey,
 }
 
 impl Error {
@@ -101,7 +107,7 @@ impl Error {
                 | ErrorKind::Missing { .. }
                 | ErrorKind::Length { .. }
                 | ErrorKind::PrefixUnderscore
-                | ErrorKind::Separator
+                | ErrorKind::UnderscoreWithoutPrefix
         )
     }
 
@@ -122,18 +128,18 @@ impl Error {
         matches!(
             self.0,
             ErrorKind::Overflow
-                | ErrorKind::Range
+                | ErrorKind::OutOfRangeForUlid
                 | ErrorKind::Negative { .. }
-                | ErrorKind::Time { .. }
+                | ErrorKind::TimeOutOfRangeFor { .. }
         )
     }
 
     /// Whether an id is not of the requested kind: a UUID of another version or variant, or a ULID
-    /// that no id of the kind gives.
+    /// that was not made from an id of the kind.
     pub const fn is_other_kind(self) -> bool {
         matches!(
             self.0,
-            ErrorKind::Version { .. } | ErrorKind::Randomness { .. }
+            ErrorKind::Version { .. } | ErrorKind::NotMadeFrom { .. }
         )
     }
 
@@ -203,9 +209,9 @@ impl fmt::Display for Error {
             }
             ErrorKind::Length { expected, found } => {
                 write!(f, "{expected}")?;
-                // What follows the 26th character of a prefix may be outside ASCII, and `found`
-                // counts bytes.
-                if expected == Expected::TextPrefix {
+                // Of a prefix, only the first 26 characters are known to be ASCII. So `found` may
+                // not be its number of characters.
+                if expected == Expected::UlidTextPrefix {
                     Ok(())
                 } else {
                     write!(f, ", not {found}")
@@ -215,10 +221,10 @@ impl fmt::Display for Error {
             ErrorKind::PrefixUnderscore => {
                 f.write_str("the prefix must not start or end with an underscore")
             }
-            ErrorKind::Separator => {
+            ErrorKind::UnderscoreWithoutPrefix => {
                 f.write_str("without a prefix there is no underscore before the suffix")
             }
-            ErrorKind::Range => f.write_str("out of range for type ulid"),
+            ErrorKind::OutOfRangeForUlid => f.write_str("out of range for type ulid"),
             ErrorKind::Exhausted => f.write_str(
                 "could not generate a monotonic ulid: randomness of this millisecond is exhausted",
             ),
@@ -228,41 +234,45 @@ impl fmt::Display for Error {
             ErrorKind::Negative { found } => {
                 write!(f, "value \"{found}\" is out of range for type ulid")
             }
-            ErrorKind::Time { target } => {
+            ErrorKind::TimeOutOfRangeFor { target } => {
                 write!(f, "time of the ulid is out of range for {target}")
             }
-            ErrorKind::Randomness { target } => write!(f, "the ulid was not made from {target}"),
+            ErrorKind::NotMadeFrom { target } => write!(f, "the ulid was not made from {target}"),
             ErrorKind::Seed => f.write_str("could not generate random values"),
         }
     }
 }
 
+/// What follows "is not" and precedes "is missing", for a character. For a length, a whole clause:
+/// the message of [`Error`] appends the length that was found, and the extension makes a DETAIL of
+/// it.
 impl fmt::Display for Expected {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Base32 => "in Crockford's Base32 alphabet",
             Self::LowerCaseBase32 => "in Crockford's Base32 alphabet in lower case",
-            Self::LowerCaseLetter => "a lower-case letter or an underscore",
+            Self::LowerCaseLetterOrUnderscore => "a lower-case letter or an underscore",
             Self::HexDigit => "a hexadecimal digit",
-            Self::Hyphen => "a hyphen or a hexadecimal digit",
+            Self::HyphenOrHexDigit => "a hyphen or a hexadecimal digit",
             Self::ClosingBrace => "a closing brace",
             Self::UuidEnd => "the end of a UUID",
-            Self::Text => "a ULID has 26 characters, or 32 to 41 in the form of a UUID",
-            Self::TextPrefix => "a ULID has 26 characters",
+            Self::UlidText => "a ULID has 26 characters, or 32 to 41 in the form of a UUID",
+            Self::UlidTextPrefix => "a ULID has 26 characters",
             Self::TypeIdPrefix => "the prefix has at most 63 characters",
             Self::TypeIdSuffix => "the suffix has 26 characters",
-            Self::Bytes => "a ULID is exactly 16 bytes long",
+            Self::UlidBytes => "a ULID is exactly 16 bytes long",
         })
     }
 }
 
+/// A noun with its article, for messages such as "the ulid was not made from a snowflake".
 impl fmt::Display for ForeignId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::UuidV1 => "a uuid of version 1",
             Self::UuidV6 => "a uuid of version 6",
             Self::Snowflake => "a snowflake",
-            Self::Key => "a bigint key",
+            Self::BigintKey => "a bigint key",
         })
     }
 }
@@ -287,7 +297,7 @@ mod tests {
             version: 15,
             variant: 0b111,
         };
-        let (target, key) = (ForeignId::UuidV1, ForeignId::Key);
+        let (target, key) = (ForeignId::UuidV1, ForeignId::BigintKey);
         let classes: [&[(ErrorKind, &str)]; 5] = [
             &[
                 (
@@ -299,7 +309,7 @@ mod tests {
                     "byte 0x20 at position 1 is not a hexadecimal digit",
                 ),
                 (
-                    character(0xc3, 24, Expected::Hyphen),
+                    character(0xc3, 24, Expected::HyphenOrHexDigit),
                     "byte 0xc3 at position 24 is not a hyphen or a hexadecimal digit",
                 ),
                 (
@@ -314,16 +324,19 @@ mod tests {
                     "a closing brace is missing at position 34",
                 ),
                 (
-                    length(Expected::Text, 25),
+                    length(Expected::UlidText, 25),
                     "a ULID has 26 characters, or 32 to 41 in the form of a UUID, not 25",
                 ),
-                (length(Expected::TextPrefix, 27), "a ULID has 26 characters"),
+                (
+                    length(Expected::UlidTextPrefix, 27),
+                    "a ULID has 26 characters",
+                ),
                 (
                     length(Expected::TypeIdSuffix, 0),
                     "the suffix has 26 characters, not 0",
                 ),
                 (
-                    length(Expected::Bytes, 15),
+                    length(Expected::UlidBytes, 15),
                     "a ULID is exactly 16 bytes long, not 15",
                 ),
                 (
@@ -331,26 +344,26 @@ mod tests {
                     "the prefix must not start or end with an underscore",
                 ),
                 (
-                    Separator,
+                    UnderscoreWithoutPrefix,
                     "without a prefix there is no underscore before the suffix",
                 ),
             ],
             &[
                 (Overflow, "the first character of a ULID is at most 7"),
-                (Range, "out of range for type ulid"),
+                (OutOfRangeForUlid, "out of range for type ulid"),
                 (
                     Negative { found: -5 },
                     "value \"-5\" is out of range for type ulid",
                 ),
                 (
-                    Time { target },
+                    TimeOutOfRangeFor { target },
                     "time of the ulid is out of range for a uuid of version 1",
                 ),
             ],
             &[
                 (version, "the uuid is not of version 6"),
                 (
-                    Randomness { target: key },
+                    NotMadeFrom { target: key },
                     "the ulid was not made from a bigint key",
                 ),
             ],

@@ -9,10 +9,12 @@ use crate::time::Time;
 use crate::value::Ulid;
 pub use crate::window::fraction;
 
-/// Whether an id clock at this time has certainly reached an id: if so, the next id is greater.
+/// Whether an id clock at this time has certainly reached an id: if so, the next id of its kind is
+/// greater.
 ///
-/// The id may be a ULID or a version 7 UUID. A ULID can look like one of the others by chance, so
-/// the later one of both times counts. They are in the same millisecond.
+/// The kinds are ordered ULIDs and ordered version 7 UUIDs, which have the fraction of the
+/// millisecond at different bits. A ULID can look like a UUID by chance. Then both times are
+/// computed, and the later one counts. They are in the same millisecond.
 pub fn has_reached(time: Time, id: Ulid) -> bool {
     let is_uuid_v7 = id.0 >> 76 & 0xf == 7 && id.0 >> 62 & 0b11 == 0b10;
     time >= time_of(id) && !(is_uuid_v7 && time < time_of_uuid_v7(id.0))

@@ -27,7 +27,9 @@ use crate::value::Ulid;
 #[derive(Debug)]
 pub struct Generator<R = StdRng> {
     rng: R,
-    last: Ulid,
+    /// What [`Self::monotonic`] returned or [`Self::set_last`] was given last; [`Ulid::NIL`] before.
+    last_monotonic: Ulid,
+    /// What [`Self::uuid_v7`] returned last; zero before.
     last_uuid_v7: u128,
 }
 
@@ -48,7 +50,7 @@ impl<R: CryptoRng> Generator<R> {
     pub const fn new(rng: R) -> Self {
         Self {
             rng,
-            last: Ulid::NIL,
+            last_monotonic: Ulid::NIL,
             last_uuid_v7: 0,
         }
     }
@@ -66,8 +68,9 @@ impl<R: CryptoRng> Generator<R> {
     /// Those of [`monotonic::next`].
     #[inline]
     pub fn monotonic(&mut self, clock: Time) -> Result<Ulid, Error> {
-        self.last = monotonic::next(self.last, clock, || randomness(&mut self.rng))?;
-        Ok(self.last)
+        self.last_monotonic =
+            monotonic::next(self.last_monotonic, clock, || randomness(&mut self.rng))?;
+        Ok(self.last_monotonic)
     }
 
     /// A version 7 UUID greater than all that this method of this generator returned before, by the
@@ -113,11 +116,11 @@ impl<R: CryptoRng> Generator<R> {
     /// Lets the monotonic sequence continue after this ULID, such as the last one of an earlier
     /// generator.
     pub fn set_last(&mut self, last: Ulid) {
-        self.last = last;
+        self.last_monotonic = last;
     }
 }
 
-/// 80 bits.
+/// 80 random bits, the randomness of a ULID.
 fn randomness(rng: &mut impl CryptoRng) -> u128 {
     u128::from(rng.next_u64()) << 16 | u128::from(rng.next_u32() & 0xffff)
 }
@@ -187,7 +190,7 @@ mod tests {
         let uuid = seeded().ordered_uuid_v7(TIME, &id_clock).unwrap();
         assert_eq!(uuid, ordered::uuid_v7(Time(TIME.0 + 1), uuid as u64));
         id_clock.set(Time::MAX);
-        let error = Error(ErrorKind::Range);
+        let error = Error(ErrorKind::OutOfRangeForUlid);
         assert_eq!(generator.ordered(TIME, &id_clock), Err(error));
         assert_eq!(generator.ordered_uuid_v7(TIME, &id_clock), Err(error));
         assert_eq!(id_clock.time(), Time::MAX);

@@ -20,17 +20,17 @@
 //! # Ok::<(), pg_ulid::Error>(())
 //! ```
 
-use crate::convert::rfc_9562;
+use crate::convert::uuid_with_version;
 use crate::error::{Error, ErrorKind};
 use crate::sync::{AtomicU64, Ordering};
-use crate::time::{FRACTION, FRACTION_BITS, Time};
+use crate::time::{FRACTION_BITS, FRACTION_MASK, Time};
 use crate::value::Ulid;
 
-/// The bits of the fraction that a version 7 UUID has after the variant, as it has 12 of them
-/// before it.
+/// The number of bits of the fraction of the millisecond that a version 7 UUID has after the
+/// variant. The 12 others are between the version and the variant.
 const LATE_FRACTION_BITS: u32 = FRACTION_BITS - 12;
 
-/// The bits of a version 7 UUID that are random: those after the fraction.
+/// The number of random bits in a version 7 UUID: those after the fraction.
 const RANDOM_BITS_OF_UUID_V7: u32 = 62 - LATE_FRACTION_BITS;
 
 /// The time that follows `last` when the clock reads `clock`.
@@ -57,7 +57,10 @@ const RANDOM_BITS_OF_UUID_V7: u32 = 62 - LATE_FRACTION_BITS;
 /// # Ok::<(), pg_ulid::Error>(())
 /// ```
 pub fn next(last: Time, clock: Time) -> Result<Time, Error> {
-    let next = last.0.checked_add(1).ok_or(Error(ErrorKind::Range))?;
+    let next = last
+        .0
+        .checked_add(1)
+        .ok_or(Error(ErrorKind::OutOfRangeForUlid))?;
     Ok(clock.max(Time(next)))
 }
 
@@ -75,7 +78,7 @@ impl IdClock {
         Self(AtomicU64::new(0))
     }
 
-    /// The last time that was taken.
+    /// The time that was taken last.
     pub fn time(&self) -> Time {
         Time(self.0.load(Ordering::Relaxed))
     }
@@ -86,8 +89,8 @@ impl IdClock {
     /// # Errors
     /// Those of [`next`].
     pub fn advance(&self, clock: Time) -> Result<Time, Error> {
-        // Relaxed: the modification order of one atomic is enough for an increasing sequence. The
-        // barriers of the horizon order the entries with it.
+        // Relaxed: the modification order of one atomic is enough for an increasing sequence. What
+        // else depends on it, such as the entries of `extension::horizon`, has barriers of its own.
         let mut last = self.time();
         loop {
             let time = next(last, clock)?;
@@ -111,11 +114,14 @@ impl IdClock {
     /// A version 7 UUID has its version where a ULID has the fraction of the millisecond. So this
     /// advances to the end of the millisecond, for both.
     pub fn advance_past(&self, id: Ulid) -> Time {
-        self.advance_to(Time(time_of(id).0 | FRACTION))
+        self.advance_to(Time(time_of(id).0 | FRACTION_MASK))
     }
 
     /// Sets it to this time, or back to it: the next ids may then be less than earlier ones.
     pub fn set(&self, time: Time) {
+        // A swap, not a store, as it also acquires. With the barriers of `extension::horizon`, this
+        // sees what was stored before an earlier time was taken, and whoever takes a later time
+        // sees what was stored before this.
         self.0.swap(time.0, Ordering::AcqRel);
     }
 }
@@ -138,7 +144,7 @@ impl IdClock {
 pub const fn uuid_v7(time: Time, randomness: u64) -> u128 {
     let high = time.unix_ms() << 16 | time.0 >> LATE_FRACTION_BITS & 0xfff;
     let low = time.0 << RANDOM_BITS_OF_UUID_V7 | randomness & ((1 << RANDOM_BITS_OF_UUID_V7) - 1);
-    rfc_9562(7, high, low)
+    uuid_with_version(7, high, low)
 }
 
 /// The inverse of [`uuid_v7`]: the time of such a UUID.

@@ -37,7 +37,7 @@ impl Window {
             match codec::digit(byte) {
                 _ if index == TEXT_LEN => {
                     return Err(Error(ErrorKind::Length {
-                        expected: Expected::TextPrefix,
+                        expected: Expected::UlidTextPrefix,
                         found: prefix.len(),
                     }));
                 }
@@ -50,7 +50,8 @@ impl Window {
                 None => return Err(Error::character(byte, index, Expected::Base32)),
             }
         }
-        // Without characters, all bits are left. A shift by 128 or more overflows.
+        // The bits after the prefix, all ones. Without characters these are all 128 bits, and a
+        // shift by 128 or more overflows.
         let rest = match CHARACTER_BITS * (TEXT_LEN - prefix.len()) {
             bits @ 0..128 => (1 << bits) - 1,
             _ => u128::MAX,

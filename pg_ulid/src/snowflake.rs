@@ -8,10 +8,10 @@ use crate::value::Ulid;
 /// 01:42:54.657Z`.
 pub const TWITTER_EPOCH_MS: i64 = 1_288_834_974_657;
 
-/// The bits of a snowflake after its time: datacenter (5), worker (5), sequence (12).
+/// The number of bits of a snowflake after its time: datacenter (5), worker (5), sequence (12).
 const PARTS_BITS: u32 = 22;
 
-/// The bits after these in a ULID, all zeros.
+/// The number of bits after these in a ULID, all zeros.
 const PADDING_BITS: u32 = 58;
 
 /// The last time that fits 41 bits, in milliseconds since the epoch of the snowflakes.
@@ -43,7 +43,7 @@ impl Ulid {
         let bits = u64::try_from(id).map_err(|_| Error(ErrorKind::Negative { found: id }))?;
         let unix_ms = (bits >> PARTS_BITS)
             .checked_add_signed(epoch_ms)
-            .ok_or(Error(ErrorKind::Range))?;
+            .ok_or(Error(ErrorKind::OutOfRangeForUlid))?;
         let parts = u128::from(bits & ((1 << PARTS_BITS) - 1));
         Ok(Self::new(
             Time::from_unix_ms(unix_ms)?,
@@ -63,10 +63,10 @@ impl Ulid {
         let (target, randomness) = (ForeignId::Snowflake, self.randomness());
         match (self.unix_ms() as i64).checked_sub(epoch_ms) {
             _ if randomness.trailing_zeros() < PADDING_BITS => {
-                Err(Error(ErrorKind::Randomness { target }))
+                Err(Error(ErrorKind::NotMadeFrom { target }))
             }
             Some(ms @ 0..=MAX_MS) => Ok(ms << PARTS_BITS | (randomness >> PADDING_BITS) as i64),
-            _ => Err(Error(ErrorKind::Time { target })),
+            _ => Err(Error(ErrorKind::TimeOutOfRangeFor { target })),
         }
     }
 }

@@ -4,13 +4,14 @@ use std::time::Duration;
 
 use crate::error::{Error, ErrorKind};
 
+/// The nanoseconds of a millisecond.
 const NS_PER_MS: u64 = 1_000_000;
 
 /// The number of bits for the fraction of the millisecond.
 pub(crate) const FRACTION_BITS: u32 = 16;
 
-/// The bits of the fraction of the millisecond.
-pub(crate) const FRACTION: u64 = (1 << FRACTION_BITS) - 1;
+/// The mask of the fraction of the millisecond.
+pub(crate) const FRACTION_MASK: u64 = (1 << FRACTION_BITS) - 1;
 
 /// A time that a ULID can hold: 1970-01-01 00:00:00 UTC (the Unix epoch) to 10889-08-02
 /// 05:31:50.655999 UTC.
@@ -59,7 +60,7 @@ impl Time {
         #[cfg(not(unix))]
         std::time::UNIX_EPOCH
             .elapsed()
-            .map_err(|_| Error(ErrorKind::Range))
+            .map_err(|_| Error(ErrorKind::OutOfRangeForUlid))
             .and_then(Self::from_duration)
     }
 
@@ -92,21 +93,24 @@ impl Time {
         Self(bits)
     }
 
-    /// Seconds since the Unix epoch, and less than 10^9 nanoseconds.
+    /// The time of this many seconds since the Unix epoch, and `ns`, which are less than 10^9. Out
+    /// of range after [`Self::MAX`].
     const fn from_seconds(seconds: u64, ns: u64) -> Result<Self, Error> {
-        // More of them are after the last time, too, and do not overflow here.
+        // The last time is in the second 2^48 / 1000, which is less than 2^39. More seconds are out
+        // of range, too, and must not overflow in the product.
         let seconds = if seconds < 1 << 39 { seconds } else { 1 << 39 };
         Self::new(seconds * 1000 + ns / NS_PER_MS, ns % NS_PER_MS)
     }
 
-    /// Milliseconds since the Unix epoch, and less than 10^6 nanoseconds.
+    /// The time of this many milliseconds since the Unix epoch, and `ns`, which are less than 10^6.
+    /// Out of range after [`Self::MAX`].
     const fn new(unix_ms: u64, ns: u64) -> Result<Self, Error> {
         if unix_ms > u64::MAX >> FRACTION_BITS {
-            return Err(Error(ErrorKind::Range));
+            return Err(Error(ErrorKind::OutOfRangeForUlid));
         }
         // The mask changes nothing. It tells the compiler that the millisecond does not depend on
         // the fraction.
-        let fraction = ((ns << FRACTION_BITS) / NS_PER_MS) & FRACTION;
+        let fraction = ((ns << FRACTION_BITS) / NS_PER_MS) & FRACTION_MASK;
         Ok(Self(unix_ms << FRACTION_BITS | fraction))
     }
 
@@ -117,7 +121,7 @@ impl Time {
 
     /// Microseconds since the Unix epoch, 0 to 2^48 * 1000 - 1, rounded down.
     pub const fn unix_us(self) -> u64 {
-        self.unix_ms() * 1000 + (((self.0 & FRACTION) * 1000) >> FRACTION_BITS)
+        self.unix_ms() * 1000 + (((self.0 & FRACTION_MASK) * 1000) >> FRACTION_BITS)
     }
 
     /// 65536ths of a millisecond since the Unix epoch: the time as a number, to be stored.
@@ -125,7 +129,7 @@ impl Time {
         self.0
     }
 
-    /// The time this much later, rounded down; [`Self::MAX`] if that is after it.
+    /// The time this much later, rounded down; [`Self::MAX`] at most.
     pub const fn saturating_add(self, span: Duration) -> Self {
         match Self::from_duration(span) {
             Ok(span) => Self(self.0.saturating_add(span.0)),

@@ -6,7 +6,7 @@ use crate::codec::{self, TEXT_LEN};
 use crate::error::{Error, ErrorKind, Expected};
 use crate::value::Ulid;
 
-/// Separates prefix and suffix, and is allowed within the prefix.
+/// Separates prefix and suffix. It is allowed within the prefix, so the last one separates.
 const SEPARATOR: u8 = b'_';
 
 /// A TypeID: a prefix of at most 63 characters, `[a-z]([a-z_]*[a-z])?` or none, and 128 bits.
@@ -62,10 +62,11 @@ impl<'a> TypeId<'a> {
     /// character of the suffix is above `7`. The message names the first fault from the left.
     pub fn parse(text: &'a [u8]) -> Result<Self, Error> {
         let (prefix, suffix) = match text.iter().rposition(|&byte| byte == SEPARATOR) {
-            Some(0) => return Err(Error(ErrorKind::Separator)),
+            Some(0) => return Err(Error(ErrorKind::UnderscoreWithoutPrefix)),
             Some(separator) => (&text[..separator], &text[separator + 1..]),
             None => (&text[..0], text),
         };
+        // The prefix first: its fault is to the left of one of the suffix.
         let typeid = Self::new(prefix, Ulid::NIL)?;
         Ok(Self {
             ulid: read_suffix(suffix, text.len() - suffix.len())?,
@@ -83,7 +84,8 @@ impl<'a> TypeId<'a> {
         self.ulid
     }
 
-    /// The text, and its length. [`ToString`] returns it as a `String`.
+    /// The text, as the first bytes of an array, and their number. [`ToString`] returns it as a
+    /// `String`.
     pub fn to_text(self) -> ([u8; TypeId::MAX_LEN], usize) {
         let suffix = self.ulid.to_text().map(|byte| byte.to_ascii_lowercase());
         let separator = if self.prefix.is_empty() {
@@ -101,13 +103,14 @@ impl<'a> TypeId<'a> {
     }
 }
 
+/// The prefix as text, which may be empty, if a TypeID can have it.
 fn read_prefix(prefix: &[u8]) -> Result<&str, Error> {
     let fits = |byte: &u8| byte.is_ascii_lowercase() || *byte == SEPARATOR;
     if let Some(index) = prefix.iter().position(|byte| !fits(byte)) {
         return Err(Error::character(
             prefix[index],
             index,
-            Expected::LowerCaseLetter,
+            Expected::LowerCaseLetterOrUnderscore,
         ));
     }
     if prefix.len() > TypeId::MAX_PREFIX_LEN {
@@ -123,7 +126,8 @@ fn read_prefix(prefix: &[u8]) -> Result<&str, Error> {
     Ok(str::from_utf8(prefix).unwrap_or_default())
 }
 
-/// The suffix, which starts this far from the beginning of the text.
+/// The ULID of the suffix, which starts at the index `at` of the text, for the position in an
+/// error.
 fn read_suffix(suffix: &[u8], at: usize) -> Result<Ulid, Error> {
     let fits =
         |byte: &u8| !byte.is_ascii_uppercase() && codec::is_canonical(byte.to_ascii_uppercase());

@@ -1,7 +1,7 @@
 //! The rule that computes the next version 7 UUID of one sequence. It involves neither a clock nor
 //! a generator.
 
-use crate::convert::rfc_9562;
+use crate::convert::uuid_with_version;
 use crate::error::{Error, ErrorKind};
 use crate::time::Time;
 
@@ -37,10 +37,10 @@ const MAX_TIME: u64 = (1 << 60) - 1;
 /// ```
 pub fn next(last: u128, clock: Time, randomness: u64) -> Result<u128, Error> {
     let high = (last >> 64) as u64;
-    let last = (high >> 16) << 12 | high & 0xfff;
-    let time = in_4096ths(clock).max(last + 1);
+    let last_time = (high >> 16) << 12 | high & 0xfff;
+    let time = in_4096ths(clock).max(last_time + 1);
     if time > MAX_TIME {
-        return Err(Error(ErrorKind::Range));
+        return Err(Error(ErrorKind::OutOfRangeForUlid));
     }
     Ok(of_time(time, randomness))
 }
@@ -68,8 +68,9 @@ const fn in_4096ths(time: Time) -> u64 {
     time.0 >> 4
 }
 
+/// The version 7 UUID of a time in 4096ths of a millisecond, and the low 62 bits of `randomness`.
 const fn of_time(time: u64, randomness: u64) -> u128 {
-    rfc_9562(7, (time >> 12) << 16 | time & 0xfff, randomness)
+    uuid_with_version(7, (time >> 12) << 16 | time & 0xfff, randomness)
 }
 
 #[cfg(test)]
@@ -92,6 +93,6 @@ mod tests {
     fn the_last_time_is_used_and_nothing_follows_it() {
         let next = |time| next(of_time(time, 0), Time::UNIX_EPOCH, 0);
         assert_eq!(next(MAX_TIME - 1), Ok(of_time(MAX_TIME, 0)));
-        assert_eq!(next(MAX_TIME), Err(Error(ErrorKind::Range)));
+        assert_eq!(next(MAX_TIME), Err(Error(ErrorKind::OutOfRangeForUlid)));
     }
 }

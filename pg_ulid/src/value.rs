@@ -30,6 +30,7 @@ use crate::time::Time;
 #[cfg_attr(feature = "diesel", diesel(sql_type = crate::diesel::Ulid))]
 pub struct Ulid(pub(crate) u128);
 
+/// The bits after the time.
 const RANDOMNESS_BITS: u32 = 80;
 
 impl Ulid {
@@ -58,12 +59,12 @@ impl Ulid {
     /// [Out of range](Error::is_out_of_range) if the randomness is above [`Self::MAX_RANDOMNESS`].
     pub const fn from_parts(time: Time, randomness: u128) -> Result<Self, Error> {
         if randomness > Self::MAX_RANDOMNESS {
-            return Err(Error(ErrorKind::Range));
+            return Err(Error(ErrorKind::OutOfRangeForUlid));
         }
         Ok(Self::new(time, randomness))
     }
 
-    /// The same with the low 80 bits of the randomness.
+    /// The ULID of the millisecond of a time, and the low 80 bits of this number.
     pub(crate) const fn new(time: Time, randomness: u128) -> Self {
         Self((time.unix_ms() as u128) << RANDOMNESS_BITS | randomness & Self::MAX_RANDOMNESS)
     }
@@ -149,7 +150,7 @@ impl TryFrom<&[u8]> for Ulid {
     fn try_from(bytes: &[u8]) -> Result<Self, Error> {
         bytes.try_into().map(Self::from_bytes).map_err(|_| {
             Error(ErrorKind::Length {
-                expected: Expected::Bytes,
+                expected: Expected::UlidBytes,
                 found: bytes.len(),
             })
         })

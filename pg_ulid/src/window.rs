@@ -1,5 +1,5 @@
-//! Windows: which ULIDs were created between two moments or lie between two others, and which part
-//! of a table that is.
+//! Windows: which ULIDs were created between two moments or lie between two others, and the
+//! fraction of a column's values that these are, by its histogram.
 
 use std::ops::Bound::{self, Excluded, Included, Unbounded};
 
@@ -43,8 +43,8 @@ impl Window {
     /// A bound is a number and no [`Time`], because a window may begin before the first time of a
     /// ULID and end after the last one. It contains no ULID there.
     pub fn from_unix_us(lower: Bound<i128>, upper: Bound<i128>) -> Self {
-        // The first millisecond after a time. Far outside the times of ULIDs all are equivalent,
-        // and 64 bits are divided faster than 128.
+        // The first millisecond that begins after a time. Far outside the times of ULIDs all are
+        // equivalent, and 64 bits are divided faster than 128.
         let after = |us: i128| (us.clamp(-(1 << 62), 1 << 62) as i64).div_euclid(1000) + 1;
         // The milliseconds from `first` to, but not including, `end`.
         let first = match lower {
@@ -57,7 +57,8 @@ impl Window {
             Excluded(us) => after(us.saturating_sub(1)),
             Unbounded => i64::MAX,
         };
-        // A negative number becomes more than fits.
+        // The cast makes a negative number, the `last` of an empty window, greater than all that
+        // fit.
         let time = |ms: i64| Time::from_unix_ms(ms.cast_unsigned());
         let last = (end - 1).min(Time::MAX.unix_ms() as i64);
         match (time(first.max(0)), time(last)) {
@@ -90,25 +91,26 @@ impl Window {
     }
 }
 
-/// The fraction of a population that is in a window, from 0 to 1. `None` if `histogram` has fewer
-/// than two bounds.
+/// The fraction of a column's values that are in a window, from 0 to 1. `None` if `histogram` has
+/// fewer than two bounds.
 ///
-/// `histogram` has the bounds of buckets with the same number of values each, in ascending order.
-/// `read` converts a bound to a ULID. Values are assumed to be evenly distributed within a bucket.
-/// If the bounds are in another order, the result is unspecified, so a caller that does not know
-/// the order must clamp it.
+/// `histogram` is what PostgreSQL's statistics have as `histogram_bounds`: the bounds of buckets
+/// with the same number of values each, in ascending order. `read` converts a bound to a ULID.
+/// Values are assumed to be evenly distributed within a bucket, as ULIDs of a steady load are. If
+/// the bounds are in another order, the result is unspecified, so a caller that does not know the
+/// order must clamp it.
 pub fn fraction<T>(window: Window, histogram: &[T], read: impl Fn(&T) -> Ulid) -> Option<f64> {
     if histogram.len() < 2 {
         return None;
     }
-    let below = |value| position(histogram, &read, value);
+    let below = |value| fraction_below(histogram, &read, value);
     // The lower bound of an empty window is above the upper one.
     Some((below(window.upper) - below(window.lower)).max(0.0))
 }
 
-/// The fraction of the population below a value.
-fn position<T>(histogram: &[T], read: impl Fn(&T) -> Ulid, value: Ulid) -> f64 {
-    let parts = (histogram.len() - 1) as f64;
+/// The fraction of the column's values below this one, by the histogram.
+fn fraction_below<T>(histogram: &[T], read: impl Fn(&T) -> Ulid, value: Ulid) -> f64 {
+    let buckets = (histogram.len() - 1) as f64;
     // The number of bounds at or below the value.
     match histogram.partition_point(|bound| read(bound) <= value) {
         0 => 0.0,
@@ -121,7 +123,7 @@ fn position<T>(histogram: &[T], read: impl Fn(&T) -> Ulid, value: Ulid) -> f64 {
             //
             // 128 bits are more than a float holds, so only the differences are converted.
             let within = (value - low) as f64 / (high - low) as f64;
-            ((n - 1) as f64 + within) / parts
+            ((n - 1) as f64 + within) / buckets
         }
     }
 }

@@ -57,7 +57,7 @@ fn invalid() {
         };
         let found = match text.parse::<Ulid>().unwrap_err().into() {
             ErrorKind::Length {
-                expected: Expected::Text,
+                expected: Expected::UlidText,
                 found,
             } => {
                 assert_eq!(found, text.chars().count());
@@ -171,7 +171,7 @@ fn typeid_invalid() {
             ErrorKind::Character {
                 byte,
                 position,
-                expected: Expected::LowerCaseLetter,
+                expected: Expected::LowerCaseLetterOrUnderscore,
             } => {
                 assert_eq!(byte, text.as_bytes()[position - 1]);
                 "prefix"
@@ -181,7 +181,7 @@ fn typeid_invalid() {
                 ..
             }
             | ErrorKind::PrefixUnderscore => "prefix",
-            ErrorKind::Separator => "separator",
+            ErrorKind::UnderscoreWithoutPrefix => "separator",
             ErrorKind::Character {
                 byte,
                 position,

@@ -14,7 +14,7 @@ use std::slice::from_raw_parts;
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
 use pg_ulid::extension::has_reached;
-use pg_ulid::extension::horizon::{OpenEntry, SeenXids, UNKNOWN, with_epoch};
+use pg_ulid::extension::horizon::{OpenEntry, SnapshotXids, UNKNOWN, to_full_xid};
 use pg_ulid::ordered::{self, IdClock};
 use pg_ulid::{Time, Ulid};
 use pgrx::pg_sys::{
@@ -188,7 +188,7 @@ unsafe fn horizon_of(snapshot: pg_sys::Snapshot) -> Result<Time, Error> {
         (xip, pg_sys::ReadNextFullTransactionId().value)
     };
     let (xmin, xmax) = (snapshot.xmin.into_inner(), snapshot.xmax.into_inner());
-    let seen = SeenXids::new(xmin, xmax, xip, next);
+    let seen = SnapshotXids::new(xmin, xmax, xip, next);
     let database = database.to_u32();
     let is_running = |xid| seen.is_running(xid);
     let horizon = shared.horizon(database.into(), now()?, is_running);
@@ -199,7 +199,7 @@ unsafe fn horizon_of(snapshot: pg_sys::Snapshot) -> Result<Time, Error> {
     }
     let start_xid = shared.start_xid().ok_or_else(|| error::recovery())?;
     let is_explained = |xid| {
-        let bound = shared.bound_of_prepared(with_epoch(xid, next));
+        let bound = shared.bound_of_prepared(to_full_xid(xid, next));
         bound.is_some() || is_covered(xid, database)
     };
     Ok(if seen.running_before(start_xid).all(is_explained) {
@@ -358,7 +358,7 @@ pub(crate) fn bound_of_prepared(xid: TransactionId) -> Option<TimestampTz> {
             pg_sys::BackendXidGetPid(xid),
         )
     };
-    let full_xid = with_epoch(xid.into_inner(), next);
+    let full_xid = to_full_xid(xid.into_inner(), next);
     if pid != 0 || !is_in_progress(full_xid) {
         return None;
     }

@@ -35,17 +35,17 @@ const FORMAT_VERSION: usize = 1;
 /// arrays.
 const LAYOUT: u64 = {
     let Parts {
-        last_ended,
+        latest_xids,
         prepared_xids,
         process_slots,
         prepared_slots,
         size,
     } = Parts::of(3, 5);
-    let types = rules::layout::<TRANSACTIONS>() as usize;
-    rules::mix(&[
+    let types = rules::layout_hash::<TRANSACTIONS>() as usize;
+    rules::hash(&[
         FORMAT_VERSION,
         types,
-        last_ended,
+        latest_xids,
         prepared_xids,
         process_slots,
         prepared_slots,
@@ -56,7 +56,7 @@ const _: () = assert!(LAYOUT != 0 && LAYOUT != UNTRACKED);
 
 /// Where the arrays behind [`Control`] begin, in bytes, and the size of it all.
 struct Parts {
-    last_ended: usize,
+    latest_xids: usize,
     prepared_xids: usize,
     process_slots: usize,
     prepared_slots: usize,
@@ -65,13 +65,13 @@ struct Parts {
 
 impl Parts {
     const fn of(processes: usize, prepared_count: usize) -> Self {
-        let last_ended = size_of::<Control>();
-        let prepared_xids = last_ended + processes * size_of::<AtomicU64>();
+        let latest_xids = size_of::<Control>();
+        let prepared_xids = latest_xids + processes * size_of::<AtomicU64>();
         let process_slots = prepared_xids + prepared_count * size_of::<AtomicU64>();
         let prepared_slots = process_slots + processes * size_of::<ProcessSlot<TRANSACTIONS>>();
         let size = prepared_slots + prepared_count * size_of::<PreparedSlot>();
         Self {
-            last_ended,
+            latest_xids,
             prepared_xids,
             process_slots,
             prepared_slots,
@@ -155,7 +155,7 @@ pub(crate) fn shared() -> Option<Shared> {
         Shared {
             id_clock: &header.id_clock,
             control: &*segment,
-            last_ended: from_raw_parts(part(parts.last_ended).cast(), processes),
+            latest_xids: from_raw_parts(part(parts.latest_xids).cast(), processes),
             process_slots: from_raw_parts(part(parts.process_slots).cast(), processes),
             prepared_xids: from_raw_parts(part(parts.prepared_xids).cast(), prepared_count),
             prepared_slots: from_raw_parts(part(parts.prepared_slots).cast(), prepared_count),

@@ -35,13 +35,13 @@
 //! Each store and load below names the one that it serves.
 //!
 //! - **I1, entry before id.** A transaction draws an id only after its entry is complete: database,
-//!   `bound` below the id, `OPEN`, `count`, `last_ended`. So a reader that has drawn a time after
+//!   `bound` below the id, `OPEN`, `count`, `latest_xid`. So a reader that has drawn a time after
 //!   that id sees the entry. (The barriers of `open_entry` and `horizon` are between.)
 //! - **I2, closed after the end.** An entry or a prepared slot keeps a transaction as running until
 //!   it has left the ProcArray. Then it keeps the xid, unless the rows can never become visible. So
 //!   a transaction that a snapshot sees as running counts for that snapshot.
 //! - **I3, xids increase.** The entries of a process slot, from the oldest to the newest, have
-//!   increasing xids, and `last_ended` has the greatest. So if a snapshot sees one as ended, it
+//!   increasing xids, and `latest_xid` has the greatest. So if a snapshot sees one as ended, it
 //!   sees all earlier ones as ended. A prepared slot is given away only after its transaction has
 //!   ended, so the same holds there.
 //! - **I4, nothing is overwritten that is not remembered.** Before a field of an entry or a
@@ -92,7 +92,7 @@ use crate::time::{FRACTION_BITS, Time};
 /// In place of a horizon or of a bound that is not known: it is before all ids.
 pub const UNKNOWN: Time = Time::UNIX_EPOCH;
 
-/// Stands for the xid of a transaction that has not ended. Zero stands for none.
+/// In place of the full xid of an entry whose transaction has not ended. Zero stands for none.
 const OPEN: u64 = u64::MAX;
 
 /// A flag of [`Shared::prepared_xids`]: the prepared slot is reserved. The other bits are the xid
@@ -103,17 +103,21 @@ const RESERVED: u64 = 1 << 63;
 /// this number.
 const OVERWRITTEN_WORDS: usize = 16;
 
-/// For each database, the xid of its last transaction that was overwritten. Databases that share a
-/// word have the one of the last of them.
+/// For each database, the full xid of its last transaction whose entry or prepared slot was
+/// overwritten; zero if there is none. Databases whose OIDs are equal modulo [`OVERWRITTEN_WORDS`]
+/// share a word, which has the last xid of any of them.
 #[derive(Debug, Default)]
 #[repr(C)]
 struct Overwritten([AtomicU64; OVERWRITTEN_WORDS]);
 
 impl Overwritten {
+    /// The word of a database, by its OID.
     fn of(&self, database: u64) -> &AtomicU64 {
         &self.0[database as usize % OVERWRITTEN_WORDS]
     }
 
+    /// Remembers a transaction of this database before it is overwritten. With xid zero, there is
+    /// none to be remembered.
     fn record(&self, database: u64, xid: u64) {
         if xid != 0 {
             self.of(database).store(xid, Ordering::Release);
@@ -125,8 +129,9 @@ impl Overwritten {
 #[derive(Debug, Default)]
 #[repr(C)]
 pub struct Entry {
-    /// All its ids are greater.
+    /// A [`Time`] of the id clock, by its bits. Each id of the transaction has a later time.
     bound: AtomicU64,
+    /// The OID of its database.
     database: AtomicU64,
     /// `OPEN` while the transaction is running. Then its full xid, if it has committed with one.
     /// Zero if it has aborted, had no xid, or was prepared.
@@ -142,8 +147,9 @@ pub struct Entry {
 #[derive(Debug)]
 #[repr(C)]
 pub struct ProcessSlot<const N: usize> {
-    /// The entries that were overwritten.
+    /// The transactions whose entries were overwritten.
     overwritten: Overwritten,
+    /// The pid of the process that last opened an entry here.
     pid: AtomicU64,
     /// The number of entries until now; the last is at this number - 1, modulo N.
     count: AtomicU64,
@@ -166,12 +172,13 @@ impl<const N: usize> Default for ProcessSlot<N> {
 }
 
 impl<const N: usize> ProcessSlot<N> {
+    /// The entry of this number, from 0. Entries are used in turn.
     fn entry(&self, number: u64) -> &Entry {
         &self.entries[number as usize % N]
     }
 
     /// Writes the entry of the transaction that begins to generate ids. `clock` need not be later
-    /// than `id_clock`. The caller then stores `last_ended`, and issues a full barrier before the
+    /// than `id_clock`. The caller then stores `latest_xid`, and issues a full barrier before the
     /// first id.
     fn write_entry(&self, database: u64, id_clock: &IdClock, clock: Time) -> &Entry {
         let count = self.count.load(Ordering::Relaxed);
@@ -181,9 +188,9 @@ impl<const N: usize> ProcessSlot<N> {
         let number = if is_free { last } else { count };
         let entry = self.entry(number);
         // I4: a reader that finds one of the next stores finds this one.
-        let [last_database, last] =
+        let [old_database, old_xid] =
             [&entry.database, &entry.xid].map(|word| word.load(Ordering::Relaxed));
-        self.overwritten.record(last_database, last);
+        self.overwritten.record(old_database, old_xid);
         entry.xid.store(0, Ordering::Release);
         // I1: from here to the barrier of `open_entry`.
         entry.database.store(database, Ordering::Release);
@@ -196,9 +203,11 @@ impl<const N: usize> ProcessSlot<N> {
         entry
     }
 
-    /// The minimum of `bound` of the running transactions of a database, if it is known.
+    /// The minimum of `bound` of the running transactions of a database; [`Time::MAX`] if there are
+    /// none. [`UNKNOWN`] if a running one of it may have been overwritten. `is_running` tells
+    /// whether the snapshot sees a full xid as running. It is true for `OPEN`, and false for zero.
     fn horizon(&self, database: u64, is_running: &impl Fn(u64) -> bool) -> Time {
-        let least = self.least(database, is_running);
+        let least = self.least_bound(database, is_running);
         // I4: after the entries.
         if is_running(self.overwritten.of(database).load(Ordering::Acquire)) {
             UNKNOWN
@@ -207,7 +216,8 @@ impl<const N: usize> ProcessSlot<N> {
         }
     }
 
-    fn least(&self, database: u64, is_running: &impl Fn(u64) -> bool) -> Time {
+    /// That minimum of the entries that are left, from the newest to the oldest.
+    fn least_bound(&self, database: u64, is_running: &impl Fn(u64) -> bool) -> Time {
         // I1, of the newest entry.
         let count = self.count.load(Ordering::Acquire);
         let mut least = Time::MAX;
@@ -218,7 +228,7 @@ impl<const N: usize> ProcessSlot<N> {
             if xid == 0 {
                 continue;
             }
-            // I3
+            // I3: all older ones have ended, too.
             if !is_running(xid) {
                 break;
             }
@@ -237,17 +247,19 @@ impl<const N: usize> ProcessSlot<N> {
 pub struct PreparedSlot {
     /// The transactions that had the slot before.
     overwritten: Overwritten,
+    /// Copies of these fields of the transaction's entry.
     bound: AtomicU64,
     database: AtomicU64,
 }
 
 impl PreparedSlot {
-    /// Copies the entry of a transaction that has been prepared, and is still open.
+    /// Copies the entry of the transaction of this full xid, which has been prepared. The entry is
+    /// still open. `prepared_xid` is the word of this slot in [`Shared::prepared_xids`].
     fn fill(&self, prepared_xid: &AtomicU64, xid: u64, entry: &Entry) {
         // I4: before the other stores.
-        let last = prepared_xid.load(Ordering::Relaxed) & !RESERVED;
-        let last_database = self.database.load(Ordering::Relaxed);
-        self.overwritten.record(last_database, last);
+        let old_xid = prepared_xid.load(Ordering::Relaxed) & !RESERVED;
+        let old_database = self.database.load(Ordering::Relaxed);
+        self.overwritten.record(old_database, old_xid);
         // I5: from here to the store of the xid.
         self.database
             .store(entry.database.load(Ordering::Relaxed), Ordering::Release);
@@ -262,18 +274,19 @@ impl PreparedSlot {
         prepared_xid.store(xid, Ordering::Release);
     }
 
-    /// `bound` if this is the database, and if it is known.
+    /// `bound` if the transaction is of this database; otherwise [`Time::MAX`]. [`UNKNOWN`] if an
+    /// earlier one of this database had the slot, and is running.
     fn horizon(&self, database: u64, is_running: &impl Fn(u64) -> bool) -> Time {
-        let least = self.least(database);
+        let bound = self.bound_in(database);
         // I4: after the slot.
         if is_running(self.overwritten.of(database).load(Ordering::Acquire)) {
             UNKNOWN
         } else {
-            least
+            bound
         }
     }
 
-    fn least(&self, database: u64) -> Time {
+    fn bound_in(&self, database: u64) -> Time {
         if self.database.load(Ordering::Acquire) == database {
             Time(self.bound.load(Ordering::Acquire))
         } else {
@@ -286,20 +299,23 @@ impl PreparedSlot {
 #[derive(Debug, Default)]
 #[repr(C)]
 pub struct Control {
-    /// How many are resetting the id clock.
+    /// The number of processes that are resetting the id clock.
     resetting: AtomicU64,
-    /// The millisecond of the system clock in which a horizon last went ahead of it.
+    /// The system clock, in milliseconds since the Unix epoch, when [`Shared::draw`] last made a
+    /// step ahead of it.
     last_step: AtomicU64,
-    /// Where the next search for a free prepared slot starts.
+    /// Where the next search for a free prepared slot starts: this number, modulo the number of
+    /// slots.
     next_slot: AtomicU64,
-    /// The next xid when the id clock was started on this server; zero before that, and during
+    /// The next full xid when the id clock was started on this server; zero before that, and during
     /// recovery.
     start_xid: AtomicU64,
 }
 
-/// A number that another one stands for where these types differ: in their sizes, or in the places
-/// of their fields. It does not tell what the fields mean.
-pub const fn layout<const N: usize>() -> u64 {
+/// A hash of the sizes of the types in shared memory, and of the offsets of their fields. Processes
+/// with libraries of different releases compare it before they share the memory. It does not tell
+/// what the fields mean.
+pub const fn layout_hash<const N: usize>() -> u64 {
     let numbers = [
         size_of::<Entry>(),
         offset_of!(Entry, bound),
@@ -323,11 +339,11 @@ pub const fn layout<const N: usize>() -> u64 {
         OVERWRITTEN_WORDS,
         N,
     ];
-    mix(&numbers)
+    hash(&numbers)
 }
 
-/// A hash of numbers in their order (FNV-1a, of words in place of bytes).
-pub const fn mix(numbers: &[usize]) -> u64 {
+/// A hash of numbers in their order: FNV-1a, of words in place of bytes.
+pub const fn hash(numbers: &[usize]) -> u64 {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     let mut n = 0;
     while n < numbers.len() {
@@ -337,60 +353,63 @@ pub const fn mix(numbers: &[usize]) -> u64 {
     hash
 }
 
-/// All that the processes share.
+/// All that the processes share. `N` is the number of entries of a process slot.
 #[derive(Clone, Copy, Debug)]
 pub struct Shared<'memory, const N: usize> {
     /// The id clock: the time of the last id.
     pub id_clock: &'memory IdClock,
     /// What belongs to no process.
     pub control: &'memory Control,
-    /// For each process, `OPEN`, or the full xid of its last transaction that committed with one. A
-    /// dense array, as ProcGlobal->xids, because most processes are idle.
-    pub last_ended: &'memory [AtomicU64],
+    /// For each process slot, `OPEN` while its last entry is open; then the full xid of its last
+    /// transaction that committed with one. A dense array, as ProcGlobal->xids, because most
+    /// processes are idle.
+    pub latest_xids: &'memory [AtomicU64],
     /// The slots of the processes.
     pub process_slots: &'memory [ProcessSlot<N>],
-    /// For each prepared slot, the full xid of its transaction, and the flag `RESERVED`.
+    /// For each prepared slot, the full xid of its transaction, and the flag `RESERVED`. The
+    /// xid is zero before the first one.
     pub prepared_xids: &'memory [AtomicU64],
     /// max_prepared_transactions, and one more for each process. None if transactions cannot be
     /// prepared.
     pub prepared_slots: &'memory [PreparedSlot],
 }
 
-/// The open entry of a transaction, in the memory of its process.
+/// The open entry of a transaction, and what its end needs: references to shared memory, which the
+/// process keeps.
 #[derive(Clone, Copy, Debug)]
 pub struct OpenEntry<'memory> {
     entry: &'memory Entry,
-    last_ended: &'memory AtomicU64,
-    /// What `last_ended` was.
-    before: u64,
-    /// The index of the reserved prepared slot plus 1.
+    latest_xid: &'memory AtomicU64,
+    /// What `latest_xid` was before the entry was opened.
+    previous_xid: u64,
+    /// The index of the reserved prepared slot, plus 1.
     reserved: &'memory AtomicU64,
     prepared_xids: &'memory [AtomicU64],
     prepared_slots: &'memory [PreparedSlot],
 }
 
 impl OpenEntry<'_> {
-    /// All ids of the transaction are greater than this time.
+    /// Each id of the transaction has a later time than this. [`UNKNOWN`] after a reset.
     pub fn bound(&self) -> Time {
         Time(self.entry.bound.load(Ordering::Relaxed))
     }
 
-    /// Closes the entry of a transaction that has left the ProcArray. The xid is zero if it had
-    /// none, or has aborted: its rows can never become visible.
+    /// Closes the entry of a transaction that has left the ProcArray, with its full xid. That is
+    /// zero if it had none, or has aborted: its rows can never become visible.
     pub fn end(&self, xid: u64) {
         // I2
         self.entry.xid.store(xid, Ordering::Release);
         let last = if xid == 0 {
             // I3: zero would hide the transaction before this one.
-            self.before
+            self.previous_xid
         } else {
             xid
         };
-        self.last_ended.store(last, Ordering::Release);
+        self.latest_xid.store(last, Ordering::Release);
     }
 
-    /// Moves the entry to the reserved slot. The transaction has been prepared, with this xid. Its
-    /// dummy PGPROC is in the ProcArray, and nobody can end it yet.
+    /// Moves the entry to the reserved prepared slot. The transaction has been prepared, with this
+    /// full xid. Its dummy PGPROC is in the ProcArray, and nobody can end it yet.
     pub fn prepare(&self, xid: u64) {
         let index = self.reserved.swap(0, Ordering::Relaxed).wrapping_sub(1) as usize;
         // `open_entry` has reserved one, since transactions can be prepared.
@@ -404,8 +423,8 @@ impl OpenEntry<'_> {
 }
 
 impl<'memory, const N: usize> Shared<'memory, N> {
-    /// Starts the id clock on this server after this time, with the next xid, unless it was
-    /// started.
+    /// Starts the id clock: from then on, ids have later times than `after`. The first call stores
+    /// `next_xid`, the next full xid of the server, for [`Self::start_xid`].
     pub fn start(self, after: Time, next_xid: u64) {
         // I7: in this order.
         self.id_clock.advance_to(after);
@@ -413,18 +432,21 @@ impl<'memory, const N: usize> Shared<'memory, N> {
         let _ = start_xid.compare_exchange(0, next_xid, Ordering::Release, Ordering::Relaxed);
     }
 
-    /// The next xid when the id clock was started on this server; none before that.
+    /// The next full xid when the id clock was started on this server; none before that. A
+    /// transaction with a lesser xid may have ids without an entry.
     pub fn start_xid(self) -> Option<u64> {
         // I7
         Some(self.control.start_xid.load(Ordering::Acquire)).filter(|&xid| xid != 0)
     }
 
     /// Opens an entry for a transaction, before its first id. None if the process has no slot.
+    /// `slot_number` is the index of the process slot, `database` an OID, and `clock` the system
+    /// clock. `is_in_progress` tells whether the transaction of a full xid, prepared or not, has
+    /// not ended.
     ///
     /// It reserves a prepared slot in case the transaction is prepared. `XACT_EVENT_PRE_PREPARE`
     /// would be too early, because the callback of another extension may still generate the first
     /// id. `XACT_EVENT_PREPARE` would be too late, because no ERROR is allowed there.
-    /// `is_in_progress` tells whether the transaction of a prepared slot is running.
     pub fn open_entry(
         self,
         slot_number: usize,
@@ -434,16 +456,16 @@ impl<'memory, const N: usize> Shared<'memory, N> {
         is_in_progress: impl Fn(u64) -> bool,
     ) -> Option<OpenEntry<'memory>> {
         let slot = self.process_slots.get(slot_number)?;
-        let last_ended = self.last_ended.get(slot_number)?;
+        let latest_xid = self.latest_xids.get(slot_number)?;
         if slot.reserved.load(Ordering::Relaxed) == 0 && !self.prepared_slots.is_empty() {
             let index = self.reserve(is_in_progress);
             slot.reserved.store(index as u64 + 1, Ordering::Relaxed);
         }
         slot.pid.store(pid, Ordering::Relaxed);
-        let before = last_ended.load(Ordering::Relaxed);
+        let previous_xid = latest_xid.load(Ordering::Relaxed);
         let entry = slot.write_entry(database, self.id_clock, clock);
         // I1: the entry is complete. The barrier pairs with that of `horizon`.
-        last_ended.store(OPEN, Ordering::Release);
+        latest_xid.store(OPEN, Ordering::Release);
         fence(Ordering::SeqCst);
         // I6: the barrier pairs with the first one of `set_back`, too. Either that zeroes
         // `bound` afterwards, or the load sees the reset.
@@ -454,15 +476,15 @@ impl<'memory, const N: usize> Shared<'memory, N> {
         }
         Some(OpenEntry {
             entry,
-            last_ended,
-            before,
+            latest_xid,
+            previous_xid,
             reserved: &slot.reserved,
             prepared_xids: self.prepared_xids,
             prepared_slots: self.prepared_slots,
         })
     }
 
-    /// Reserves a prepared slot whose transaction has ended.
+    /// Reserves a prepared slot whose transaction has ended, and returns its index.
     ///
     /// There is one, so the loop ends: there are more slots than prepared transactions, by one for
     /// each process, and a process reserves at most one. The search goes round, so that the slot
@@ -472,8 +494,8 @@ impl<'memory, const N: usize> Shared<'memory, N> {
             let next = self.control.next_slot.fetch_add(1, Ordering::Relaxed);
             let index = next as usize % self.prepared_xids.len();
             let prepared_xid = &self.prepared_xids[index];
-            // I3: it has ended. I2: the reservation keeps its xid, as older snapshots may still see
-            // it as running.
+            // I3: only a transaction that has ended loses its slot. I2: the reservation keeps its
+            // xid, as older snapshots may still see it as running.
             let last = prepared_xid.load(Ordering::Acquire);
             let is_taken = last & RESERVED != 0 || last != 0 && is_in_progress(last);
             if !is_taken
@@ -486,8 +508,11 @@ impl<'memory, const N: usize> Shared<'memory, N> {
         }
     }
 
-    /// The horizon of a snapshot, in a database, as a time of the id clock. Advances the id clock
-    /// to the system clock. [`UNKNOWN`] if the snapshot is too old, or during a reset.
+    /// The horizon of a snapshot, in a database, as a time of the id clock. Each row below it is
+    /// visible to the snapshot, or never becomes visible. [`UNKNOWN`] if a transaction that is
+    /// running for the snapshot was overwritten, or during a reset. Advances the id clock to
+    /// `clock`, the system clock. `is_running` tells whether the snapshot sees a full xid as
+    /// running.
     ///
     /// # Errors
     /// Those of [`IdClock::advance`].
@@ -507,9 +532,9 @@ impl<'memory, const N: usize> Shared<'memory, N> {
         }
         let is_running = |xid| xid != 0 && (xid == OPEN || is_running(xid));
         let mut horizon = drawn;
-        for (last_ended, slot) in self.last_ended.iter().zip(self.process_slots) {
+        for (latest_xid, slot) in self.latest_xids.iter().zip(self.process_slots) {
             // I3: of what has ended, it is the greatest xid. I1: `OPEN` is always running.
-            if is_running(last_ended.load(Ordering::Acquire)) {
+            if is_running(latest_xid.load(Ordering::Acquire)) {
                 horizon = horizon.min(slot.horizon(database, &is_running));
             }
         }
@@ -523,11 +548,12 @@ impl<'memory, const N: usize> Shared<'memory, N> {
         Ok(horizon)
     }
 
-    /// Advances the id clock to the system clock.
+    /// Takes the time of a reader from the id clock, which advances to the system clock.
     ///
-    /// If the id clock is ahead, each call would round it down to the same millisecond, and the
-    /// horizon would stand still. So it then advances by one millisecond for two of the system
-    /// clock, which catches up.
+    /// An id is compared with the millisecond of a horizon only. If the id clock is ahead of the
+    /// system clock, it would advance by a 65536th of a millisecond per call, and the horizon would
+    /// stand still. So it then steps to the next millisecond, once for two of the system clock,
+    /// which catches up.
     fn draw(self, clock: Time) -> Result<Time, Error> {
         let (next_ms, now_ms) = (self.id_clock.time().unix_ms() + 1, clock.unix_ms());
         let last_step = &self.control.last_step;
@@ -545,9 +571,10 @@ impl<'memory, const N: usize> Shared<'memory, N> {
         self.id_clock.advance(clock)
     }
 
-    /// Sets the id clock back to the system clock. Running transactions may then generate ids that
-    /// are less than `bound`. So the horizon of their database is not known until they end. `bound`
-    /// of closed entries becomes unknown, too, and so the horizon of older snapshots.
+    /// Sets the id clock back to zero, so that the next id has the time of the system clock.
+    /// Running transactions may then generate ids that are less than `bound`. So the horizon of
+    /// their database is not known until they end. `bound` of closed entries becomes unknown, too,
+    /// and so the horizon of older snapshots.
     pub fn reset(self) {
         // I6: around the change of the id clock.
         self.control.resetting.fetch_add(1, Ordering::Relaxed);
@@ -555,6 +582,7 @@ impl<'memory, const N: usize> Shared<'memory, N> {
         self.control.resetting.fetch_sub(1, Ordering::Release);
     }
 
+    /// Sets the id clock to zero, then each `bound` to [`UNKNOWN`].
     fn set_back(self) {
         // I6: each barrier pairs with one in `open_entry` or in `PreparedSlot::fill`.
         self.id_clock.set(Time::UNIX_EPOCH);
@@ -568,17 +596,17 @@ impl<'memory, const N: usize> Shared<'memory, N> {
         }
     }
 
-    /// `bound` of the running transaction of a process; none if it has no entry.
+    /// `bound` of the running transaction of a process; none if that has no open entry.
     pub fn bound_of_process(self, pid: u64) -> Option<Time> {
-        let mut slots = self.last_ended.iter().zip(self.process_slots);
-        let (_, slot) = slots.find(|(last_ended, slot)| {
-            slot.pid.load(Ordering::Relaxed) == pid && last_ended.load(Ordering::Acquire) == OPEN
+        let mut slots = self.latest_xids.iter().zip(self.process_slots);
+        let (_, slot) = slots.find(|(latest_xid, slot)| {
+            slot.pid.load(Ordering::Relaxed) == pid && latest_xid.load(Ordering::Acquire) == OPEN
         })?;
         let last = slot.count.load(Ordering::Acquire).wrapping_sub(1);
         Some(Time(slot.entry(last).bound.load(Ordering::Relaxed)))
     }
 
-    /// `bound` of a prepared transaction; none if it has no slot.
+    /// `bound` of the prepared transaction of this full xid; none if it has no prepared slot.
     pub fn bound_of_prepared(self, xid: u64) -> Option<Time> {
         let mut slots = self.prepared_xids.iter().zip(self.prepared_slots);
         let (_, slot) = slots
@@ -587,48 +615,51 @@ impl<'memory, const N: usize> Shared<'memory, N> {
     }
 }
 
-/// The xids of a snapshot that was not taken during recovery. So `xip` has the top-level xids that
-/// were in progress below `xmax`, except the own one. The own entry is still `OPEN`. Entries have
-/// no xids of subtransactions.
+/// Which transactions a snapshot sees as running. It was not taken during recovery, so `xip` has
+/// the top-level xids that were in progress below `xmax`, except the own one. The own entry is
+/// still `OPEN`, so its xid is not asked for. Entries have no xids of subtransactions.
 #[derive(Clone, Copy, Debug)]
-pub struct SeenXids<'server> {
+pub struct SnapshotXids<'server> {
+    /// Full xids.
     xmin: u64,
     xmax: u64,
+    /// Xids without their epoch.
     xip: &'server [u32],
 }
 
-impl<'server> SeenXids<'server> {
+impl<'server> SnapshotXids<'server> {
     /// The snapshot with these fields. `next` is the full xid that was the next one at some time
     /// after the snapshot was taken.
     pub fn new(xmin: u32, xmax: u32, xip: &'server [u32], next: u64) -> Self {
         Self {
-            xmin: with_epoch(xmin, next),
-            xmax: with_epoch(xmax, next),
+            xmin: to_full_xid(xmin, next),
+            xmax: to_full_xid(xmax, next),
             xip,
         }
     }
 
-    /// Whether it sees a top-level transaction as running, by its full xid.
+    /// Whether the snapshot sees a top-level transaction as running, by its full xid.
     #[inline]
     pub fn is_running(&self, xid: u64) -> bool {
         xid >= self.xmax || xid >= self.xmin && self.xip.contains(&(xid as u32))
     }
 
-    /// The top-level transactions from before this full xid that it sees as running, and that were
-    /// before its `xmax`.
+    /// The xids of `xip` that are from before this full xid: top-level transactions that the
+    /// snapshot sees as running, and that were before its `xmax`.
     ///
     /// These include all that were prepared before the server left recovery: from then on,
-    /// `latestCompletedXid` is at least the last xid of before. What is not before `xmax` can be
-    /// the xid of a subtransaction.
+    /// `latestCompletedXid` is at least the last xid of before, so `xmax` is greater. What is not
+    /// before `xmax` can be the xid of a subtransaction.
     pub fn running_before(&self, start_xid: u64) -> impl Iterator<Item = u32> {
         let xmax = self.xmax;
         let in_xip = self.xip.iter().copied();
-        in_xip.filter(move |&xid| with_epoch(xid, xmax) < start_xid)
+        in_xip.filter(move |&xid| to_full_xid(xid, xmax) < start_xid)
     }
 }
 
-/// The full xid of a transaction that is not later than `next`, and at most 2^32 - 1 before it.
-pub fn with_epoch(xid: u32, next: u64) -> u64 {
+/// The full xid, with its epoch in the high 32 bits, of an xid that is not later than the full xid
+/// `next`, and at most 2^32 - 1 before it.
+pub fn to_full_xid(xid: u32, next: u64) -> u64 {
     next.wrapping_sub((next as u32).wrapping_sub(xid).into())
 }
 
@@ -653,7 +684,7 @@ mod tests {
     struct Memory {
         id_clock: IdClock,
         control: Control,
-        last_ended: [AtomicU64; 2],
+        latest_xids: [AtomicU64; 2],
         process_slots: [ProcessSlot<2>; 2],
         prepared_xids: [AtomicU64; 3],
         prepared_slots: [PreparedSlot; 3],
@@ -664,7 +695,7 @@ mod tests {
             Shared {
                 id_clock: &self.id_clock,
                 control: &self.control,
-                last_ended: &self.last_ended,
+                latest_xids: &self.latest_xids,
                 process_slots: &self.process_slots,
                 prepared_xids: &self.prepared_xids,
                 prepared_slots: &self.prepared_slots,
@@ -772,9 +803,9 @@ mod tests {
 
     #[test]
     fn another_layout_has_another_number() {
-        assert_ne!(layout::<2>(), layout::<3>());
-        assert_ne!(mix(&[1, 2]), mix(&[2, 1]));
-        assert_ne!(mix(&[1]), mix(&[1, 0]));
+        assert_ne!(layout_hash::<2>(), layout_hash::<3>());
+        assert_ne!(hash(&[1, 2]), hash(&[2, 1]));
+        assert_ne!(hash(&[1]), hash(&[1, 0]));
     }
 
     #[test]
@@ -956,7 +987,7 @@ mod tests {
         for start in [7_u64, (7 << 32) - 8] {
             let xid = |number| (start + number) as u32;
             let xip = [xid(2), xid(5)];
-            let seen = SeenXids::new(xid(2), xid(8), &xip, start + 12);
+            let seen = SnapshotXids::new(xid(2), xid(8), &xip, start + 12);
             let running = |&number: &u64| seen.is_running(start + number);
             assert_eq!(
                 (0..11).filter(running).collect::<Vec<_>>(),

@@ -15,7 +15,7 @@ use crate::value::Ulid;
 
 type BoxError = Box<dyn Error + Sync + Send>;
 
-/// What a type has on the wire: the 16 bytes, or text.
+/// How a value of a type is sent: as 16 bytes, or as text.
 #[derive(PartialEq)]
 enum Form {
     Bytes,

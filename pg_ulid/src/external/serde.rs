@@ -27,6 +27,7 @@ impl<'de> Deserialize<'de> for Ulid {
     }
 }
 
+/// Reads what a format calls it with: text, or bytes.
 struct UlidVisitor;
 
 impl Visitor<'_> for UlidVisitor {

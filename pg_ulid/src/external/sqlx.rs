@@ -18,8 +18,10 @@ impl Type<Postgres> for Ulid {
         PgTypeInfo::with_name("ulid")
     }
 
-    // sqlx names built-in types in upper case, and others as regtype does. A column of a domain
-    // arrives as its base type.
+    /// Whether a column of this type can be read as a ULID: its 16 bytes are those of a `ulid` or a
+    /// `uuid`. sqlx names built-in types in upper case (`UUID`), and others as regtype does, so
+    /// with the schema if that is not on the search path. For a domain, the server reports the base
+    /// type.
     fn compatible(ty: &PgTypeInfo) -> bool {
         ["ulid", "uuid"]
             .iter()
@@ -32,6 +34,8 @@ impl PgHasArrayType for Ulid {
         PgTypeInfo::array_of("ulid")
     }
 
+    /// The same for an array. The server has two names for the type: `ulid[]` by regtype, and
+    /// `_ulid` in pg_type.
     fn array_compatible(ty: &PgTypeInfo) -> bool {
         ["ulid[]", "_ulid", "uuid[]"]
             .iter()

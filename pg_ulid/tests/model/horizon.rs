@@ -14,7 +14,7 @@ enum Fault {
     // I1, entry before id.
     IdBeforeEntry,
     CountLate,
-    LastEndedLate,
+    LatestXidLate,
     DatabaseLate,
     // I2, closed after the end.
     ClosedBeforeEnded,
@@ -60,7 +60,7 @@ struct Ended {
 struct Server<const N: usize, const P: usize> {
     id_clock: IdClock,
     control: Control,
-    last_ended: [AtomicU64; 2],
+    latest_xids: [AtomicU64; 2],
     process_slots: [ProcessSlot<N>; 2],
     prepared_xids: [AtomicU64; P],
     prepared_slots: [PreparedSlot; P],
@@ -74,7 +74,7 @@ impl<const N: usize, const P: usize> Server<N, P> {
         Self {
             id_clock: IdClock::default(),
             control: Control::default(),
-            last_ended: Default::default(),
+            latest_xids: Default::default(),
             process_slots: Default::default(),
             prepared_xids: [(); P].map(|()| AtomicU64::default()),
             prepared_slots: [(); P].map(|()| PreparedSlot::default()),
@@ -88,7 +88,7 @@ impl<const N: usize, const P: usize> Server<N, P> {
         Shared {
             id_clock: &self.id_clock,
             control: &self.control,
-            last_ended: &self.last_ended,
+            latest_xids: &self.latest_xids,
             process_slots: &self.process_slots,
             prepared_xids: &self.prepared_xids,
             prepared_slots: &self.prepared_slots,
@@ -130,7 +130,9 @@ impl<const N: usize, const P: usize> Server<N, P> {
                 slot.overwritten.record(database, last);
             }
             CountLate => slot.count.store(count - 1, Ordering::Relaxed),
-            LastEndedLate => running.last_ended.store(running.before, Ordering::Relaxed),
+            LatestXidLate => running
+                .latest_xid
+                .store(running.previous_xid, Ordering::Relaxed),
             DatabaseLate => running
                 .entry
                 .database
@@ -143,7 +145,7 @@ impl<const N: usize, const P: usize> Server<N, P> {
         let row = early.unwrap_or_else(|| self.draw());
         match self.fault {
             CountLate => slot.count.store(count, Ordering::Release),
-            LastEndedLate => running.last_ended.store(OPEN, Ordering::Release),
+            LatestXidLate => running.latest_xid.store(OPEN, Ordering::Release),
             DatabaseLate => running.entry.database.store(database, Ordering::Release),
             _ => {}
         }
@@ -181,7 +183,7 @@ impl<const N: usize, const P: usize> Server<N, P> {
         let (running, _) = self.insert(process, DATABASE);
         running.end(0);
         if self.fault == NoneEndedAfterAbort {
-            running.last_ended.store(0, Ordering::Release);
+            running.latest_xid.store(0, Ordering::Release);
         }
     }
 
@@ -230,22 +232,22 @@ impl<const N: usize, const P: usize> Server<N, P> {
                 let is_prepared = is_running(prepared_xid.load(Ordering::Acquire) & !RESERVED);
                 match self.fault {
                     _ if !is_prepared => u64::MAX,
-                    OneOverwritten => slot.least(DATABASE).0,
+                    OneOverwritten => slot.bound_in(DATABASE).0,
                     _ => slot.horizon(DATABASE, &is_running).0,
                 }
             };
             slots.map(of).fold(u64::MAX, u64::min)
         };
         let slots = || {
-            let slots = self.last_ended.iter().zip(&self.process_slots);
-            let of = |(last_ended, slot): (&AtomicU64, &ProcessSlot<N>)| match self.fault {
-                _ if !is_running(last_ended.load(Ordering::Acquire)) => u64::MAX,
+            let slots = self.latest_xids.iter().zip(&self.process_slots);
+            let of = |(latest_xid, slot): (&AtomicU64, &ProcessSlot<N>)| match self.fault {
+                _ if !is_running(latest_xid.load(Ordering::Acquire)) => u64::MAX,
                 OverwrittenReadEarly
                     if is_running(slot.overwritten.of(DATABASE).load(Ordering::Acquire)) =>
                 {
                     0
                 }
-                OverwrittenReadEarly => slot.least(DATABASE, &is_running).0,
+                OverwrittenReadEarly => slot.least_bound(DATABASE, &is_running).0,
                 OldestFirst | StopsWithoutRows => self.least(slot, &is_running),
                 _ => slot.horizon(DATABASE, &is_running).0,
             };
@@ -415,7 +417,7 @@ fn reset(fault: Fault) {
         server.process_slots[0].entries[0]
             .xid
             .store(8, Ordering::Release);
-        server.last_ended[0].store(8, Ordering::Release);
+        server.latest_xids[0].store(8, Ordering::Release);
     }
     fn resets<const P: usize>(server: &Server<1, P>) {
         if server.fault == ResetWithoutFlag {
@@ -464,7 +466,7 @@ fn each_fault_loses_rows() {
     let faults: [(Fault, fn(Fault)); 18] = [
         (IdBeforeEntry, two_transactions),
         (CountLate, two_transactions),
-        (LastEndedLate, two_transactions),
+        (LatestXidLate, two_transactions),
         (DatabaseLate, databases),
         (OverwrittenLate, two_transactions),
         (OverwrittenOfOther, databases),

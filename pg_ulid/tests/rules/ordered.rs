@@ -11,7 +11,7 @@ use super::input::Numbers;
 /// In numbers that cannot overflow.
 fn plain(last: u64, now: u64) -> Result<u64, Error> {
     let next = u128::from(now).max(u128::from(last) + 1);
-    u64::try_from(next).map_err(|_| ErrorKind::Range.into())
+    u64::try_from(next).map_err(|_| ErrorKind::OutOfRangeForUlid.into())
 }
 
 /// A sequence by a shared id clock.
@@ -67,7 +67,7 @@ pub fn check_time(input: &[u8]) -> bool {
     let bits = |ns: u128| {
         u64::try_from(ns * 65_536 / 1_000_000)
             .map(Time::from_bits)
-            .map_err(|_| Error::from(ErrorKind::Range))
+            .map_err(|_| Error::from(ErrorKind::OutOfRangeForUlid))
     };
     let time = Time::from_duration(clock);
     assert_eq!(time, bits(clock.as_nanos()), "{clock:?}");

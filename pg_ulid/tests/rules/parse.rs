@@ -59,7 +59,7 @@ pub(crate) fn plain(text: &[u8]) -> Result<u128, Error> {
         found => match text.iter().position(|&byte| byte >= 0x80) {
             Some(index) => Err(fault(text, &text[index..], Expected::Base32)),
             None => Err(ErrorKind::Length {
-                expected: Expected::Text,
+                expected: Expected::UlidText,
                 found,
             }
             .into()),
@@ -77,7 +77,7 @@ fn plain_uuid(text: &[u8]) -> Result<u128, Error> {
         if group > 0 {
             match rest.strip_prefix(b"-") {
                 Some(after) => rest = after,
-                None => expected = Expected::Hyphen,
+                None => expected = Expected::HyphenOrHexDigit,
             }
         }
         for _ in 0..4 {

@@ -14,7 +14,7 @@ fn plain(prefix: &[u8]) -> Result<(u128, u128), Error> {
         match digit(byte) {
             _ if index >= 26 => {
                 return Err(ErrorKind::Length {
-                    expected: Expected::TextPrefix,
+                    expected: Expected::UlidTextPrefix,
                     found: prefix.len(),
                 }
                 .into());

@@ -12,7 +12,7 @@ fn plain(id: i64, epoch_ms: i64) -> Result<Ulid, Error> {
     }
     let unix_ms = i128::from(id) / (1 << 22) + i128::from(epoch_ms);
     if !(0..1 << 48).contains(&unix_ms) {
-        return Err(ErrorKind::Range.into());
+        return Err(ErrorKind::OutOfRangeForUlid.into());
     }
     Ok(Ulid::from(
         unix_ms.cast_unsigned() << 80 | (id as u128 % (1 << 22)) << 58,
@@ -22,11 +22,11 @@ fn plain(id: i64, epoch_ms: i64) -> Result<Ulid, Error> {
 fn plain_inverse(ulid: Ulid, epoch_ms: i64) -> Result<i64, Error> {
     let target = ForeignId::Snowflake;
     if u128::from(ulid) % (1 << 58) > 0 {
-        return Err(ErrorKind::Randomness { target }.into());
+        return Err(ErrorKind::NotMadeFrom { target }.into());
     }
     let ms = i128::from(ulid.unix_ms()) - i128::from(epoch_ms);
     if !(0..1 << 41).contains(&ms) {
-        return Err(ErrorKind::Time { target }.into());
+        return Err(ErrorKind::TimeOutOfRangeFor { target }.into());
     }
     Ok((ms * (1 << 22)) as i64 + (ulid.randomness() >> 58) as i64)
 }

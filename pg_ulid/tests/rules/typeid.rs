@@ -15,7 +15,7 @@ fn plain_prefix(prefix: &[u8]) -> Result<(), Error> {
             return Err(ErrorKind::Character {
                 byte,
                 position: index + 1,
-                expected: Expected::LowerCaseLetter,
+                expected: Expected::LowerCaseLetterOrUnderscore,
             }
             .into());
         }
@@ -40,7 +40,7 @@ fn plain(text: &[u8]) -> Result<(usize, u128), Error> {
         }
     }
     if start == 1 {
-        return Err(ErrorKind::Separator.into());
+        return Err(ErrorKind::UnderscoreWithoutPrefix.into());
     }
     let (prefix, suffix) = (&text[..start.saturating_sub(1)], &text[start..]);
     plain_prefix(prefix)?;

@@ -33,7 +33,7 @@ fn plain(uuid: u128, version: u8) -> Result<Ulid, Error> {
     };
     let (ticks, clock_seq) = timestamp.to_gregorian();
     if ticks < UNIX_EPOCH {
-        return Err(ErrorKind::Range.into());
+        return Err(ErrorKind::OutOfRangeForUlid.into());
     }
     let node = node
         .into_iter()
@@ -53,11 +53,11 @@ fn plain_inverse(ulid: Ulid, target: ForeignId) -> Result<[u128; 2], Error> {
         value & 0xf,
     );
     if remainder > 9999 || padding > 0 {
-        return Err(ErrorKind::Randomness { target }.into());
+        return Err(ErrorKind::NotMadeFrom { target }.into());
     }
     let ticks = ms * 10_000 + remainder + u128::from(UNIX_EPOCH);
     if ticks >= 1 << 60 {
-        return Err(ErrorKind::Time { target }.into());
+        return Err(ErrorKind::TimeOutOfRangeFor { target }.into());
     }
     let node: [u8; 6] = std::array::from_fn(|i| (node >> (40 - 8 * i)) as u8);
     let (ticks, clock_seq) = (ticks as u64, clock_seq as u16);

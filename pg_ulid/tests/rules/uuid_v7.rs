@@ -13,7 +13,7 @@ fn time(uuid: u128) -> u128 {
 /// The UUID of a time in 4096ths of a millisecond.
 fn plain(time: u128, randomness: u64) -> Result<u128, Error> {
     if time >= 1 << 60 {
-        return Err(ErrorKind::Range.into());
+        return Err(ErrorKind::OutOfRangeForUlid.into());
     }
     let head = (time >> 12) << 80 | 7 << 76 | (time & 0xfff) << 64;
     Ok(head | 0b10 << 62 | u128::from(randomness << 2 >> 2))
@@ -31,7 +31,7 @@ pub fn check(input: &[u8]) -> bool {
         let (clock, randomness) = (numbers.clock(), numbers.u64());
         let now = clock.as_nanos() * 4096 / 1_000_000;
         let Ok(clock) = Time::from_duration(clock) else {
-            assert_eq!(plain(now, 0), Err(ErrorKind::Range.into()));
+            assert_eq!(plain(now, 0), Err(ErrorKind::OutOfRangeForUlid.into()));
             continue;
         };
         assert_eq!(Ok(uuid_v7::at(clock, randomness)), plain(now, randomness));

@@ -54,7 +54,7 @@ pub fn check(input: &[u8]) -> bool {
 
     let slice = input.try_into().map(Ulid::from_bytes).map_err(|_| {
         ErrorKind::Length {
-            expected: Expected::Bytes,
+            expected: Expected::UlidBytes,
             found: input.len(),
         }
         .into()
@@ -69,7 +69,7 @@ fn parts(numbers: &mut Numbers) {
     let head = u128::from(time.unix_ms()) << 80;
     let expected = match randomness >> 80 {
         0 => Ok(Ulid::from(head | randomness)),
-        _ => Err(ErrorKind::Range.into()),
+        _ => Err(ErrorKind::OutOfRangeForUlid.into()),
     };
     assert_eq!(Ulid::from_parts(time, randomness), expected);
     let key = randomness as i64;
@@ -81,8 +81,8 @@ fn parts(numbers: &mut Numbers) {
     let ulid = Ulid::from(randomness);
     let expected = match ulid.randomness() >> 63 {
         0 => Ok(ulid.randomness() as i64),
-        _ => Err(ErrorKind::Randomness {
-            target: ForeignId::Key,
+        _ => Err(ErrorKind::NotMadeFrom {
+            target: ForeignId::BigintKey,
         }
         .into()),
     };
