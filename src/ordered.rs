@@ -26,33 +26,38 @@ const SECOND: Duration = Duration::from_secs(1);
 const MINUTE: Duration = Duration::from_secs(60);
 const DAY: Duration = Duration::from_secs(24 * 3600);
 
+/// A ULID greater than all that the sessions of the server have got from this before, unless the id
+/// clock was reset. The transaction that calls this holds the horizon until it ends.
 pub(super) fn gen_ulid(fcinfo: Fcinfo) -> Result<Ulid, Error> {
     let id_clock = horizon::id_clock_for_id(fcinfo)?;
     let clock = now()?;
     let id = with_generator(|generator| generator.ordered(clock, id_clock))?;
     let id = id.map_err(|_| error::id_clock())?;
-    check_time(ordered::time_of(id), clock);
+    warn_if_ahead(ordered::time_of(id), clock);
     Ok(id)
 }
 
+/// The same for version 7 UUIDs: greater than all that the sessions have got from this before. Both
+/// functions take their times from one id clock.
 pub(super) fn gen_uuid_v7(fcinfo: Fcinfo) -> Result<Uuid, Error> {
     let id_clock = horizon::id_clock_for_id(fcinfo)?;
     let clock = now()?;
     let id = with_generator(|generator| generator.ordered_uuid_v7(clock, id_clock))?;
     let id = id.map_err(|_| error::id_clock())?;
-    check_time(ordered::time_of_uuid_v7(id), clock);
+    warn_if_ahead(ordered::time_of_uuid_v7(id), clock);
     Ok(Uuid(id))
 }
 
-/// The id clock: the last time that an id or a horizon has taken; null if there was none since the
-/// start.
+/// The time of the id clock: the last one that an id or a horizon has taken; null if there was none
+/// since the server started.
 pub(super) fn id_clock_time() -> Option<TimestampTz> {
     let time = shmem::id_clock().time();
     (time != Time::UNIX_EPOCH).then(|| to_timestamptz(time))
 }
 
-/// Advances the id clock to the end of the millisecond of this id, and returns the time after which
-/// ids continue. It never goes back.
+/// Advances the id clock to the end of the millisecond of this id, and returns its time, after
+/// which ids continue. It never goes back. An error if the id is more than a day ahead of the
+/// system clock, unless `force` is true.
 pub(super) fn advance_time(id: Ulid, force: bool) -> Result<TimestampTz, Error> {
     if !force && ordered::time_of(id) > now()?.saturating_add(DAY) {
         return Err(error::ahead_of_clock(id));
@@ -60,18 +65,19 @@ pub(super) fn advance_time(id: Ulid, force: bool) -> Result<TimestampTz, Error> 
     Ok(to_timestamptz(shmem::id_clock().advance_past(id)))
 }
 
-/// A time of the id clock as a timestamp; `-infinity` if it is not known, which is before all
-/// times.
+/// A time of the id clock as a timestamp. [`UNKNOWN`], the bound of a transaction after a reset, is
+/// before all times: `-infinity`.
 fn to_timestamptz(time: Time) -> TimestampTz {
     if time == UNKNOWN {
         return TimestampTz(i64::MIN);
     }
-    // 48 bits of milliseconds always fit.
+    // A timestamptz counts microseconds from 2000-01-01. 48 bits of milliseconds always fit.
     TimestampTz(time.unix_us() as i64 - POSTGRES_EPOCH_MS * 1000)
 }
 
-/// Warns if an ordered id is ahead of the system clock, once per session.
-fn check_time(time: Time, clock: Time) {
+/// Warns if the time of an ordered id is more than a minute ahead of the system clock, once per
+/// session.
+fn warn_if_ahead(time: Time, clock: Time) {
     static WARNED: AtomicBool = AtomicBool::new(false);
     if time > clock.saturating_add(MINUTE) && !WARNED.swap(true, Ordering::Relaxed) {
         error::warning_of_clock().warn();

@@ -43,8 +43,8 @@ impl Returned for Row {
     }
 }
 
-/// Returns the new row, or an error if its id may have been passed. The argument of the trigger is
-/// the name of the column.
+/// Returns the new row, or an error if a consumer may have passed its id, or does not come to it
+/// for long. The argument of the trigger is the name of the column.
 pub(crate) fn check_row(fcinfo: Fcinfo) -> Result<Row, Error> {
     // SAFETY: PostgreSQL makes the call. A context is a node; of this type, it is a TriggerData.
     let (trigger, flinfo) = unsafe {
@@ -72,7 +72,7 @@ pub(crate) fn check_row(fcinfo: Fcinfo) -> Result<Row, Error> {
         }
     };
     // SAFETY: `flinfo` and the trigger are those of the present call. Only `checked_column` sets
-    // `fn_extra`.
+    // `fn_extra`, to the attribute number. It is null before the first call.
     let column = unsafe {
         match (*flinfo).fn_extra.addr() {
             0 => checked_column(trigger, flinfo)?,
@@ -88,7 +88,7 @@ pub(crate) fn check_row(fcinfo: Fcinfo) -> Result<Row, Error> {
     if old.is_some_and(|old| id_of(old) == Some(id)) {
         return Ok(Row(row));
     }
-    let Some(why) = refused(id)? else {
+    let Some(why) = reason_to_refuse(id)? else {
         return Ok(Row(row));
     };
     // SAFETY: the relation is open, and has the column.
@@ -100,8 +100,8 @@ pub(crate) fn check_row(fcinfo: Fcinfo) -> Result<Row, Error> {
     }
 }
 
-/// Why the current transaction may not use a new id, if it may not.
-fn refused(id: Ulid) -> Result<Option<Refused>, Error> {
+/// Why the current transaction may not use a new id; none if it may. See the top of this file.
+fn reason_to_refuse(id: Ulid) -> Result<Option<Refused>, Error> {
     let bound = match horizon::bound_of_transaction() {
         None => return Ok(Some(Refused::NotHeld)),
         Some(UNKNOWN) => return Ok(Some(Refused::Reset)),
@@ -110,7 +110,7 @@ fn refused(id: Ulid) -> Result<Option<Refused>, Error> {
     if id < Ulid::lower_bound(bound) {
         return Ok(Some(Refused::Before(to_timestamptz(bound))));
     }
-    // The clock is read only for an id that is ahead of the id clock.
+    // The system clock is read only for an id that is ahead of the id clock.
     let id_clock = shmem::id_clock().time();
     if id.unix_ms() > id_clock.unix_ms() {
         let latest = id_clock.max(now()?).saturating_add(SECOND);
@@ -157,13 +157,13 @@ unsafe fn checked_column(trigger: &TriggerData, flinfo: *mut FmgrInfo) -> Result
         if column <= 0 {
             return Err(error::undefined_column(name, relation_name(trigger)));
         }
-        // Stored generated columns are computed after the BEFORE triggers, which see a null.
+        // Generated columns are computed after the BEFORE triggers, which see a null.
         if pg_sys::get_attgenerated((*trigger.tg_relation).rd_id, column as i16) != 0 {
             return Err(error::generated_column(name, relation_name(trigger)));
         }
         let typid = pg_sys::SPI_gettypeid(descriptor, column);
         let base = pg_sys::getBaseType(typid);
-        if base != pg_sys::UUIDOID && base != ulid_of(flinfo) {
+        if base != pg_sys::UUIDOID && base != ulid_type(flinfo) {
             let type_name = CStr::from_ptr(pg_sys::format_type_be(typid)).to_bytes();
             return Err(error::column_type(name, relation_name(trigger), type_name));
         }
@@ -172,21 +172,23 @@ unsafe fn checked_column(trigger: &TriggerData, flinfo: *mut FmgrInfo) -> Result
     }
 }
 
-/// The type ulid of the extension that the function belongs to: that of its schema.
+/// The OID of the type ulid in the schema of the function, which is that of its extension.
 ///
 /// # Safety
 /// This is the function of the present call.
-unsafe fn ulid_of(flinfo: *const FmgrInfo) -> Oid {
+unsafe fn ulid_type(flinfo: *const FmgrInfo) -> Oid {
     let cache = SysCacheIdentifier::TYPENAMENSP as c_int;
     // SAFETY: the keys are those of the syscache TYPENAMENSP.
     unsafe {
         let schema = Datum::from(pg_sys::get_func_namespace((*flinfo).fn_oid));
         let (name, none) = (Datum::from(c"ulid".as_ptr()), Datum::null());
-        let number = pg_sys::Anum_pg_type_oid as i16;
-        pg_sys::GetSysCacheOid(cache, number, name, schema, none, none)
+        let oid_column = pg_sys::Anum_pg_type_oid as i16;
+        pg_sys::GetSysCacheOid(cache, oid_column, name, schema, none, none)
     }
 }
 
+/// The name of the trigger's table, for messages.
+///
 /// # Safety
 /// The trigger is that of the present call.
 unsafe fn relation_name(trigger: &TriggerData) -> &[u8] {

@@ -27,20 +27,22 @@ use crate::datum::TimestampTz;
 use crate::error::{self, Error};
 use crate::fmgr::Fcinfo;
 
-/// The id clock; null as long as the current transaction has opened no entry.
+/// The id clock, if the current transaction has opened its entry; otherwise null. So each id after
+/// the first one needs only this load.
 static ID_CLOCK: AtomicPtr<IdClock> = AtomicPtr::new(null_mut());
 
 thread_local! {
-    /// The entry of the current transaction; none if it has opened none, or the process has no
-    /// slot.
+    /// The entry of the current transaction; none before its first ordered id, or if none could be
+    /// opened.
     static OPEN_ENTRY: Cell<Option<OpenEntry<'static>>> = const { Cell::new(None) };
 
-    /// In place of the bound of an entry, if the process has no slot: all ids of the current
-    /// transaction are greater.
-    static BOUND: Cell<Time> = const { Cell::new(UNKNOWN) };
+    /// In place of the bound of an entry, if none could be opened: all ids of the current
+    /// transaction have later times. Of an earlier transaction while `ID_CLOCK` is null.
+    static BOUND_WITHOUT_ENTRY: Cell<Time> = const { Cell::new(UNKNOWN) };
 }
 
 /// The id clock, for an id of the current transaction, which opens its entry before its first id.
+/// `fcinfo` is that of the function that generates the id.
 #[inline(always)]
 pub(super) fn id_clock_for_id(fcinfo: Fcinfo) -> Result<&'static IdClock, Error> {
     match id_clock_of_open_entry() {
@@ -56,14 +58,20 @@ fn id_clock_of_open_entry() -> Option<&'static IdClock> {
     unsafe { ID_CLOCK.load(Ordering::Relaxed).as_ref() }
 }
 
-/// A time that all ids of the current transaction exceed, and that no consumer passes until it
-/// ends. None if it has opened no entry; zero after a reset, which makes it unknown.
+/// A time that is before those of all ids of the current transaction, and that no consumer passes
+/// until it ends. None if it has generated no id; [`UNKNOWN`] after a reset.
 pub(super) fn bound_of_transaction() -> Option<Time> {
     id_clock_of_open_entry()?;
-    Some(OPEN_ENTRY.get().map_or(BOUND.get(), |entry| entry.bound()))
+    Some(
+        OPEN_ENTRY
+            .get()
+            .map_or(BOUND_WITHOUT_ENTRY.get(), |entry| entry.bound()),
+    )
 }
 
-/// Opens the entry of the current transaction, and returns the id clock.
+/// Opens the entry of the current transaction, and returns the id clock. If it cannot, since there
+/// is no shared memory of this library's layout, it stops tracking transactions in the whole
+/// server. An error in a parallel worker, whose transaction is that of its leader.
 #[cold]
 fn track_transaction(fcinfo: Fcinfo) -> Result<&'static IdClock, Error> {
     static REGISTERED: AtomicBool = AtomicBool::new(false);
@@ -73,7 +81,7 @@ fn track_transaction(fcinfo: Fcinfo) -> Result<&'static IdClock, Error> {
         return Err(error::parallel_worker());
     }
     #[cfg(any(feature = "pg15", feature = "pg16"))]
-    // SAFETY: it is set, and at least 1, in every process that runs SQL.
+    // SAFETY: it is set, and counts from 1, in every process that runs SQL.
     let slot_number = unsafe { pg_sys::MyBackendId } as usize - 1;
     #[cfg(not(any(feature = "pg15", feature = "pg16")))]
     // SAFETY: it is set in every process that runs SQL.
@@ -94,8 +102,8 @@ fn track_transaction(fcinfo: Fcinfo) -> Result<&'static IdClock, Error> {
     let id_clock = shmem::id_clock();
     if entry.is_none() {
         shmem::stop_tracking();
-        // After that: a horizon that was found before it is at most this time.
-        BOUND.set(id_clock.advance(clock).unwrap_or(Time::MAX));
+        // After stop_tracking(): a horizon that was found before that is at most this time.
+        BOUND_WITHOUT_ENTRY.set(id_clock.advance(clock).unwrap_or(Time::MAX));
     }
     OPEN_ENTRY.set(entry);
     ID_CLOCK.store(std::ptr::from_ref(id_clock).cast_mut(), Ordering::Relaxed);
@@ -160,6 +168,10 @@ pub(crate) fn horizon() -> Result<Ulid, Error> {
     }
 }
 
+/// The horizon of a snapshot in the current database, as a time of the id clock; [`UNKNOWN`] where
+/// nothing can be proven. An error during recovery, in a parallel worker, and where transactions
+/// are not tracked.
+///
 /// # Safety
 /// The snapshot stays as long as the call.
 unsafe fn horizon_of(snapshot: pg_sys::Snapshot) -> Result<Time, Error> {
@@ -188,9 +200,9 @@ unsafe fn horizon_of(snapshot: pg_sys::Snapshot) -> Result<Time, Error> {
         (xip, pg_sys::ReadNextFullTransactionId().value)
     };
     let (xmin, xmax) = (snapshot.xmin.into_inner(), snapshot.xmax.into_inner());
-    let seen = SnapshotXids::new(xmin, xmax, xip, next);
+    let xids = SnapshotXids::new(xmin, xmax, xip, next);
     let database = database.to_u32();
-    let is_running = |xid| seen.is_running(xid);
+    let is_running = |xid| xids.is_running(xid);
     let horizon = shared.horizon(database.into(), now()?, is_running);
     let horizon = horizon.map_err(|_| error::id_clock())?;
     // After the slots have been read.
@@ -198,11 +210,12 @@ unsafe fn horizon_of(snapshot: pg_sys::Snapshot) -> Result<Time, Error> {
         return Err(error::other_layout());
     }
     let start_xid = shared.start_xid().ok_or_else(|| error::recovery())?;
-    let is_explained = |xid| {
+    // A transaction from before the start of the id clock may have ids without an entry.
+    let has_no_unknown_id = |xid| {
         let bound = shared.bound_of_prepared(to_full_xid(xid, next));
-        bound.is_some() || is_covered(xid, database)
+        bound.is_some() || is_harmless(xid, database)
     };
-    Ok(if seen.running_before(start_xid).all(is_explained) {
+    Ok(if xids.running_before(start_xid).all(has_no_unknown_id) {
         horizon
     } else {
         UNKNOWN
@@ -210,18 +223,19 @@ unsafe fn horizon_of(snapshot: pg_sys::Snapshot) -> Result<Time, Error> {
 }
 
 /// Whether a transaction has no row of this database below the horizon, unless an entry counts for
-/// it. Its xid is from before the id clock of this server, and it has no prepared slot. Call it
-/// after the slots have been read.
+/// it. Its xid is from before the start of the id clock of this server, and it has no prepared
+/// slot. `database` is an OID. Call it after the slots have been read.
 ///
 /// - If a process is running it, the process had opened its entry when the slots were read, or has
 ///   generated no id before that. Later ones are greater than the horizon.
 /// - If it is prepared, it may be from before the restart or the promotion. It can have any ids,
 ///   but only rows of its own database.
 /// - Otherwise it has ended since the snapshot was taken. It may have been prepared, too.
-fn is_covered(xid: u32, database: u32) -> bool {
+fn is_harmless(xid: u32, database: u32) -> bool {
     thread_local! {
-        /// The prepared transactions, listed when one is not found. Those that have ended do no
-        /// harm: an xid from before the start is of one transaction only.
+        /// The xids of prepared transactions, and the OIDs of their databases, listed when one is
+        /// not found. Those that have ended do no harm: an xid from before the start is of one
+        /// transaction only.
         static PREPARED: RefCell<Vec<(u32, u32)>> = const { RefCell::new(Vec::new()) };
     }
     // SAFETY: BackendXidGetPid() accepts any xid.
@@ -241,8 +255,8 @@ fn is_covered(xid: u32, database: u32) -> bool {
     its_database.is_some_and(|its| its != database)
 }
 
-/// The xid and the database of each prepared transaction, from the function of `pg_prepared_xacts`:
-/// twophase.c exports nothing else that has the database.
+/// The xid of each prepared transaction and the OID of its database, by the function of
+/// `pg_prepared_xacts`: twophase.c exports nothing else that has the database.
 fn list_prepared() -> Vec<(u32, u32)> {
     let mut prepared = Vec::new();
     // SAFETY: this is how the executor calls a function that returns one row per call: its state is
@@ -279,7 +293,9 @@ fn list_prepared() -> Vec<(u32, u32)> {
     prepared
 }
 
-/// The horizon for a consumer that has read the rows up to this position.
+/// The horizon for a consumer that has read the rows up to this position. An error if the id clock
+/// is behind the position, as after a restore: the consumer would miss the ids that are generated
+/// next.
 pub(crate) fn horizon_after(position: Option<Ulid>) -> Result<Ulid, Error> {
     let position = position.ok_or_else(|| error::null_position())?;
     let horizon = horizon()?;
@@ -303,8 +319,8 @@ pub(crate) fn horizon_after(position: Option<Ulid>) -> Result<Ulid, Error> {
     }
 }
 
-/// The horizon that can be published in place of this one. Null if no id has been generated since
-/// then, or if the horizon has not advanced.
+/// The horizon that can be published in place of `published`, which is null before the first one.
+/// Null if no id has been generated since then, or if the horizon has not advanced.
 ///
 /// The id clock advances to the next whole millisecond. So the horizon is above each row that the
 /// snapshot sees, and the id clock shows whether ids have been generated since.
@@ -369,7 +385,7 @@ pub(crate) fn bound_of_prepared(xid: TransactionId) -> Option<TimestampTz> {
     bound.or(is_earlier.then_some(UNKNOWN)).map(to_timestamptz)
 }
 
-/// Sets the id clock back to the system clock.
+/// Sets the id clock back to zero, so that the next id has the time of the system clock.
 pub(crate) fn reset() {
     if let Some(shared) = shmem::shared() {
         return shared.reset();

@@ -31,9 +31,10 @@ const NAME: &CStr = c"ulid_ordered_time";
 /// Raise it when a word in the segment gets another meaning.
 const FORMAT_VERSION: usize = 1;
 
-/// The layout of the segment. It follows from [`FORMAT_VERSION`], the types and the order of the
-/// arrays.
+/// A number for the layout of the segment. It follows from [`FORMAT_VERSION`], the types and the
+/// order of the arrays. Libraries with different numbers cannot share the segment.
 const LAYOUT: u64 = {
+    // Where the arrays begin shows their order, with any numbers of slots.
     let Parts {
         latest_xids,
         prepared_xids,
@@ -41,7 +42,7 @@ const LAYOUT: u64 = {
         prepared_slots,
         size,
     } = Parts::of(3, 5);
-    let types = rules::layout_hash::<TRANSACTIONS>() as usize;
+    let types = rules::layout_hash::<ENTRIES_PER_PROCESS>() as usize;
     rules::hash(&[
         FORMAT_VERSION,
         types,
@@ -54,7 +55,7 @@ const LAYOUT: u64 = {
 };
 const _: () = assert!(LAYOUT != 0 && LAYOUT != UNTRACKED);
 
-/// Where the arrays behind [`Control`] begin, in bytes, and the size of it all.
+/// Where the arrays behind [`Control`] begin in the segment, in bytes, and the size of it all.
 struct Parts {
     latest_xids: usize,
     prepared_xids: usize,
@@ -64,11 +65,13 @@ struct Parts {
 }
 
 impl Parts {
+    /// For these numbers of process slots and of prepared slots.
     const fn of(processes: usize, prepared_count: usize) -> Self {
         let latest_xids = size_of::<Control>();
         let prepared_xids = latest_xids + processes * size_of::<AtomicU64>();
         let process_slots = prepared_xids + prepared_count * size_of::<AtomicU64>();
-        let prepared_slots = process_slots + processes * size_of::<ProcessSlot<TRANSACTIONS>>();
+        let prepared_slots =
+            process_slots + processes * size_of::<ProcessSlot<ENTRIES_PER_PROCESS>>();
         let size = prepared_slots + prepared_count * size_of::<PreparedSlot>();
         Self {
             latest_xids,
@@ -80,35 +83,42 @@ impl Parts {
     }
 }
 
-/// In place of that number: some process generates ids without entries, or with entries of another
-/// layout. It stays until the server starts again, and there is no horizon until then.
+/// In place of [`LAYOUT`] in the header: some process generates ids without entries, or with
+/// entries of another layout. It stays until the server starts again, and there is no horizon until
+/// then.
 const UNTRACKED: u64 = u64::MAX;
 
 /// The header. Never change its size or its fields. All zeros are the first state.
 ///
-/// Every id changes the id clock, and every transaction reads the other fields, so that is on a
-/// cache line of its own. `ShmemInitStruct` and the registry align the header to more than that.
+/// Every id changes the id clock, and every transaction reads the other fields, so the id clock is
+/// on a cache line of its own. `ShmemInitStruct` and the registry align the header to more than
+/// that.
 #[repr(C, align(8))]
 struct Header {
     id_clock: IdClock,
     _own_line: [u64; 7],
-    /// The layout of the process that came first, or [`UNTRACKED`].
+    /// [`LAYOUT`] of the process that came first, or [`UNTRACKED`]; zero before.
     layout: AtomicU64,
-    /// The handle of the segment.
+    /// The dsm_handle of the segment; zero before it is created.
     segment: AtomicU64,
     _unused: [u64; 6],
 }
 
-/// The number of transactions that are remembered for each process. A query has no horizon if a
-/// process has committed more of them since the snapshot of the query was taken.
-const TRANSACTIONS: usize = 128;
+/// The number of entries in each process slot: the transactions that are remembered for a process.
+/// A query has no horizon if a process has committed more of them since the query's snapshot was
+/// taken.
+const ENTRIES_PER_PROCESS: usize = 128;
 
-pub(crate) type Shared = rules::Shared<'static, TRANSACTIONS>;
+/// The shared memory as the rules of the library see it.
+pub(crate) type Shared = rules::Shared<'static, ENTRIES_PER_PROCESS>;
 
+/// The header, if this process has attached it; otherwise null.
 static HEADER: AtomicPtr<Header> = AtomicPtr::new(null_mut());
+/// The begin of the segment, if this process has attached it; otherwise null.
 static SEGMENT: AtomicPtr<Control> = AtomicPtr::new(null_mut());
 
-/// The time of the last ordered id, attached at its first use in this process.
+/// The id clock of the server, which has the time of the last ordered id. It is attached at its
+/// first use in this process.
 ///
 /// Never call this in the postmaster. Its children would inherit the pointers, also those that it
 /// starts after a crash, when the memory is another one.
@@ -119,11 +129,12 @@ pub(crate) fn id_clock() -> &'static IdClock {
     &header().id_clock
 }
 
+/// The header, attached at its first use in this process.
 #[inline(always)]
 fn header() -> &'static Header {
     let mut header = HEADER.load(Ordering::Relaxed);
     if header.is_null() {
-        header = attach(NAME);
+        header = attach_header(NAME);
         HEADER.store(header, Ordering::Relaxed);
     }
     // SAFETY: it was attached, which lasts as long as the process.
@@ -131,7 +142,8 @@ fn header() -> &'static Header {
 }
 
 /// The shared memory, attached at its first use in this process. `None` if libraries of several
-/// layouts use the memory: there is no horizon then, until the server starts again.
+/// layouts use the memory, or if the segment cannot be attached: there is no horizon then, until
+/// the server starts again. Starts the id clock at the first use outside recovery.
 pub(crate) fn shared() -> Option<Shared> {
     let header = header();
     let layout = &header.layout;
@@ -167,11 +179,12 @@ pub(crate) fn shared() -> Option<Shared> {
     Some(shared)
 }
 
-/// Starts the id clock at the first use outside recovery: after a promotion or a restart.
+/// Starts the id clock after a promotion or a restart, with the next full xid. If the system clock
+/// is behind the ids of before, ids continue after these. During recovery this does nothing.
 #[cold]
 fn start_id_clock(shared: Shared) {
     // SAFETY: a backend may call these.
-    let next = unsafe {
+    let next_xid = unsafe {
         if pg_sys::RecoveryInProgress() {
             return;
         }
@@ -185,7 +198,7 @@ fn start_id_clock(shared: Shared) {
         } else {
             Time::UNIX_EPOCH
         };
-        shared.start(after, next);
+        shared.start(after, next_xid);
     }
 }
 
@@ -218,12 +231,15 @@ fn time_of_earlier_ids() -> Time {
         let checkpoint = (0..10).find_map(|_| read_control_file());
         (pg_sys::GetLatestXTime(), checkpoint.unwrap_or(0))
     };
+    // A commit in microseconds since 2000-01-01, zero if none was replayed; a checkpoint in seconds
+    // since the Unix epoch.
     let commit_ms = commit.div_euclid(1000) + POSTGRES_EPOCH_MS;
     let ms = commit_ms.max(checkpoint.saturating_mul(1000));
     Time::from_unix_ms(ms as u64).unwrap_or(Time::UNIX_EPOCH)
 }
 
-/// Stores that this process generates ids without entries. Call it before the next id.
+/// Stores that a process, this one, generates ids without entries: there is no horizon until the
+/// server starts again. Call it before the next id.
 pub(crate) fn stop_tracking() {
     header().layout.store(UNTRACKED, Ordering::Relaxed);
     // A full barrier, which pairs with that of `Shared::horizon`: a reader whose time is later than
@@ -231,22 +247,27 @@ pub(crate) fn stop_tracking() {
     fence(Ordering::SeqCst);
 }
 
-/// Whether every process that generates ids has opened an entry. Call it after the slots have been
-/// read.
+/// Whether every process that has generated ids had opened an entry of this layout. Call it after
+/// the slots have been read.
 pub(crate) fn is_tracked() -> bool {
     header().layout.load(Ordering::Acquire) == LAYOUT
 }
 
-/// The number of process slots, and of prepared slots.
+/// The number of process slots, and that of prepared slots: max_prepared_transactions, and one more
+/// for each process, which may have reserved it.
 fn slot_counts() -> (usize, usize) {
     // SAFETY: they are set before the first process of the server starts.
-    let (processes, most) = unsafe { (MaxBackends as usize, max_prepared_xacts as usize) };
-    let prepared_count = if most == 0 { 0 } else { most + processes };
+    let (processes, max_prepared) = unsafe { (MaxBackends as usize, max_prepared_xacts as usize) };
+    let prepared_count = if max_prepared == 0 {
+        0
+    } else {
+        max_prepared + processes
+    };
     (processes, prepared_count)
 }
 
-/// The segment, attached at its first use in this process; null if it cannot be attached any more,
-/// or is too short.
+/// The segment whose handle is in the header, attached at its first use in this process. Null if it
+/// cannot be attached any more, or is too short.
 ///
 /// The first process that asks for it creates it. If two do, one of them destroys its own.
 fn attached_segment(handle: &AtomicU64) -> *mut Control {
@@ -296,11 +317,11 @@ fn attached_segment(handle: &AtomicU64) -> *mut Control {
     }
 }
 
-/// The header of this name. The first process that asks for it creates it, as zeros, before any
-/// other process sees it.
+/// Attaches the header of this name. The first process that asks for it creates it, as zeros,
+/// before any other process sees it.
 #[cfg(not(feature = "pg19"))]
 #[cold]
-fn attach(name: &CStr) -> *mut Header {
+fn attach_header(name: &CStr) -> *mut Header {
     use pgrx::pg_sys::{LWLockMode, MainLWLockArray};
 
     /// `AddinShmemInitLock` in `storage/lwlocknames.h` of these versions.
@@ -321,10 +342,13 @@ fn attach(name: &CStr) -> *mut Header {
     }
 }
 
-/// The header of this name, in the registry of named segments.
+/// Attaches the header of this name, in the registry of named segments. The first process that asks
+/// for it creates it, as zeros.
 #[cfg(feature = "pg19")]
 #[cold]
-fn attach(name: &CStr) -> *mut Header {
+fn attach_header(name: &CStr) -> *mut Header {
+    /// Sets the new header to its first state.
+    ///
     /// # Safety
     /// The pointer is to memory of this size that nobody else has yet.
     #[pgrx::pg_guard]
@@ -355,10 +379,11 @@ pub(crate) mod test_support {
         &header(name).id_clock
     }
 
+    /// The header of this name.
     fn header(name: &CStr) -> &'static Header {
         // SAFETY: a header stays until the process ends, and every process uses its fields as
         // atomic ones.
-        unsafe { &*super::attach(name) }
+        unsafe { &*super::attach_header(name) }
     }
 
     /// Lets a test be as if this process had started after one of another layout, and then undoes
@@ -381,6 +406,7 @@ pub(crate) mod test_support {
         beside(name, LAYOUT, segment.into(), test)
     }
 
+    /// Runs a test with a header that has this layout and this handle of a segment.
     fn beside(name: &CStr, layout: u64, segment: u64, test: impl FnOnce()) -> bool {
         let other = header(name);
         other.layout.store(layout, Ordering::Relaxed);
@@ -393,7 +419,7 @@ pub(crate) mod test_support {
         other.layout.load(Ordering::Relaxed) == UNTRACKED
     }
 
-    /// Takes all the space that the server has left.
+    /// Takes all the space that the main segment of shared memory has left.
     #[cfg(not(feature = "pg19"))]
     pub(crate) fn exhaust() {
         use pgrx::pg_sys::ShmemAllocNoError;
