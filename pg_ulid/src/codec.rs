@@ -73,7 +73,7 @@ type Digits = [[i32; 256]; 4];
 static BASE32: Digits = digits(&BASE32_VALUES, 5);
 static HEX: Digits = digits(&HEX_VALUES, 4);
 
-/// The table of digits with these values, of so many bits each.
+/// The table for `values`, the value of each byte as a digit of this number of bits.
 const fn digits(values: &[u8; 256], bits: usize) -> Digits {
     let mut digits = [[-1; 256]; 4];
     let mut position = 0;

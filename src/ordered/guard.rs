@@ -31,7 +31,7 @@ use super::{SECOND, horizon, now, shmem, to_timestamptz};
 use crate::error::{self, Error, Refused};
 use crate::fmgr::{Argument, Fcinfo, Returned};
 
-/// The row that a trigger returns.
+/// The row that a BEFORE ROW trigger returns: its datum is the pointer to the HeapTuple.
 #[derive(Clone, Copy)]
 pub(crate) struct Row(HeapTuple);
 

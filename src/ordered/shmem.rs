@@ -114,7 +114,8 @@ pub(crate) type Shared = rules::Shared<'static, ENTRIES_PER_PROCESS>;
 
 /// The header, if this process has attached it; otherwise null.
 static HEADER: AtomicPtr<Header> = AtomicPtr::new(null_mut());
-/// The begin of the segment, if this process has attached it; otherwise null.
+
+/// The beginning of the segment, if this process has attached it; otherwise null.
 static SEGMENT: AtomicPtr<Control> = AtomicPtr::new(null_mut());
 
 /// The id clock of the server, which has the time of the last ordered id. It is attached at its

@@ -177,9 +177,9 @@ impl<const N: usize> ProcessSlot<N> {
         &self.entries[number as usize % N]
     }
 
-    /// Writes the entry of the transaction that begins to generate ids. `clock` need not be later
-    /// than `id_clock`. The caller then stores `latest_xid`, and issues a full barrier before the
-    /// first id.
+    /// Writes the entry of the transaction that begins to generate ids. `database` is an OID, and
+    /// `clock` the system clock, which need not be later than `id_clock`. The caller then stores
+    /// `latest_xid`, and issues a full barrier before the first id.
     fn write_entry(&self, database: u64, id_clock: &IdClock, clock: Time) -> &Entry {
         let count = self.count.load(Ordering::Relaxed);
         let last = count.wrapping_sub(1);
@@ -620,10 +620,10 @@ impl<'memory, const N: usize> Shared<'memory, N> {
 /// still `OPEN`, so its xid is not asked for. Entries have no xids of subtransactions.
 #[derive(Clone, Copy, Debug)]
 pub struct SnapshotXids<'server> {
-    /// Full xids.
+    /// `xmin` and `xmax` of the snapshot, as full xids.
     xmin: u64,
     xmax: u64,
-    /// Xids without their epoch.
+    /// Those of the snapshot, of 32 bits, in no order.
     xip: &'server [u32],
 }
 
