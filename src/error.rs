@@ -1,8 +1,10 @@
 //! The errors that the functions raise. Each has one constructor here, with its SQLSTATE, message,
-//! detail and hint. A constructor does not raise the error.
+//! detail and hint. A constructor does not raise the error: `fmgr` does, when the function has
+//! returned it.
 //!
-//! There is no blanket `From`: each caller maps the library's error. It calls the constructor in a
-//! closure, because `#[track_caller]` takes the line of the caller.
+//! `pg_ulid::Error` is the error of the library. It has no blanket `From`: each caller maps it. It
+//! calls the constructor in a closure, because `#[track_caller]` takes the file and the line of the
+//! caller, which the server logs.
 //!
 //! pgrx's `ereport!` is not used: its texts are UTF-8, and these quote text in the encoding of the
 //! database.
@@ -22,37 +24,41 @@ use pgrx::pg_sys::{self, FunctionCallInfo, pg_enc};
 use crate::datum::TimestampTz;
 use crate::fmgr::longjmp;
 
-/// An error. It has the size of a pointer, to keep a [`Result`] small.
+/// An error that was not raised yet. It has the size of a pointer, to keep a [`Result`] small.
 #[derive(Clone, Copy)]
 pub(crate) struct Error(&'static Report);
 
 pub(crate) type Result<T> = std::result::Result<T, Error>;
 
-/// What ereport() gets, and the place in the code that raises the error. This and the strings that
-/// it quotes are in the CurrentMemoryContext of the call.
+/// What ereport() gets, and the place in the code that made the error. This and the strings that it
+/// quotes are in the CurrentMemoryContext of the call. So it is `'static` only in name: use it
+/// before that context is reset.
 #[derive(Clone, Copy)]
 struct Report {
     sqlstate: PgSqlErrorCode,
     message: Formatted,
     detail: Option<Formatted>,
+    /// A C string; null if there is none.
     hint: *const c_char,
     location: &'static Location<'static>,
 }
 
-/// What `errmsg` takes: a format whose directives are all `%s`, and their values.
+/// What errmsg() and errdetail() take: a format whose directives are all `%s`, and their values,
+/// which are C strings. Values that the format does not use are empty.
 #[derive(Clone, Copy)]
 struct Formatted {
     format: &'static CStr,
-    values: [*const c_char; Self::MOST],
+    values: [*const c_char; Self::MAX_VALUES],
 }
 
 impl Formatted {
     /// The maximum number of `%s` in a format.
-    const MOST: usize = 3;
+    const MAX_VALUES: usize = 3;
 
+    /// Copies the values, which are in the encoding of the database and have no zero byte.
     fn new<const N: usize>(format: &'static CStr, given: [&[u8]; N]) -> Self {
-        const { assert!(N <= Self::MOST) };
-        let mut values = [c"".as_ptr(); Self::MOST];
+        const { assert!(N <= Self::MAX_VALUES) };
+        let mut values = [c"".as_ptr(); Self::MAX_VALUES];
         for (value, bytes) in values.iter_mut().zip(given) {
             // SAFETY: `len` bytes are readable. pnstrdup() appends a zero.
             *value = unsafe { pg_sys::pnstrdup(bytes.as_ptr().cast(), bytes.len()) };
@@ -60,8 +66,10 @@ impl Formatted {
         Self { format, values }
     }
 
+    /// Calls errmsg() or errdetail() with this.
+    ///
     /// # Safety
-    /// The function takes a format, and a report has been started.
+    /// The function takes a format, and errstart() or errsave_start() has returned true.
     unsafe fn pass_to(self, function: unsafe extern "C-unwind" fn(*const c_char, ...) -> c_int) {
         let [a, b, c] = self.values;
         // SAFETY: each directive takes a string. The format uses at most these, and printf ignores
@@ -71,6 +79,7 @@ impl Formatted {
 }
 
 impl Error {
+    /// An error without detail and hint, made by the caller of the constructor.
     #[cold]
     #[track_caller]
     fn new<const N: usize>(
@@ -79,7 +88,7 @@ impl Error {
         values: [&[u8]; N],
     ) -> Self {
         let (message, location) = (Formatted::new(message, values), Location::caller());
-        Self::of(Report {
+        Self::allocate(Report {
             sqlstate,
             message,
             detail: None,
@@ -88,8 +97,9 @@ impl Error {
         })
     }
 
+    /// Puts the report into CurrentMemoryContext.
     #[cold]
-    fn of(report: Report) -> Self {
+    fn allocate(report: Report) -> Self {
         // SAFETY: palloc gives aligned memory or does not return. The error is reported in this
         // call, before its memory context is reset.
         unsafe {
@@ -99,20 +109,23 @@ impl Error {
         }
     }
 
+    /// The same error with this DETAIL.
     #[cold]
     fn detail<const N: usize>(self, format: &'static CStr, values: [&[u8]; N]) -> Self {
         let detail = Some(Formatted::new(format, values));
-        Self::of(Report { detail, ..*self.0 })
+        Self::allocate(Report { detail, ..*self.0 })
     }
 
+    /// The same error with this HINT.
     #[cold]
     fn hint(self, hint: &'static CStr) -> Self {
         let hint = hint.as_ptr();
-        Self::of(Report { hint, ..*self.0 })
+        Self::allocate(Report { hint, ..*self.0 })
     }
 
-    /// Raises the error. From PostgreSQL 16 on, if the caller asked for a soft error, it saves the
-    /// error for it and returns.
+    /// Raises the error, which longjmps. But from PostgreSQL 16 on, a caller can ask for a soft
+    /// error, as pg_input_is_valid() does: this saves the error in the caller's ErrorSaveContext,
+    /// and returns.
     ///
     /// # Safety
     /// `fcinfo` is that of the present call. Every frame up to the next `sigsetjmp` owns nothing
@@ -120,7 +133,7 @@ impl Error {
     #[cold]
     pub(crate) unsafe fn errsave(self, fcinfo: FunctionCallInfo) {
         // SAFETY: `fcinfo` is that of the present call. An ERROR skips only this error, which is
-        // `Copy`. A null domain is PostgreSQL's.
+        // `Copy`. A null domain stands for PostgreSQL's translations.
         unsafe {
             #[cfg(feature = "pg15")]
             {
@@ -131,7 +144,7 @@ impl Error {
             {
                 let context = (*fcinfo).context;
                 if longjmp::errsave_start(context, null()) {
-                    self.describe();
+                    self.add_fields();
                     let file = self.0.location.file_as_c_str().as_ptr();
                     longjmp::errsave_finish(context, file, self.0.location.line() as c_int, null());
                 }
@@ -139,7 +152,7 @@ impl Error {
         }
     }
 
-    /// Reports it as a warning.
+    /// Reports it as a WARNING. If reporting it raises an ERROR, that becomes a panic.
     #[cold]
     pub(crate) fn warn(self) {
         // SAFETY: the frames that an ERROR skips own nothing that needs Drop, and nothing in it
@@ -147,25 +160,28 @@ impl Error {
         unsafe { pg_sys::ffi::pg_guard_ffi_boundary(|| self.ereport(PgLogLevel::WARNING)) };
     }
 
-    /// Raises the error, or reports it if the level is below ERROR.
+    /// Raises the error, which longjmps, or reports it if the level is below ERROR.
     ///
     /// # Safety
     /// Every frame up to the next `sigsetjmp` owns nothing that needs Drop ([`longjmp`]).
     unsafe fn ereport(self, level: PgLogLevel) {
-        // SAFETY: an ERROR skips only this error, which is `Copy`. A null domain is PostgreSQL's.
+        // SAFETY: an ERROR skips only this error, which is `Copy`. A null domain stands for
+        // PostgreSQL's translations.
         unsafe {
             if longjmp::errstart(level as c_int, null()) {
-                self.describe();
+                self.add_fields();
                 let file = self.0.location.file_as_c_str().as_ptr();
                 longjmp::errfinish(file, self.0.location.line() as c_int, null());
             }
         }
     }
 
+    /// Adds SQLSTATE, message, detail and hint to PostgreSQL's ErrorData.
+    ///
     /// # Safety
-    /// A report has been started.
-    unsafe fn describe(self) {
-        // SAFETY: errstart() or errsave_start() has started the report that these add to.
+    /// errstart() or errsave_start() has returned true, and nothing has finished the ErrorData.
+    unsafe fn add_fields(self) {
+        // SAFETY: errstart() or errsave_start() has pushed the ErrorData that these add to.
         unsafe {
             longjmp::errcode(self.0.sqlstate as c_int);
             self.0.message.pass_to(longjmp::errmsg);
@@ -178,9 +194,10 @@ impl Error {
         }
     }
 
-    /// The detail of an error of the library about a text: which character is wrong, in the
-    /// encoding of the database, or that the length is.
-    fn detail_of(self, text: &[u8], error: pg_ulid::Error) -> Self {
+    /// The same error with a DETAIL that says what the library found wrong in this text, which is
+    /// in the encoding of the database: which character is wrong, or what else is. The library
+    /// knows no encoding, so its position counts bytes, from 1. Before that position, all is ASCII.
+    fn detail_about_text(self, text: &[u8], error: pg_ulid::Error) -> Self {
         let ErrorKind::Character {
             position, expected, ..
         } = error.into()
@@ -189,18 +206,19 @@ impl Error {
         };
         let rest = format!("position {position} is not {expected}");
         let text = text.get(position - 1..).unwrap_or_default();
-        // pg_encoding_mblen() may read past the first byte, so the copy is padded with zeros.
-        let mut character = [0_u8; 16];
-        character
+        // A character has at most 4 bytes. pg_encoding_mblen() may read past the first one, so the
+        // copy is padded with zeros.
+        let mut padded = [0_u8; 16];
+        padded
             .iter_mut()
             .zip(text.iter().take(4))
             .for_each(|(copy, &byte)| *copy = byte);
-        // SAFETY: the copy is longer than any character.
+        // SAFETY: the copy is longer than any character. The length is in bytes.
         let (encoding, length) = unsafe {
             let encoding = pg_sys::GetDatabaseEncoding();
             (
                 encoding,
-                pg_sys::pg_encoding_mblen(encoding, character.as_ptr().cast()),
+                pg_sys::pg_encoding_mblen(encoding, padded.as_ptr().cast()),
             )
         };
         match text.first() {
@@ -218,6 +236,7 @@ impl Error {
     }
 }
 
+/// The words of the library as the beginning of a sentence.
 fn capitalized(what: impl Display) -> String {
     let mut text = what.to_string();
     if let Some(first) = text.get_mut(..1) {
@@ -226,16 +245,17 @@ fn capitalized(what: impl Display) -> String {
     text
 }
 
-const BACK_TO_THE_CLOCK: &CStr =
+const HINT_RESET_ID_CLOCK: &CStr =
     c"If the system clock is right, ulid_reset_ordered_time() sets the \
     id clock back to it. New ordered ids are then less than those that exist.";
 
-const GENERATE_BY_DEFAULT: &CStr = c"Let the default of the column generate the id.";
+const HINT_USE_DEFAULT: &CStr = c"Let the default of the column generate the id.";
 
-/// 22P02, or 22003 if the text has more than 128 bits.
+/// 22P02 with the format and the values of `invalid`, or 22003 with those of `out_of_range` if the
+/// text stands for more than 128 bits. The error of the library says which, and the detail.
 #[cold]
 #[track_caller]
-fn unreadable<const N: usize>(
+fn invalid_or_out_of_range<const N: usize>(
     text: &[u8],
     error: pg_ulid::Error,
     invalid: (&'static CStr, [&[u8]; N]),
@@ -246,50 +266,51 @@ fn unreadable<const N: usize>(
     } else {
         (ERRCODE_INVALID_TEXT_REPRESENTATION, invalid)
     };
-    Error::new(sqlstate, message, values).detail_of(text, error)
+    Error::new(sqlstate, message, values).detail_about_text(text, error)
 }
 
-/// Not a text of a ulid. The messages are PostgreSQL's, which translates them.
+/// 22P02 or 22003: not a text of a ulid. The messages are PostgreSQL's own, so its translations
+/// apply.
 #[track_caller]
-pub(crate) fn text(text: &[u8], error: pg_ulid::Error) -> Error {
+pub(crate) fn invalid_ulid(text: &[u8], error: pg_ulid::Error) -> Error {
     let invalid = (
         c"invalid input syntax for type %s: \"%s\"",
         [b"ulid".as_slice(), text],
     );
     let out_of_range = (c"value \"%s\" is out of range for type %s", [text, b"ulid"]);
-    unreadable(text, error, invalid, out_of_range)
+    invalid_or_out_of_range(text, error, invalid, out_of_range)
 }
 
-/// No text of a ulid starts with this.
+/// 22P02 or 22003: no text of a ulid starts with this.
 #[track_caller]
-pub(crate) fn prefix(prefix: &[u8], error: pg_ulid::Error) -> Error {
+pub(crate) fn invalid_prefix(prefix: &[u8], error: pg_ulid::Error) -> Error {
     let invalid = c"invalid prefix of a ulid: \"%s\"";
     let out_of_range = c"prefix \"%s\" is out of range for type ulid";
-    unreadable(prefix, error, (invalid, [prefix]), (out_of_range, [prefix]))
+    invalid_or_out_of_range(prefix, error, (invalid, [prefix]), (out_of_range, [prefix]))
 }
 
-/// Not a TypeID.
+/// 22P02 or 22003: not a TypeID.
 #[track_caller]
-pub(crate) fn typeid(text: &[u8], error: pg_ulid::Error) -> Error {
+pub(crate) fn invalid_typeid(text: &[u8], error: pg_ulid::Error) -> Error {
     let invalid = c"invalid TypeID: \"%s\"";
     let out_of_range = c"TypeID \"%s\" is out of range for type ulid";
-    unreadable(text, error, (invalid, [text]), (out_of_range, [text]))
+    invalid_or_out_of_range(text, error, (invalid, [text]), (out_of_range, [text]))
 }
 
 /// 22023: not a prefix of a TypeID.
 #[track_caller]
-pub(crate) fn typeid_prefix(prefix: &[u8], error: pg_ulid::Error) -> Error {
+pub(crate) fn invalid_typeid_prefix(prefix: &[u8], error: pg_ulid::Error) -> Error {
     Error::new(
         ERRCODE_INVALID_PARAMETER_VALUE,
         c"invalid prefix of a TypeID: \"%s\"",
         [prefix],
     )
-    .detail_of(prefix, error)
+    .detail_about_text(prefix, error)
 }
 
 /// 22023: a TypeID with another prefix than the expected one.
 #[track_caller]
-pub(crate) fn other_prefix(typeid: &[u8], prefix: &[u8], expected: &[u8]) -> Error {
+pub(crate) fn other_typeid_prefix(typeid: &[u8], prefix: &[u8], expected: &[u8]) -> Error {
     Error::new(
         ERRCODE_INVALID_PARAMETER_VALUE,
         c"TypeID \"%s\" has the prefix \"%s\", not \"%s\"",
@@ -297,9 +318,9 @@ pub(crate) fn other_prefix(typeid: &[u8], prefix: &[u8], expected: &[u8]) -> Err
     )
 }
 
-/// 22P03: a bytea that is not 16 bytes long.
+/// 22P03: a bytea that is to be a ulid has not 16 bytes, but this many.
 #[track_caller]
-pub(crate) fn length(found: usize) -> Error {
+pub(crate) fn ulid_length(found: usize) -> Error {
     Error::new(
         ERRCODE_INVALID_BINARY_REPRESENTATION,
         c"invalid length for type ulid: %s bytes",
@@ -308,7 +329,7 @@ pub(crate) fn length(found: usize) -> Error {
     .detail(c"%s.", [capitalized(Expected::UlidBytes).as_bytes()])
 }
 
-/// 22P03: a bytea that is not 10 bytes long.
+/// 22P03: a bytea that is to be the randomness of a ulid has not 10 bytes, but this many.
 #[track_caller]
 pub(crate) fn randomness_length(found: usize) -> Error {
     Error::new(
@@ -319,9 +340,10 @@ pub(crate) fn randomness_length(found: usize) -> Error {
     .detail(c"The randomness is exactly 10 bytes long.", [])
 }
 
-/// 22003: a snowflake or a key that is negative. 22008: one whose time does not fit into a ULID.
+/// 22003: a snowflake or a key that is negative. 22008: a snowflake whose time does not fit into a
+/// ULID.
 #[track_caller]
-pub(crate) fn number(error: pg_ulid::Error) -> Error {
+pub(crate) fn snowflake_or_key(error: pg_ulid::Error) -> Error {
     match error.into() {
         ErrorKind::Negative { .. } => Error::new(
             ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE,
@@ -329,18 +351,19 @@ pub(crate) fn number(error: pg_ulid::Error) -> Error {
             [error.to_string().as_bytes()],
         )
         .detail(c"A snowflake or a key must not be negative.", []),
-        _ => timestamp(),
+        // ErrorKind::Range
+        _ => timestamp_out_of_range(),
     }
 }
 
-/// 22008: an epoch that is infinite.
+/// 22008: the epoch of a snowflake is `infinity` or `-infinity`.
 #[track_caller]
-pub(crate) fn epoch() -> Error {
+pub(crate) fn infinite_epoch() -> Error {
     Error::new(ERRCODE_DATETIME_FIELD_OVERFLOW, c"epoch out of range", [])
         .detail(c"An epoch must be finite.", [])
 }
 
-/// 22008: a time that no ULID has.
+/// 22008, with this message: a time that no ULID has.
 #[track_caller]
 fn out_of_range_time(message: &'static CStr) -> Error {
     Error::new(ERRCODE_DATETIME_FIELD_OVERFLOW, message, []).detail(
@@ -351,26 +374,26 @@ fn out_of_range_time(message: &'static CStr) -> Error {
 
 /// 22008: a timestamp that does not fit into a ULID.
 #[track_caller]
-pub(crate) fn timestamp() -> Error {
+pub(crate) fn timestamp_out_of_range() -> Error {
     out_of_range_time(c"timestamp out of range for type ulid")
 }
 
-/// 22008: a system clock that does not.
+/// 22008: the system clock reads a time that does not fit into a ULID.
 #[track_caller]
-pub(crate) fn clock() -> Error {
+pub(crate) fn system_clock_out_of_range() -> Error {
     out_of_range_time(c"system clock out of range for type ulid")
 }
 
-/// 22008: the id clock is at the last time.
+/// 22008: the id clock is at the last time that a ULID can have, so no ordered id follows.
 #[track_caller]
-pub(crate) fn id_clock() -> Error {
-    out_of_range_time(c"id clock out of range for type ulid").hint(BACK_TO_THE_CLOCK)
+pub(crate) fn id_clock_out_of_range() -> Error {
+    out_of_range_time(c"id clock out of range for type ulid").hint(HINT_RESET_ID_CLOCK)
 }
 
 /// 22023: the id that ulid_advance_ordered_time() was called with is more than a day ahead of the
 /// system clock.
 #[track_caller]
-pub(crate) fn ahead_of_clock(id: Ulid) -> Error {
+pub(crate) fn ahead_of_system_clock(id: Ulid) -> Error {
     Error::new(
         ERRCODE_INVALID_PARAMETER_VALUE,
         c"ulid \"%s\" is more than a day ahead of the system clock",
@@ -379,21 +402,23 @@ pub(crate) fn ahead_of_clock(id: Ulid) -> Error {
     .hint(c"To set the id clock to it anyway, pass true as the second argument.")
 }
 
-/// A warning: ordered ids are ahead of the system clock.
+/// 01000, a warning and no error: the id clock, and so ordered ids, are more than a minute ahead of
+/// the system clock.
 #[track_caller]
-pub(crate) fn warning_of_clock() -> Error {
+pub(crate) fn id_clock_ahead() -> Error {
     Error::new(
         ERRCODE_WARNING,
         c"the id clock is more than a minute ahead of the system clock",
         [],
     )
     .detail(c"ulid_ordered_time() returns the id clock.", [])
-    .hint(BACK_TO_THE_CLOCK)
+    .hint(HINT_RESET_ID_CLOCK)
 }
 
-/// 2200H: there is no greater ULID in this millisecond.
+/// 2200H: the last monotonic ULID of this backend has the greatest randomness, so no ULID of the
+/// same millisecond is greater.
 #[track_caller]
-pub(crate) fn exhausted() -> Error {
+pub(crate) fn randomness_exhausted() -> Error {
     Error::new(
         ERRCODE_SEQUENCE_GENERATOR_LIMIT_EXCEEDED,
         c"%s",
@@ -416,7 +441,7 @@ pub(crate) fn parallel_worker() -> Error {
     .hint(c"A function that generates them or asks for their horizon must be PARALLEL RESTRICTED.")
 }
 
-/// 55000: a standby has no horizon.
+/// 55000: a server in recovery, such as a standby, cannot compute a horizon.
 #[track_caller]
 pub(crate) fn recovery() -> Error {
     Error::new(
@@ -430,8 +455,9 @@ pub(crate) fn recovery() -> Error {
     )
 }
 
-/// 55000: the position of a consumer is ahead of the id clock. New ids may be less than it, so the
-/// consumer would miss their rows.
+/// 55000: the position of a consumer, which is the last id that it has read, is ahead of the id
+/// clock, whose time is `reached`. New ids may be less than it, so the consumer would miss their
+/// rows.
 #[track_caller]
 pub(crate) fn ahead_of_id_clock(position: Ulid, reached: TimestampTz) -> Error {
     Error::new(
@@ -445,7 +471,7 @@ pub(crate) fn ahead_of_id_clock(position: Ulid, reached: TimestampTz) -> Error {
     )
 }
 
-/// 22004: a consumer without a position.
+/// 22004: the position of a consumer is null.
 #[track_caller]
 pub(crate) fn null_position() -> Error {
     Error::new(
@@ -456,7 +482,8 @@ pub(crate) fn null_position() -> Error {
     .hint(c"The position before all rows is '00000000000000000000000000'.")
 }
 
-/// 39P01, in PostgreSQL's words: the function of a trigger is used otherwise.
+/// 39P01: the trigger function `ulid_ordered_guard` is used in another way than the hint shows. The
+/// message, in words of PostgreSQL's own triggers, has one `%s` for the name of the function.
 #[track_caller]
 pub(crate) fn trigger(message: &'static CStr) -> Error {
     Error::new(
@@ -470,7 +497,7 @@ pub(crate) fn trigger(message: &'static CStr) -> Error {
     )
 }
 
-/// 42703, in PostgreSQL's words: the argument of a trigger names no column.
+/// 42703, in PostgreSQL's words: the argument of the trigger `ulid_ordered_guard` names no column.
 #[track_caller]
 pub(crate) fn undefined_column(column: &[u8], relation: &[u8]) -> Error {
     Error::new(
@@ -480,7 +507,7 @@ pub(crate) fn undefined_column(column: &[u8], relation: &[u8]) -> Error {
     )
 }
 
-/// 42804: the argument of a trigger names a column of another type.
+/// 42804: the argument of that trigger names a column of another type than ulid or uuid.
 #[track_caller]
 pub(crate) fn column_type(column: &[u8], relation: &[u8], type_name: &[u8]) -> Error {
     Error::new(
@@ -490,7 +517,7 @@ pub(crate) fn column_type(column: &[u8], relation: &[u8], type_name: &[u8]) -> E
     )
 }
 
-/// 42P10: the argument of a trigger names a column whose value is computed after the trigger.
+/// 42P10: the argument of that trigger names a generated column.
 #[track_caller]
 pub(crate) fn generated_column(column: &[u8], relation: &[u8]) -> Error {
     Error::new(
@@ -504,21 +531,22 @@ pub(crate) fn generated_column(column: &[u8], relation: &[u8]) -> Error {
     )
 }
 
-/// Why a guard refuses an id.
+/// Why the trigger `ulid_ordered_guard` refuses an id.
 #[derive(Clone, Copy)]
 pub(crate) enum Refused {
-    /// The transaction has generated no ordered id, so it does not hold the horizon.
+    /// The transaction has generated no ordered id, so it does not hold the horizon back.
     NotHeld,
     /// The id clock was reset since the transaction generated its first ordered id.
     Reset,
-    /// The id is earlier than this time, from which the transaction holds the horizon.
+    /// The id is earlier than this time, beyond which the transaction lets no horizon rise.
     Before(TimestampTz),
     /// The id is later than this time.
     After(TimestampTz),
 }
 
-/// 23514: consumers may have passed the id of a new or updated row, or would not come to it for a
-/// long time.
+/// 23514: the trigger `ulid_ordered_guard` refuses the id of a new or updated row. Consumers may
+/// have passed it, or would not come to it for a long time. The id is quoted as a uuid if the
+/// column is of that type.
 #[track_caller]
 pub(crate) fn refused_id(id: Ulid, is_uuid: bool, relation: &[u8], why: Refused) -> Error {
     let name = if is_uuid {
@@ -537,7 +565,7 @@ pub(crate) fn refused_id(id: Ulid, is_uuid: bool, relation: &[u8], why: Refused)
             c"Its time is after %s, a second after the id clock and the system clock.",
             [time_text(latest).as_bytes()],
         )
-        .hint(GENERATE_BY_DEFAULT);
+        .hint(HINT_USE_DEFAULT);
     }
     let passed = Error::new(
         ERRCODE_CHECK_VIOLATION,
@@ -553,14 +581,15 @@ pub(crate) fn refused_id(id: Ulid, is_uuid: bool, relation: &[u8], why: Refused)
                 c"This transaction generated its first ordered id at %s.",
                 [time_text(bound).as_bytes()],
             )
-            .hint(GENERATE_BY_DEFAULT),
+            .hint(HINT_USE_DEFAULT),
         _ => passed
             .detail(c"This transaction has generated no ordered id.", [])
-            .hint(GENERATE_BY_DEFAULT),
+            .hint(HINT_USE_DEFAULT),
     }
 }
 
-/// 55000: libraries of several layouts use the shared memory.
+/// 55000: processes of this server use the shared memory of ordered ids by libraries that lay it
+/// out differently, so no horizon can be computed.
 #[track_caller]
 pub(crate) fn other_layout() -> Error {
     Error::new(
@@ -575,7 +604,7 @@ pub(crate) fn other_layout() -> Error {
     .hint(c"Restart the server.")
 }
 
-/// 42804, in PostgreSQL's words: an index on a column whose type the operator class does not
+/// 42804, in PostgreSQL's words: a BRIN index on a column whose type the operator class does not
 /// accept.
 #[track_caller]
 pub(crate) fn operator_class(class: &[u8], type_name: &[u8]) -> Error {
@@ -587,9 +616,10 @@ pub(crate) fn operator_class(class: &[u8], type_name: &[u8]) -> Error {
     .hint(c"Index the expression (column::ulid) instead.")
 }
 
-/// XX000, as for PostgreSQL's `gen_random_uuid()`: the operating system gave no randomness.
+/// XX000, as for PostgreSQL's gen_random_uuid(): the operating system gave no randomness to seed a
+/// generator.
 #[track_caller]
-pub(crate) fn seed() -> Error {
+pub(crate) fn no_randomness() -> Error {
     Error::new(
         ERRCODE_INTERNAL_ERROR,
         c"%s",
@@ -597,11 +627,13 @@ pub(crate) fn seed() -> Error {
     )
 }
 
-/// 22023 or 22008: a uuid that cannot be converted to a ULID, or a ULID to an id of another kind.
-/// The message names the id, so that its row can be found.
+/// A uuid, by its 128 bits, cannot be converted to a ULID, or a ULID to an id of another kind.
+/// 22023: it is of another version than the expected one, or its bits are not of the other kind.
+/// 22008: its time does not fit. The message quotes the id, so that its row can be found.
 #[track_caller]
-pub(crate) fn convert(id: impl Into<u128>, error: pg_ulid::Error) -> Error {
+pub(crate) fn not_convertible(id: impl Into<u128>, error: pg_ulid::Error) -> Error {
     let id = id.into();
+    // Only the arms for Time and Randomness use this. In these, the id is a ULID.
     let ulid = Ulid::from(id);
     let randomness = ulid.randomness();
     let text = ulid.to_text();
@@ -661,10 +693,12 @@ pub(crate) fn convert(id: impl Into<u128>, error: pg_ulid::Error) -> Error {
                 ),
             }
         }
-        _ => timestamp(),
+        // ErrorKind::Range: the time of a uuid is before 1970.
+        _ => timestamp_out_of_range(),
     }
 }
 
+/// The time in the time zone of the session, always in the style ISO.
 fn time_text(time: TimestampTz) -> String {
     // SAFETY: any time will do. The text is in a static buffer until the next call, and ends with a
     // zero.
@@ -672,7 +706,7 @@ fn time_text(time: TimestampTz) -> String {
     text.to_string_lossy().into_owned()
 }
 
-/// The uuid as messages quote it.
+/// The uuid of these 128 bits as messages quote it: `uuid "…"`, in PostgreSQL's output format.
 fn uuid_text(id: u128) -> String {
     let (a, b, c) = (id >> 96, id >> 80 & 0xffff, id >> 64 & 0xffff);
     let (d, e) = (id >> 48 & 0xffff, id & 0xffff_ffff_ffff);

@@ -21,7 +21,7 @@ pub(super) fn to_text(ulid: Ulid) -> NewText {
 }
 
 pub(super) fn from_text(text: TextArg<'_>) -> Result<Ulid, Error> {
-    Ulid::parse(text.0).map_err(|error| error::text(text.0, error))
+    Ulid::parse(text.0).map_err(|error| error::invalid_ulid(text.0, error))
 }
 
 pub(super) fn is_valid(text: TextArg<'_>) -> bool {
@@ -31,7 +31,7 @@ pub(super) fn is_valid(text: TextArg<'_>) -> bool {
 // Casts that are neither binary-coercible nor through text.
 
 pub(super) fn from_bytea(bytes: ByteaArg<'_>) -> Result<Ulid, Error> {
-    Ulid::try_from(bytes.0).map_err(|_| error::length(bytes.0.len()))
+    Ulid::try_from(bytes.0).map_err(|_| error::ulid_length(bytes.0.len()))
 }
 
 pub(super) fn from_timestamp(timestamp: Timestamp) -> Result<Ulid, Error> {
@@ -49,14 +49,14 @@ pub(super) fn time_of_timestamp(timestamp: TimestampTz) -> Result<Time, Error> {
     // The infinities stay out of range.
     let unix_us = timestamp.0.saturating_add(POSTGRES_EPOCH_MS * 1000);
     // A negative number becomes more than fits.
-    Time::from_unix_us(unix_us.cast_unsigned()).map_err(|_| error::timestamp())
+    Time::from_unix_us(unix_us.cast_unsigned()).map_err(|_| error::timestamp_out_of_range())
 }
 
 /// The milliseconds from the Unix epoch to another epoch, rounded down; negative if it is before
 /// 1970.
 fn epoch_ms(epoch: TimestampTz) -> Result<i64, Error> {
     match epoch.0 {
-        i64::MIN | i64::MAX => Err(error::epoch()),
+        i64::MIN | i64::MAX => Err(error::infinite_epoch()),
         us => Ok(us.div_euclid(1000) + POSTGRES_EPOCH_MS),
     }
 }
@@ -89,7 +89,7 @@ pub(super) fn contained_by_range(ulid: Ulid, range: Window) -> bool {
 // Search by the first characters of the text.
 
 fn window_of(prefix: TextArg<'_>) -> Result<Window, Error> {
-    Window::starting_with(prefix.0).map_err(|error| error::prefix(prefix.0, error))
+    Window::starting_with(prefix.0).map_err(|error| error::invalid_prefix(prefix.0, error))
 }
 
 pub(super) fn prefix_lower(prefix: TextArg<'_>) -> Result<Ulid, Error> {
@@ -122,13 +122,13 @@ pub(super) fn starts_with(ulid: Ulid, prefix: TextArg<'_>) -> Result<bool, Error
 // TypeIDs, as text in the encoding of the database.
 
 fn parse_typeid(text: TextArg<'_>) -> Result<TypeId<'_>, Error> {
-    TypeId::parse(text.0).map_err(|error| error::typeid(text.0, error))
+    TypeId::parse(text.0).map_err(|error| error::invalid_typeid(text.0, error))
 }
 
 pub(super) fn to_typeid(prefix: TextArg<'_>, ulid: Ulid) -> Result<NewText, Error> {
     let typeid = TypeId::new(prefix.0, ulid);
     let (text, len) = typeid
-        .map_err(|error| error::typeid_prefix(prefix.0, error))?
+        .map_err(|error| error::invalid_typeid_prefix(prefix.0, error))?
         .to_text();
     Ok(NewText::new(&text[..len]))
 }
@@ -142,7 +142,7 @@ pub(super) fn from_typeid_of(typeid: TextArg<'_>, prefix: TextArg<'_>) -> Result
     let typeid = parse_typeid(typeid)?;
     let (found, expected) = (typeid.prefix().as_bytes(), prefix.0);
     if found != expected {
-        return Err(error::other_prefix(text, found, expected));
+        return Err(error::other_typeid_prefix(text, found, expected));
     }
     Ok(typeid.ulid())
 }
@@ -154,21 +154,23 @@ pub(super) fn typeid_prefix(typeid: TextArg<'_>) -> Result<NewText, Error> {
 // Ids of other kinds.
 
 pub(super) fn from_uuid_v1(uuid: Uuid) -> Result<Ulid, Error> {
-    Ulid::from_uuid_v1(uuid.0).map_err(|error| error::convert(uuid.0, error))
+    Ulid::from_uuid_v1(uuid.0).map_err(|error| error::not_convertible(uuid.0, error))
 }
 
 pub(super) fn to_uuid_v1(ulid: Ulid) -> Result<Uuid, Error> {
     let uuid = ulid.to_uuid_v1();
-    uuid.map(Uuid).map_err(|error| error::convert(ulid, error))
+    uuid.map(Uuid)
+        .map_err(|error| error::not_convertible(ulid, error))
 }
 
 pub(super) fn from_uuid_v6(uuid: Uuid) -> Result<Ulid, Error> {
-    Ulid::from_uuid_v6(uuid.0).map_err(|error| error::convert(uuid.0, error))
+    Ulid::from_uuid_v6(uuid.0).map_err(|error| error::not_convertible(uuid.0, error))
 }
 
 pub(super) fn to_uuid_v6(ulid: Ulid) -> Result<Uuid, Error> {
     let uuid = ulid.to_uuid_v6();
-    uuid.map(Uuid).map_err(|error| error::convert(ulid, error))
+    uuid.map(Uuid)
+        .map_err(|error| error::not_convertible(ulid, error))
 }
 
 pub(super) fn to_uuid_v7(ulid: Ulid) -> Uuid {
@@ -176,20 +178,22 @@ pub(super) fn to_uuid_v7(ulid: Ulid) -> Uuid {
 }
 
 pub(super) fn from_snowflake(id: i64, epoch: TimestampTz) -> Result<Ulid, Error> {
-    Ulid::from_snowflake(id, epoch_ms(epoch)?).map_err(|error| error::number(error))
+    Ulid::from_snowflake(id, epoch_ms(epoch)?).map_err(|error| error::snowflake_or_key(error))
 }
 
 pub(super) fn to_snowflake(ulid: Ulid, epoch: TimestampTz) -> Result<i64, Error> {
     let id = ulid.to_snowflake(epoch_ms(epoch)?);
-    id.map_err(|error| error::convert(ulid, error))
+    id.map_err(|error| error::not_convertible(ulid, error))
 }
 
 pub(super) fn from_key(created_at: TimestampTz, key: i64) -> Result<Ulid, Error> {
-    Ulid::from_key(time_of_timestamp(created_at)?, key).map_err(|error| error::number(error))
+    Ulid::from_key(time_of_timestamp(created_at)?, key)
+        .map_err(|error| error::snowflake_or_key(error))
 }
 
 pub(super) fn to_key(ulid: Ulid) -> Result<i64, Error> {
-    ulid.to_key().map_err(|error| error::convert(ulid, error))
+    ulid.to_key()
+        .map_err(|error| error::not_convertible(ulid, error))
 }
 
 pub(super) fn from_bytes(created_at: TimestampTz, bytes: ByteaArg<'_>) -> Result<Ulid, Error> {

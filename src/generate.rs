@@ -23,13 +23,13 @@ pub(super) fn random_at(timestamp: TimestampTz) -> Result<Ulid, Error> {
 
 pub(super) fn monotonic() -> Result<Ulid, Error> {
     let now = now()?;
-    with_generator(|generator| generator.monotonic(now))?.map_err(|_| error::exhausted())
+    with_generator(|generator| generator.monotonic(now))?.map_err(|_| error::randomness_exhausted())
 }
 
 pub(super) fn uuid_v7() -> Result<Uuid, Error> {
     let now = now()?;
     let id = with_generator(|generator| generator.uuid_v7(now))?;
-    id.map(Uuid).map_err(|_| error::clock())
+    id.map(Uuid).map_err(|_| error::system_clock_out_of_range())
 }
 
 pub(super) fn uuid_v7_at(timestamp: TimestampTz) -> Result<Uuid, Error> {
@@ -40,7 +40,7 @@ pub(super) fn uuid_v7_at(timestamp: TimestampTz) -> Result<Uuid, Error> {
 /// What the system clock reads.
 #[inline(always)]
 pub(super) fn now() -> Result<Time, Error> {
-    Time::now().map_err(|_| error::clock())
+    Time::now().map_err(|_| error::system_clock_out_of_range())
 }
 
 /// A generator and the process that seeded it.
@@ -77,7 +77,7 @@ pub(super) fn with_generator<T>(generate: impl FnOnce(&mut Generator) -> T) -> R
 
 #[cold]
 fn seed(pid: c_int) -> Result<&'static mut Seeded, Error> {
-    let generator = Generator::from_os().map_err(|_| error::seed())?;
+    let generator = Generator::from_os().map_err(|_| error::no_randomness())?;
     Ok(Box::leak(Box::new(Seeded { pid, generator })))
 }
 

@@ -32,7 +32,7 @@ pub(super) fn gen_ulid(fcinfo: Fcinfo) -> Result<Ulid, Error> {
     let id_clock = horizon::id_clock_for_id(fcinfo)?;
     let clock = now()?;
     let id = with_generator(|generator| generator.ordered(clock, id_clock))?;
-    let id = id.map_err(|_| error::id_clock())?;
+    let id = id.map_err(|_| error::id_clock_out_of_range())?;
     warn_if_ahead(ordered::time_of(id), clock);
     Ok(id)
 }
@@ -43,7 +43,7 @@ pub(super) fn gen_uuid_v7(fcinfo: Fcinfo) -> Result<Uuid, Error> {
     let id_clock = horizon::id_clock_for_id(fcinfo)?;
     let clock = now()?;
     let id = with_generator(|generator| generator.ordered_uuid_v7(clock, id_clock))?;
-    let id = id.map_err(|_| error::id_clock())?;
+    let id = id.map_err(|_| error::id_clock_out_of_range())?;
     warn_if_ahead(ordered::time_of_uuid_v7(id), clock);
     Ok(Uuid(id))
 }
@@ -60,7 +60,7 @@ pub(super) fn id_clock_time() -> Option<TimestampTz> {
 /// system clock, unless `force` is true.
 pub(super) fn advance_time(id: Ulid, force: bool) -> Result<TimestampTz, Error> {
     if !force && ordered::time_of(id) > now()?.saturating_add(DAY) {
-        return Err(error::ahead_of_clock(id));
+        return Err(error::ahead_of_system_clock(id));
     }
     Ok(to_timestamptz(shmem::id_clock().advance_past(id)))
 }
@@ -80,6 +80,6 @@ fn to_timestamptz(time: Time) -> TimestampTz {
 fn warn_if_ahead(time: Time, clock: Time) {
     static WARNED: AtomicBool = AtomicBool::new(false);
     if time > clock.saturating_add(MINUTE) && !WARNED.swap(true, Ordering::Relaxed) {
-        error::warning_of_clock().warn();
+        error::id_clock_ahead().warn();
     }
 }

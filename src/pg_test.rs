@@ -98,11 +98,11 @@ mod tests {
         }
 
         fn clock() -> Result<bool> {
-            Err(error::clock())
+            Err(error::system_clock_out_of_range())
         }
 
         fn seed() -> Result<bool> {
-            Err(error::seed())
+            Err(error::no_randomness())
         }
 
         /// A second time, in addition to the last one of the server.

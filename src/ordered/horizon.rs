@@ -204,7 +204,7 @@ unsafe fn horizon_of(snapshot: pg_sys::Snapshot) -> Result<Time, Error> {
     let database = database.to_u32();
     let is_running = |xid| xids.is_running(xid);
     let horizon = shared.horizon(database.into(), now()?, is_running);
-    let horizon = horizon.map_err(|_| error::id_clock())?;
+    let horizon = horizon.map_err(|_| error::id_clock_out_of_range())?;
     // After the slots have been read.
     if !shmem::is_tracked() {
         return Err(error::other_layout());
@@ -307,7 +307,9 @@ pub(crate) fn horizon_after(position: Option<Ulid>) -> Result<Ulid, Error> {
     if !has_reached(time, position) {
         let clock = now()?;
         time = if position.unix_ms() > clock.unix_ms() {
-            id_clock.advance(clock).map_err(|_| error::id_clock())?
+            id_clock
+                .advance(clock)
+                .map_err(|_| error::id_clock_out_of_range())?
         } else {
             id_clock.advance_past(position)
         };
