@@ -49,7 +49,8 @@ pub(crate) mod longjmp {
     use pgrx::pg_sys::Node;
     use pgrx::pg_sys::{MemoryContext, Oid, RangeBound, RangeType, TypeCacheEntry, varlena};
 
-    // pgrx tells bindgen to leave these out, so nothing compares these signatures.
+    // What ereport() expands to. pgrx tells bindgen to leave these out, so nothing compares these
+    // signatures.
     unsafe extern "C-unwind" {
         pub(crate) fn errstart(level: c_int, domain: *const c_char) -> bool;
         pub(crate) fn errfinish(file: *const c_char, line: c_int, function: *const c_char);
@@ -59,8 +60,8 @@ pub(crate) mod longjmp {
         pub(crate) fn errhint(format: *const c_char, ...) -> c_int;
     }
 
-    /// Declares C functions. Each `const` compares a signature with that of pgrx's binding, which
-    /// bindgen has made from the header.
+    /// Declares C functions. Each `const` makes the compiler compare a signature with that of
+    /// pgrx's binding, which bindgen has made from the header.
     macro_rules! declare {
         ($(
             $(#[$attribute:meta])*
@@ -101,12 +102,14 @@ pub(crate) mod longjmp {
     }
 }
 
-/// Exports functions: `symbol(argument: type, …) -> result type = function;`.
+/// Exports safe Rust functions as the C symbols that CREATE FUNCTION names:
+/// `symbol(argument: type, …) -> result type = function;`. Types are Rust's, which implement
+/// [`Argument`] or [`Returned`].
 ///
-/// An argument of the type `Option<T>` can be null. A function with such an argument has no other
-/// kind, except [`Fcinfo`]. Every other SQL function must be STRICT.
+/// A SQL function that is not STRICT is called with nulls. So either all its arguments are
+/// `Option<T>`, or it must be STRICT. [`Fcinfo`] is no argument in SQL, and counts for neither.
 ///
-/// The types become `SIGNATURES`, which a test compares with the catalog.
+/// The SQL types become `SIGNATURES`, which a test compares with the catalog.
 macro_rules! export {
     ($($symbol:ident($($argument:ident: $type:ty),*) -> $result:ty = $function:expr;)*) => {
         $(const _: () = {
@@ -119,6 +122,7 @@ macro_rules! export {
                 // types are these, and which can be null, is tested against the catalog. What was
                 // read of one is `Copy`, so the ERROR of the next can skip it.
                 unsafe {
+                    // Its name lets a function without arguments leave it unused.
                     let mut _index = 0;
                     $(
                         let $argument =
@@ -129,6 +133,7 @@ macro_rules! export {
                 }
             }
 
+            // What PG_FUNCTION_INFO_V1 declares.
             #[unsafe(export_name = concat!("pg_finfo_", stringify!($symbol)))]
             #[allow(unsafe_code)]
             extern "C" fn finfo() -> &'static pgrx::pg_sys::Pg_finfo_record {
@@ -151,7 +156,8 @@ macro_rules! export {
 }
 pub(crate) use export;
 
-/// Runs the body of a function. Returns its result to PostgreSQL, or reports its error or panic.
+/// Runs the body of an exported function. Returns its result to PostgreSQL as a Datum, or raises
+/// its error or panic as an ERROR.
 ///
 /// This is not `pgrx_extern_c_guard`, whose `run_guarded` is never inlined and returns the result
 /// through memory. `catch_unwind` costs nothing until there is a panic. Then `pgrx_extern_c_guard`
@@ -169,59 +175,66 @@ where
     match catch_unwind(function) {
         // SAFETY: the result and the function are `Copy`, so an ERROR skips nothing to drop.
         Ok(result) => unsafe { result.return_from(fcinfo) },
-        Err(panic) => rethrow(panic),
+        // SAFETY: the function is `Copy`, and the payload is moved, so an ERROR skips nothing.
+        Err(panic) => unsafe { raise(panic) },
     }
 }
 
-/// Re-throws PostgreSQL's ERROR, or reports any other panic as an ERROR.
+/// Raises the ERROR that became this panic again, or any other panic as an ERROR. It never returns.
+///
+/// # Safety
+/// Every frame up to the next `sigsetjmp` owns nothing that needs Drop ([`longjmp`]).
 #[cold]
-fn rethrow(panic: Box<dyn Any + Send>) -> Datum {
+unsafe fn raise(panic: Box<dyn Any + Send>) -> Datum {
     // SAFETY: the box is moved into the closure, so no frame that the ERROR skips owns it.
     unsafe { pgrx::pg_sys::panic::pgrx_extern_c_guard(|| resume_unwind(panic)) }
 }
 
-/// The argument at this index, from 0.
+/// The Datum of the argument at this index, from 0, and whether it is null.
 ///
 /// # Safety
 /// `fcinfo` is that of the present call, and `index` is less than its `nargs`.
 #[inline(always)]
 pub(crate) unsafe fn argument(fcinfo: FunctionCallInfo, index: usize) -> NullableDatum {
-    // SAFETY: `args[]` has `nargs` elements.
+    // SAFETY: the flexible array `args` has `nargs` elements. The slice ends with this one.
     unsafe { (*fcinfo).args.as_slice(index + 1)[index] }
 }
 
-/// A type that a function can take. It is `Copy`, because an ERROR may skip the frame that holds
-/// it.
+/// A Rust type that an exported function can take. It is `Copy`, because an ERROR may skip the
+/// frame that holds it.
 pub(crate) trait Argument: Copy {
-    /// The SQL type, as `format_type` writes it.
+    /// The SQL type, as format_type() writes it; empty if it is no argument in SQL ([`Fcinfo`]).
     const SQL: &'static str;
 
-    /// Whether it can be null.
+    /// Whether the argument can be null.
     const NULLABLE: bool = false;
 
+    /// The value of a Datum. An ERROR in it, as of detoasting, longjmps.
+    ///
     /// # Safety
     /// The datum is of this SQL type, is not null and lives as long as the call. Every frame up to
     /// the next `sigsetjmp` owns nothing that needs Drop ([`longjmp`]).
     unsafe fn from_datum(datum: Datum) -> Self;
 
-    /// The same in code that may own what needs Drop: an ERROR becomes a panic.
+    /// The same through pgrx's guard, in code that may own what needs Drop: an ERROR becomes a
+    /// panic.
     ///
     /// # Safety
     /// The datum is of this SQL type, is not null and lives as long as the value.
-    unsafe fn from_datum_or_panic(datum: Datum) -> Self {
+    unsafe fn from_datum_guarded(datum: Datum) -> Self {
         // SAFETY: an ERROR ends at the `sigsetjmp` here, and skips only values that are `Copy`.
         // Nothing in it panics.
         unsafe { pgrx::pg_sys::ffi::pg_guard_ffi_boundary(|| Self::from_datum(datum)) }
     }
 
-    /// The argument at this index, from 0.
+    /// The value of the argument at this index, from 0.
     ///
     /// # Safety
     /// As for [`Self::from_datum`], of an argument of the present call.
     #[inline(always)]
     unsafe fn from_fcinfo(fcinfo: FunctionCallInfo, index: usize) -> Self {
-        // SAFETY: the SQL function has this argument, of this type. It is not null: either it is
-        // that of an `Option`, which has looked, or the function is STRICT.
+        // SAFETY: the SQL function has this argument, of this type. It is not null: either
+        // `Option::from_fcinfo` calls this and has looked, or the function is STRICT.
         unsafe { Self::from_datum(argument(fcinfo, index).value) }
     }
 }
@@ -242,8 +255,9 @@ impl<A: Argument> Argument for Option<A> {
     }
 }
 
-/// The frame of the present call, for a function that needs to know how it is called. It is no
-/// argument of the SQL function, so it comes after those that are. Only `export!` makes one.
+/// PostgreSQL's FunctionCallInfo of the present call, for a function that needs more of it than the
+/// arguments, such as `context` or `flinfo`. It is no argument in SQL, so it comes after those that
+/// are. Only `export!` makes one.
 #[derive(Clone, Copy)]
 pub(crate) struct Fcinfo(FunctionCallInfo);
 
@@ -254,6 +268,7 @@ impl Fcinfo {
 }
 
 impl Argument for Fcinfo {
+    // No argument in SQL.
     const SQL: &'static str = "";
 
     unsafe fn from_datum(datum: Datum) -> Self {
@@ -265,14 +280,15 @@ impl Argument for Fcinfo {
     }
 }
 
-/// A type that a function can return. It is `Copy`, because an ERROR may skip the frame that holds
-/// it.
+/// A Rust type that an exported function can return. It is `Copy`, because an ERROR may skip the
+/// frame that holds it.
 pub(crate) trait Returned: Copy {
-    /// The SQL type, as `format_type` writes it.
+    /// The SQL type, as format_type() writes it.
     const SQL: &'static str;
 
-    /// Makes the Datum for PostgreSQL. It may set `isnull`, save a soft error and return null, or
-    /// raise an ERROR, which longjmps.
+    /// Makes the Datum for PostgreSQL. It may set `isnull`, which is false before. It may save a
+    /// soft error ([`Error::errsave`](crate::error::Error::errsave)); then the caller ignores the
+    /// Datum. It may raise an ERROR, which longjmps.
     ///
     /// # Safety
     /// `fcinfo` is that of the present call. Every frame up to the next `sigsetjmp` owns nothing
@@ -313,7 +329,7 @@ impl<T: Returned> Returned for Result<T> {
     }
 }
 
-/// No result: `void`.
+/// No result: `void`. Its Datum is zero, as that of PG_RETURN_VOID().
 impl Returned for () {
     const SQL: &'static str = "void";
 

@@ -145,7 +145,7 @@ static IN_RANGE: Predicate = Predicate {
     upper: c"ulid_range_upper",
     check: None,
     // SAFETY: called with a tstzrange.
-    bounds: |datum| Ok(unsafe { TstzRange::from_datum_or_panic(datum) }.0),
+    bounds: |datum| Ok(unsafe { TstzRange::from_datum_guarded(datum) }.0),
 };
 
 #[allow(unsafe_code)]
@@ -156,7 +156,7 @@ static STARTS_WITH: Predicate = Predicate {
     check: Some(c"ulid_starts_with_check"),
     bounds: |datum| {
         // SAFETY: called with a text.
-        let prefix = unsafe { TextArg::from_datum_or_panic(datum) };
+        let prefix = unsafe { TextArg::from_datum_guarded(datum) };
         Window::starting_with(prefix.0)
     },
 };

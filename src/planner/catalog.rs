@@ -121,7 +121,7 @@ pub(super) fn function_of_same_library(
             return None;
         }
         let text = |tuple, number| {
-            attribute(by_oid, tuple, number).map(|datum| TextArg::from_datum_or_panic(datum).0)
+            attribute(by_oid, tuple, number).map(|datum| TextArg::from_datum_guarded(datum).0)
         };
         let found = &*pg_sys::GETSTRUCT(tuple).cast::<FormData_pg_proc>();
         let is_ours = found.prolang == Oid::from(pg_sys::ClanguageId)
