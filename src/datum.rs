@@ -1,4 +1,6 @@
-//! The SQL types that the functions take and return, as Rust types.
+//! The SQL types that the functions take and return, as Rust types. `from_datum` reads an argument,
+//! `return_from` makes a result. Both run outside of `catch_unwind`, so they must not panic, and
+//! call PostgreSQL only by [`longjmp`].
 #![allow(unsafe_code)]
 
 use std::ffi::{CStr, c_void};
@@ -8,13 +10,15 @@ use pgrx::pg_sys::{self, Datum, FunctionCallInfo, Oid, TransactionId};
 
 use crate::fmgr::{Argument, Returned, longjmp};
 
-/// Puts a value into CurrentMemoryContext. It calls palloc() first and builds the value then, so
-/// that no part of the value must be saved across the call.
+/// Puts a value into CurrentMemoryContext, and returns the pointer as a Datum: for a type that is
+/// passed by reference. It calls palloc() first and builds the value then, so that no part of the
+/// value must be saved across the call.
 ///
 /// # Safety
 /// Every frame up to the next `sigsetjmp` owns nothing that needs Drop ([`longjmp`]).
 #[inline(always)]
 unsafe fn allocate<T: Copy>(value: impl FnOnce() -> T + Copy) -> Datum {
+    // palloc() aligns less than Rust aligns some types.
     const { assert!(align_of::<T>() == 1) };
     // SAFETY: palloc gives memory of this size or does not return.
     unsafe {
@@ -29,7 +33,7 @@ unsafe fn allocate<T: Copy>(value: impl FnOnce() -> T + Copy) -> Datum {
 /// # Safety
 /// Every frame up to the next `sigsetjmp` owns nothing that needs Drop ([`longjmp`]).
 #[inline]
-unsafe fn varlena(bytes: &[u8]) -> Datum {
+unsafe fn allocate_varlena(bytes: &[u8]) -> Datum {
     let size = pg_sys::VARHDRSZ + bytes.len();
     // SAFETY: palloc gives memory of this size, aligned for the header, or does not return.
     unsafe {
@@ -59,8 +63,8 @@ impl Returned for Ulid {
     }
 }
 
-/// The bytes of a ulid, which sort as it does. The transition functions of min() and max() return
-/// such an argument as the pointer that they were passed.
+/// The bytes of a ulid, which sort as it does. The transition functions of min() and max() take
+/// two, and return one of them as the pointer that they were passed, without a copy.
 impl Argument for &[u8; 16] {
     const SQL: &'static str = "ulid";
 
@@ -78,7 +82,7 @@ impl Returned for &[u8; 16] {
     }
 }
 
-/// A uuid that min() and max() return as the pointer that they were passed.
+/// The bytes of a uuid, for its min() and max(), in the same way.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct UuidBytes<'call>(&'call [u8; 16]);
 
@@ -100,7 +104,7 @@ impl Returned for UuidBytes<'_> {
     }
 }
 
-/// PostgreSQL's uuid.
+/// A uuid as a number, whose most significant byte is the first one.
 #[derive(Clone, Copy)]
 pub(crate) struct Uuid(pub u128);
 
@@ -131,11 +135,11 @@ impl Argument for &CStr {
     }
 }
 
-/// The text of a ULID and the zero that ends it.
+/// A ULID to be returned as a cstring: its 26 characters and the zero that ends them.
 #[derive(Clone, Copy)]
-pub(crate) struct NewCstring(pub Ulid);
+pub(crate) struct UlidCstring(pub Ulid);
 
-impl Returned for NewCstring {
+impl Returned for UlidCstring {
     const SQL: &'static str = "cstring";
 
     unsafe fn return_from(self, _: FunctionCallInfo) -> Datum {
@@ -149,7 +153,7 @@ impl Returned for NewCstring {
     }
 }
 
-/// A text in the encoding of the database.
+/// The bytes of an argument of type text, in the encoding of the database, without a header.
 #[derive(Clone, Copy)]
 pub(crate) struct TextArg<'call>(pub &'call [u8]);
 
@@ -162,6 +166,7 @@ impl Argument for TextArg<'_> {
     }
 }
 
+/// The bytes of an argument of type bytea, without a header.
 #[derive(Clone, Copy)]
 pub(crate) struct ByteaArg<'call>(pub &'call [u8]);
 
@@ -177,27 +182,28 @@ impl Argument for ByteaArg<'_> {
     }
 }
 
-/// The randomness of a ULID as a bytea.
+/// The randomness of a ULID, to be returned as a bytea of 10 bytes, the most significant first.
 #[derive(Clone, Copy)]
-pub(crate) struct NewBytea(pub [u8; 10]);
+pub(crate) struct RandomnessBytea(pub [u8; 10]);
 
-impl Returned for NewBytea {
+impl Returned for RandomnessBytea {
     const SQL: &'static str = "bytea";
 
     unsafe fn return_from(self, _: FunctionCallInfo) -> Datum {
         // SAFETY: an ERROR of palloc() skips only values that are `Copy`.
-        unsafe { varlena(&self.0) }
+        unsafe { allocate_varlena(&self.0) }
     }
 }
 
-/// A text of ASCII characters, at most as long as a TypeID.
+/// A text to be returned: ASCII, which is the same in each encoding of a database, and at most as
+/// long as a TypeID. It has the bytes itself, since a result must be `Copy`.
 #[derive(Clone, Copy)]
-pub(crate) struct NewText {
+pub(crate) struct AsciiText {
     bytes: [u8; TypeId::MAX_LEN],
     len: usize,
 }
 
-impl NewText {
+impl AsciiText {
     /// Each caller has a ULID, a TypeID or its prefix, which fit; a longer text is a panic.
     pub(crate) fn new(text: &[u8]) -> Self {
         let mut bytes = [0; TypeId::MAX_LEN];
@@ -207,12 +213,12 @@ impl NewText {
     }
 }
 
-impl Returned for NewText {
+impl Returned for AsciiText {
     const SQL: &'static str = "text";
 
     unsafe fn return_from(self, _: FunctionCallInfo) -> Datum {
         // SAFETY: an ERROR of palloc() skips only values that are `Copy`.
-        unsafe { varlena(&self.bytes[..self.len]) }
+        unsafe { allocate_varlena(&self.bytes[..self.len]) }
     }
 }
 
@@ -229,36 +235,40 @@ pub(crate) struct TimestampTz(pub i64);
 pub(crate) struct Timestamp(i64);
 
 impl Timestamp {
-    /// PostgreSQL's cast from timestamp to timestamptz, by the setting TimeZone.
+    /// The time that is this one in the session's time zone: PostgreSQL's cast to timestamptz. It
+    /// can raise an ERROR, as a panic.
     pub(crate) fn in_session_time_zone(self) -> TimestampTz {
-        // SAFETY: it is a cast of a value of 8 bytes.
+        // SAFETY: the function is the cast of a timestamp.
         TimestampTz(unsafe { cast(pg_sys::timestamp_timestamptz, self.0) })
     }
 
-    /// PostgreSQL's cast from timestamptz to timestamp, by the setting TimeZone.
+    /// What a clock in the session's time zone shows then: PostgreSQL's cast to timestamp.
     pub(crate) fn from_session_time_zone(timestamp: TimestampTz) -> Self {
-        // SAFETY: it is a cast of a value of 8 bytes.
+        // SAFETY: the function is the cast of a timestamptz.
         Self(unsafe { cast(pg_sys::timestamptz_timestamp, timestamp.0) })
     }
 }
 
-/// The result of a cast between timestamp and timestamptz, which is never null.
+/// Calls PostgreSQL's function for a cast between timestamp and timestamptz, which never returns
+/// null.
 ///
 /// # Safety
-/// The function takes one such argument and does not use `flinfo`.
+/// The function takes one timestamp or timestamptz, and does not use `flinfo`.
 unsafe fn cast(function: unsafe fn(FunctionCallInfo) -> Datum, timestamp: i64) -> i64 {
-    // SAFETY: the function takes this argument.
+    // SAFETY: the function takes this argument, and PostgreSQL calls it without `flinfo`, too.
     let result =
         unsafe { pgrx::direct_function_call_as_datum(function, &[Some(Datum::from(timestamp))]) };
     result.unwrap_or(Datum::null()).value() as i64
 }
 
-/// An argument of the pseudo-type `internal`: a pointer that only backend code passes. It may be
-/// NULL. Only `export!` makes one, from the present call.
+/// An argument of the pseudo-type `internal`: a Datum that only C code of the server passes. Mostly
+/// it is a pointer, which may be NULL. BRIN passes an Oid. Only `export!` makes one, from the
+/// present call.
 #[derive(Clone, Copy)]
 pub(crate) struct Internal(*mut c_void);
 
 impl Internal {
+    /// The Datum as a pointer.
     pub(crate) fn as_ptr<T>(self) -> *mut T {
         self.0.cast()
     }
@@ -272,6 +282,7 @@ impl Argument for Internal {
     }
 }
 
+/// A pointer for the C code of the server that called the function. NULL is no SQL null.
 impl Returned for *mut c_void {
     const SQL: &'static str = "internal";
 
@@ -280,6 +291,8 @@ impl Returned for *mut c_void {
     }
 }
 
+/// A type that is passed by value. `$from` converts the 64 bits of a Datum, and `$into` a value to
+/// what `Datum::from` takes.
 macro_rules! by_value {
     ($type:ty, $sql:literal, $from:expr, $into:expr) => {
         impl Argument for $type {
