@@ -235,8 +235,8 @@ pub(crate) struct TimestampTz(pub i64);
 pub(crate) struct Timestamp(i64);
 
 impl Timestamp {
-    /// The time that is this one in the session's time zone: PostgreSQL's cast to timestamptz. It
-    /// can raise an ERROR, as a panic.
+    /// The time at which a clock in the session's time zone shows this: PostgreSQL's cast to
+    /// timestamptz. An ERROR of it, for a time out of range, becomes a panic.
     pub(crate) fn in_session_time_zone(self) -> TimestampTz {
         // SAFETY: the function is the cast of a timestamp.
         TimestampTz(unsafe { cast(pg_sys::timestamp_timestamptz, self.0) })
@@ -255,7 +255,7 @@ impl Timestamp {
 /// # Safety
 /// The function takes one timestamp or timestamptz, and does not use `flinfo`.
 unsafe fn cast(function: unsafe fn(FunctionCallInfo) -> Datum, timestamp: i64) -> i64 {
-    // SAFETY: the function takes this argument, and PostgreSQL calls it without `flinfo`, too.
+    // SAFETY: the caller passes a function that takes this argument and needs no `flinfo`.
     let result =
         unsafe { pgrx::direct_function_call_as_datum(function, &[Some(Datum::from(timestamp))]) };
     result.unwrap_or(Datum::null()).value() as i64

@@ -262,6 +262,7 @@ impl<A: Argument> Argument for Option<A> {
 pub(crate) struct Fcinfo(FunctionCallInfo);
 
 impl Fcinfo {
+    /// The pointer, which is valid until the call returns.
     pub(crate) fn as_ptr(self) -> FunctionCallInfo {
         self.0
     }
@@ -271,6 +272,7 @@ impl Argument for Fcinfo {
     // No argument in SQL.
     const SQL: &'static str = "";
 
+    // Nothing calls this, since no Datum is read.
     unsafe fn from_datum(datum: Datum) -> Self {
         Self(datum.cast_mut_ptr())
     }
@@ -296,7 +298,7 @@ pub(crate) trait Returned: Copy {
     unsafe fn return_from(self, fcinfo: FunctionCallInfo) -> Datum;
 }
 
-/// A value or null.
+/// A value or SQL null.
 impl<T: Returned> Returned for Option<T> {
     const SQL: &'static str = T::SQL;
 
@@ -310,7 +312,7 @@ impl<T: Returned> Returned for Option<T> {
     }
 }
 
-/// A value or an error.
+/// A value, or an error that is raised here.
 impl<T: Returned> Returned for Result<T> {
     const SQL: &'static str = T::SQL;
 

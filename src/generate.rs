@@ -18,7 +18,8 @@ pub(super) fn random() -> Result<Ulid, Error> {
     with_generator(|generator| generator.random(now))
 }
 
-/// The same for the millisecond of a timestamp; an error if no ULID has it.
+/// `gen_ulid(timestamptz)`: the same for the millisecond of a timestamp; an error if no ULID has
+/// it.
 pub(super) fn random_at(timestamp: TimestampTz) -> Result<Ulid, Error> {
     let time = functions::time_of_timestamp(timestamp)?;
     with_generator(|generator| generator.random(time))
@@ -41,8 +42,8 @@ pub(super) fn uuid_v7() -> Result<Uuid, Error> {
     id.map(Uuid).map_err(|_| error::system_clock_out_of_range())
 }
 
-/// Such a UUID of the time of a timestamp; an error if no ULID has it. It neither depends on the
-/// last one nor becomes the last one.
+/// `gen_uuid_v7(timestamptz)`: such a UUID of the time of a timestamp; an error if no ULID has it.
+/// It neither depends on the last one nor becomes the last one.
 pub(super) fn uuid_v7_at(timestamp: TimestampTz) -> Result<Uuid, Error> {
     let time = functions::time_of_timestamp(timestamp)?;
     with_generator(|generator| generator.uuid_v7_at(time)).map(Uuid)
@@ -54,7 +55,7 @@ pub(super) fn now() -> Result<Time, Error> {
     Time::now().map_err(|_| error::system_clock_out_of_range())
 }
 
-/// A generator, and the MyProcPid of the process that seeded it.
+/// A generator, which has the last ids, too, and the MyProcPid of the process that seeded it.
 struct Seeded {
     pid: c_int,
     generator: Generator,
