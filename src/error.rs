@@ -351,7 +351,7 @@ pub(crate) fn snowflake_or_key(error: pg_ulid::Error) -> Error {
             [error.to_string().as_bytes()],
         )
         .detail(c"A snowflake or a key must not be negative.", []),
-        // ErrorKind::Range
+        // ErrorKind::Range: the time of a snowflake.
         _ => timestamp_out_of_range(),
     }
 }
@@ -415,8 +415,8 @@ pub(crate) fn id_clock_ahead() -> Error {
     .hint(HINT_RESET_ID_CLOCK)
 }
 
-/// 2200H: the last monotonic ULID of this backend has the greatest randomness, so no ULID of the
-/// same millisecond is greater.
+/// 2200H: the last monotonic ULID of this backend has the greatest randomness, so no ULID of its
+/// millisecond is greater, and the system clock is not in a later one.
 #[track_caller]
 pub(crate) fn randomness_exhausted() -> Error {
     Error::new(
@@ -582,14 +582,16 @@ pub(crate) fn refused_id(id: Ulid, is_uuid: bool, relation: &[u8], why: Refused)
                 [time_text(bound).as_bytes()],
             )
             .hint(HINT_USE_DEFAULT),
+        // Refused::NotHeld: After has returned above.
         _ => passed
             .detail(c"This transaction has generated no ordered id.", [])
             .hint(HINT_USE_DEFAULT),
     }
 }
 
-/// 55000: processes of this server use the shared memory of ordered ids by libraries that lay it
-/// out differently, so no horizon can be computed.
+/// 55000: a process of this server has generated ordered ids without an entry in shared memory, or
+/// this one cannot read the entries. So no horizon can be computed. The cause is mostly that
+/// processes have loaded libraries which lay out the memory differently.
 #[track_caller]
 pub(crate) fn other_layout() -> Error {
     Error::new(
@@ -627,9 +629,10 @@ pub(crate) fn no_randomness() -> Error {
     )
 }
 
-/// A uuid, by its 128 bits, cannot be converted to a ULID, or a ULID to an id of another kind.
-/// 22023: it is of another version than the expected one, or its bits are not of the other kind.
-/// 22008: its time does not fit. The message quotes the id, so that its row can be found.
+/// The 128 bits are a uuid that cannot be converted to a ULID, or a ULID that cannot be converted
+/// to an id of another kind. 22023: the uuid is of another version than the expected one, or the
+/// ULID has bits that no id of the other kind gives. 22008: its time does not fit. Most messages
+/// quote the id, so that its row can be found.
 #[track_caller]
 pub(crate) fn not_convertible(id: impl Into<u128>, error: pg_ulid::Error) -> Error {
     let id = id.into();
