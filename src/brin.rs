@@ -13,15 +13,14 @@ use pgrx::pg_sys::{self, Datum, FunctionCallInfo, Oid};
 use crate::datum::Internal;
 use crate::error::{self, Error};
 
-/// The OpcInfo support procedure of `ulid_minmax_ops`. The argument is the Oid of the column's
-/// type.
+/// The OpcInfo support procedure of `ulid_minmax_ops`. The argument, declared as `internal`, is the
+/// Oid of the column's type. Returns a BrinOpcInfo.
 pub(crate) fn minmax_opcinfo(typid: Internal) -> Result<*mut c_void, Error> {
     // SAFETY: it is such a procedure.
     unsafe { opcinfo(typid, c"ulid_minmax_ops", pg_sys::brin_minmax_opcinfo) }
 }
 
-/// The OpcInfo support procedure of `ulid_minmax_multi_ops`. The argument is the Oid of the
-/// column's type.
+/// The OpcInfo support procedure of `ulid_minmax_multi_ops`, with the same argument and result.
 pub(crate) fn minmax_multi_opcinfo(typid: Internal) -> Result<*mut c_void, Error> {
     let function = pg_sys::brin_minmax_multi_opcinfo;
     // SAFETY: it is such a procedure.
@@ -29,7 +28,8 @@ pub(crate) fn minmax_multi_opcinfo(typid: Internal) -> Result<*mut c_void, Error
 }
 
 /// Calls PostgreSQL's OpcInfo procedure. It is an error unless the type has a btree operator class
-/// of its own and is not uuid.
+/// of its own, which a domain does not have, and is not uuid. CREATE INDEX accepts no other type
+/// than these and ulid, since the type must be binary-coercible to ulid.
 ///
 /// brininsert() calls this through brin_build_desc() in each statement, so look things up only in
 /// the type cache here.
@@ -37,21 +37,21 @@ pub(crate) fn minmax_multi_opcinfo(typid: Internal) -> Result<*mut c_void, Error
 /// # Safety
 /// The function takes one such argument and does not use `flinfo`.
 unsafe fn opcinfo(
-    argument: Internal,
-    class: &CStr,
+    typid: Internal,
+    opclass: &CStr,
     function: unsafe fn(FunctionCallInfo) -> Datum,
 ) -> Result<*mut c_void, Error> {
-    let typid = Oid::from(argument.as_ptr::<c_void>().addr() as u32);
+    let typid = Oid::from(typid.as_ptr::<c_void>().addr() as u32);
     // SAFETY: BRIN calls this with the type of a column, which its lock keeps. An entry of the type
     // cache is never freed. The function takes the same argument.
     unsafe {
         // If the type has no btree class of its own, this is the type whose class it borrows.
         let flags = pg_sys::TYPECACHE_BTREE_OPFAMILY as c_int;
-        let ordered = (*pg_sys::lookup_type_cache(typid, flags)).btree_opintype;
-        if ordered != typid || typid == pg_sys::UUIDOID {
+        let opclass_type = (*pg_sys::lookup_type_cache(typid, flags)).btree_opintype;
+        if opclass_type != typid || typid == pg_sys::UUIDOID {
             let type_name = CStr::from_ptr(pg_sys::format_type_be(typid));
             return Err(error::operator_class(
-                class.to_bytes(),
+                opclass.to_bytes(),
                 type_name.to_bytes(),
             ));
         }

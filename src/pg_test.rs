@@ -1,13 +1,13 @@
 //! What only Rust inside a backend can test. Everything else is tested as SQL in
 //! `tests/pg_regress`.
 
-/// The settings of the test server: none.
+/// The settings of the test server: none. `#[pg_test]` calls this and `setup` by name.
 #[cfg(test)]
 pub fn postgresql_conf_options() -> Vec<&'static str> {
     Vec::new()
 }
 
-/// Called once before the tests.
+/// What is done before the tests: nothing.
 #[cfg(test)]
 pub fn setup(_options: Vec<&str>) {}
 
@@ -22,7 +22,7 @@ mod tests {
     use pgrx::prelude::*;
 
     use crate::ordered::shmem;
-    use crate::{SIGNATURES, generate::test_support as state};
+    use crate::{SIGNATURES, generate::test_support as generator};
     use pg_ulid::{Time, Ulid, ordered};
 
     /// The result of `query` as text.
@@ -34,7 +34,8 @@ mod tests {
         text("SELECT gen_monotonic_ulid()::text").parse().unwrap()
     }
 
-    /// The install script is written by hand, so this test keeps SQL and Rust consistent.
+    /// `SIGNATURES` has the signatures of `export!`. The install script is written by hand, so this
+    /// test keeps SQL and Rust consistent.
     #[pg_test]
     fn each_c_function_has_the_signature_that_rust_exports() {
         let mut exported: Vec<_> = SIGNATURES
@@ -81,6 +82,7 @@ mod tests {
         );
     }
 
+    /// C functions that only the tests declare. Each raises an error that SQL cannot cause.
     mod failing {
         use super::{Time, shmem};
         use crate::error::{self, Result};
@@ -105,13 +107,13 @@ mod tests {
             Err(error::no_randomness())
         }
 
-        /// A second time, in addition to the last one of the server.
+        /// An id clock in addition to those of the other tests. It needs shared memory.
         fn attach() -> bool {
             shmem::test_support::attached(c"ulid_test").time() == Time::UNIX_EPOCH
         }
     }
 
-    /// SQLSTATE and message of the error that a function of [`failing`] raises.
+    /// SQLSTATE and message of the error that a function of [`failing`] raises. Declares it first.
     fn error_of(symbol: &str) -> String {
         let library = text("SELECT probin FROM pg_proc WHERE proname = 'gen_monotonic_ulid'");
         Spi::run(&format!(
@@ -197,8 +199,9 @@ mod tests {
     fn a_generator_of_another_process_is_not_used() {
         loop {
             let first = gen_monotonic_ulid();
-            state::set_process(-1);
+            generator::set_process(-1);
             let second = gen_monotonic_ulid();
+            // In a later millisecond, an id is never the next number.
             if first.unix_ms() == second.unix_ms() {
                 assert_ne!(u128::from(second), u128::from(first) + 1);
                 break;
@@ -211,7 +214,7 @@ mod tests {
         gen_monotonic_ulid();
         let now = || Time::now().unwrap();
         let later = now().saturating_add(Duration::from_secs(60));
-        state::set_last(Ulid::upper_bound(later));
+        generator::set_last(Ulid::upper_bound(later));
         for _ in 0..2 {
             Spi::run(
                 "DO $$ BEGIN
@@ -224,7 +227,7 @@ mod tests {
             .unwrap();
         }
         let last = Time::from_unix_ms(now().unix_ms() - 1).unwrap();
-        state::set_last(Ulid::upper_bound(last));
+        generator::set_last(Ulid::upper_bound(last));
         assert!(gen_monotonic_ulid().unix_ms() <= now().unix_ms());
     }
 
@@ -277,7 +280,7 @@ mod tests {
         ] {
             assert!(shmem::test_support::beside_another_layout(
                 c"ulid_test_layout",
-                || has_no_horizon_after(statement)
+                || assert_no_horizon_after(statement)
             ));
         }
     }
@@ -288,11 +291,11 @@ mod tests {
     fn a_segment_that_is_too_short_is_not_used() {
         assert!(shmem::test_support::beside_a_short_segment(
             c"ulid_test_segment",
-            || has_no_horizon_after("SELECT gen_ordered_ulid()")
+            || assert_no_horizon_after("SELECT gen_ordered_ulid()")
         ));
     }
 
-    fn has_no_horizon_after(statement: &str) {
+    fn assert_no_horizon_after(statement: &str) {
         Spi::run(statement).unwrap();
         assert_eq!(
             error_of_call("ulid_ordered_horizon"),
@@ -338,7 +341,7 @@ mod tests {
     #[cfg(not(feature = "pg19"))]
     #[pg_test]
     fn a_server_without_room_gives_its_own_error() {
-        // Those of the other tests exist already.
+        // Make those of the other tests first: the space stays taken.
         for name in [
             c"ulid_ordered_time",
             c"ulid_test_once",
@@ -353,7 +356,7 @@ mod tests {
             "53200 not enough shared memory for data structure \"ulid_test\" (128 bytes requested)";
         assert_eq!(error_of("ulid_test_attach"), error);
         assert_eq!(error_of_call("ulid_test_attach"), error);
-        // No lock is left behind.
+        // No lock is left behind: this would wait for it.
         text("SELECT gen_ordered_ulid()::text");
     }
 

@@ -31,8 +31,8 @@
 //! PostgreSQL calls a support function or an estimator with nodes that it holds, and waits for the
 //! answer. Until then, those nodes and what they point to stay where they are. Every pointer in the
 //! types of [`node`] comes from the request, or was palloc'd during it in the planner's memory
-//! context. The functions that make such a type from a pointer are unsafe. Only these, and
-//! [`elements`], are.
+//! context. Of that module's functions, those that make such a type from a pointer are unsafe, and
+//! [`list_cells`].
 //!
 //! The planner runs within a transaction, so each type, operator and function that a node names can
 //! be looked up. One that is dropped meanwhile is an ERROR, or not found.
@@ -48,13 +48,13 @@ use std::ffi::{CStr, c_void};
 
 use node::{Expr, Root};
 use pg_ulid::Window;
-use pgrx::pg_sys::{self, Const, Datum, NodeTag, Oid};
+use pgrx::pg_sys::{self, Const, Datum, Node, NodeTag, Oid};
 
 use crate::datum::{Internal, TextArg};
 use crate::fmgr::Argument;
 use crate::range::TstzRange;
 
-pub(crate) use node::elements;
+pub(crate) use node::list_cells;
 
 /// The planner support function of `ulid <@ tstzrange` and its commutator.
 pub(super) fn range_support(request: Internal) -> *mut c_void {
@@ -72,10 +72,9 @@ pub(super) fn comparison_support(request: Internal) -> *mut c_void {
     support(request, None)
 }
 
-/// What a support function returns: a node, or the request itself.
-type Reply = Option<*mut c_void>;
-
-/// Answers a request about a predicate, or, without one, about a comparison.
+/// Answers a request about a call of the predicate, or, without one, about a comparison of ulids.
+/// The result is a node: the new expression, a List of index conditions, or the request itself with
+/// the estimate filled in. Null leaves it to the planner, as if there was no support function.
 #[allow(unsafe_code)]
 fn support(request: Internal, predicate: Option<&'static Predicate>) -> *mut c_void {
     use NodeTag::{
@@ -85,29 +84,30 @@ fn support(request: Internal, predicate: Option<&'static Predicate>) -> *mut c_v
     let request: *mut c_void = request.as_ptr();
     // SAFETY: PostgreSQL calls a support function with a node whose tag says which request it is,
     // and which nobody else uses meanwhile.
-    let reply = unsafe {
-        match ((*request.cast::<pg_sys::Node>()).type_, predicate) {
+    let result = unsafe {
+        match ((*request.cast::<Node>()).type_, predicate) {
             (T_SupportRequestIndexCondition, None) => {
                 comparison::index_condition(&mut *request.cast())
             }
             (T_SupportRequestIndexCondition, Some(predicate)) => {
-                index_condition::of_predicate(&mut *request.cast(), predicate)
+                index_condition::bounds(&mut *request.cast(), predicate)
             }
             (T_SupportRequestSimplify, None) => comparison::with_explicit_casts(&*request.cast()),
             (T_SupportRequestSimplify, Some(predicate)) => {
                 simplify::to_comparisons(&*request.cast(), predicate)
             }
             (T_SupportRequestSelectivity, Some(predicate)) => {
-                selectivity::of_predicate(&mut *request.cast(), predicate)
+                selectivity::of_function_call(&mut *request.cast(), predicate)
             }
             _ => None,
         }
     };
-    reply.unwrap_or(std::ptr::null_mut())
+    result.unwrap_or(std::ptr::null_mut()).cast()
 }
 
-/// The estimator of `ulid <@ tstzrange` and its commutator: the fraction of the rows, 0 to 1, that
-/// is in the time range.
+/// The restriction estimator (`oprrest`) of `ulid <@ tstzrange` and its commutator: the fraction of
+/// the rows, 0 to 1, that is in the time range. `var_relid` is the relation to estimate for, or 0
+/// for any.
 #[allow(unsafe_code)]
 pub(super) fn range_selectivity(
     root: Internal,
@@ -116,44 +116,49 @@ pub(super) fn range_selectivity(
     var_relid: i32,
 ) -> f64 {
     let (root, arguments) = (root.as_ptr(), arguments.as_ptr());
-    let function = catalog::function_of(operator);
+    let function = catalog::function_of_operator(operator);
     // SAFETY: PostgreSQL calls an estimator with the query's root and the arguments of the
     // operator.
-    unsafe { selectivity::of_restriction(root, function, arguments, var_relid, &IN_RANGE) }
+    unsafe { selectivity::restriction_selectivity(root, function, arguments, var_relid, &IN_RANGE) }
 }
 
-/// A predicate that is true for the ulids between two bounds.
+/// An SQL function of a ulid and a time range, or of a ulid and a prefix. It is true for the ulids
+/// between two bounds, inclusive.
+///
+/// The functions are named by their SQL name, which is that of their C symbol too. They are in the
+/// schema of the predicate.
 struct Predicate {
     /// The type of the argument that determines the bounds.
-    argument: Oid,
-    /// The functions that compute the bounds from such an argument: their names, which are those of
-    /// their C symbols too, in the schema of the predicate.
-    lower: &'static CStr,
-    upper: &'static CStr,
-    /// If the predicate can raise an error for its argument: the function that raises it for a
-    /// ulid between the bounds, which are those of all ulids then. Otherwise, it is true.
-    check: Option<&'static CStr>,
-    /// The bounds for a value of that type that is not null, or the error that the predicate would
-    /// raise for it. Only the executor may raise that one.
+    range_or_prefix_type: Oid,
+    /// The function that computes the least ulid for which the predicate is true.
+    lower_function: &'static CStr,
+    /// The function that computes the greatest such ulid.
+    upper_function: &'static CStr,
+    /// `None` if the predicate raises an error for no argument. Otherwise, for an argument with an
+    /// error, the bounds are those of all ulids, and this function of a ulid and the argument
+    /// raises the error. For any other argument, it is true.
+    argument_check: Option<&'static CStr>,
+    /// The bounds for a Datum of that type, which must not be null, or the error that the predicate
+    /// raises for it. Do not raise that error here: only the executor may, if there is a row.
     bounds: unsafe fn(Datum) -> Result<Window, pg_ulid::Error>,
 }
 
 #[allow(unsafe_code)]
 static IN_RANGE: Predicate = Predicate {
-    argument: pg_sys::TSTZRANGEOID,
-    lower: c"ulid_range_lower",
-    upper: c"ulid_range_upper",
-    check: None,
+    range_or_prefix_type: pg_sys::TSTZRANGEOID,
+    lower_function: c"ulid_range_lower",
+    upper_function: c"ulid_range_upper",
+    argument_check: None,
     // SAFETY: called with a tstzrange.
     bounds: |datum| Ok(unsafe { TstzRange::from_datum_guarded(datum) }.0),
 };
 
 #[allow(unsafe_code)]
 static STARTS_WITH: Predicate = Predicate {
-    argument: pg_sys::TEXTOID,
-    lower: c"ulid_starts_with_lower",
-    upper: c"ulid_starts_with_upper",
-    check: Some(c"ulid_starts_with_check"),
+    range_or_prefix_type: pg_sys::TEXTOID,
+    lower_function: c"ulid_starts_with_lower",
+    upper_function: c"ulid_starts_with_upper",
+    argument_check: Some(c"ulid_starts_with_check"),
     bounds: |datum| {
         // SAFETY: called with a text.
         let prefix = unsafe { TextArg::from_datum_guarded(datum) };
@@ -162,17 +167,17 @@ static STARTS_WITH: Predicate = Predicate {
 };
 
 impl Predicate {
-    /// Whether an expression is of the type of the argument, or of a domain over it.
-    fn takes(&self, expression: Expr) -> bool {
-        expression.base_type() == self.argument
+    /// Whether an expression is of the type of the range or the prefix, or of a domain over it.
+    fn is_range_or_prefix(&self, expression: Expr) -> bool {
+        expression.base_type() == self.range_or_prefix_type
     }
 
-    /// The bounds for an argument that is a constant of the right type and not null. `Ok(None)` if
-    /// it is none, and `Err` if the predicate raises an error for it.
+    /// The bounds, if the expression is a Const of the right type and not null. `Ok(None)` if it is
+    /// not, and `Err` if the predicate raises an error for its value.
     #[allow(unsafe_code)]
-    fn window(&self, argument: Expr) -> Result<Option<Window>, pg_ulid::Error> {
-        match argument.downcast::<Const>() {
-            Some(constant) if self.takes(argument) && !constant.constisnull => {
+    fn bounds_of_const(&self, expression: Expr) -> Result<Option<Window>, pg_ulid::Error> {
+        match expression.downcast::<Const>() {
+            Some(constant) if self.is_range_or_prefix(expression) && !constant.constisnull => {
                 // SAFETY: the type of the constant was checked.
                 unsafe { (self.bounds)(constant.constvalue) }.map(Some)
             }
@@ -184,62 +189,71 @@ impl Predicate {
 /// A call of a predicate, as a function or through an operator.
 struct PredicateCall {
     predicate: &'static Predicate,
+    /// The function of the predicate, which is that of the operator.
     function: Oid,
-    ulid: Expr,
-    argument: Expr,
+    /// The argument that is a ulid, or is relabelled as one: usually a column.
+    ulid_operand: Expr,
+    /// The other argument.
+    range_or_prefix: Expr,
 }
 
 impl PredicateCall {
-    /// The call with these arguments; `None` if they are not of the predicate's types.
+    /// The call with these arguments, in either order; `None` if they are not of the predicate's
+    /// types.
     fn of(
         predicate: &'static Predicate,
         function: Oid,
         [first, second]: [Expr; 2],
     ) -> Option<Self> {
-        let (ulid, argument) = match (predicate.takes(first), predicate.takes(second)) {
+        let (ulid_operand, argument) = match (
+            predicate.is_range_or_prefix(first),
+            predicate.is_range_or_prefix(second),
+        ) {
             (false, true) => (first, second),
             (true, false) => (second, first),
             _ => return None,
         };
-        if !catalog::has_sixteen_bytes(ulid.typid()) {
+        if !catalog::is_sixteen_bytes_by_reference(ulid_operand.typid()) {
             return None;
         }
         // A range is relabelled as the domain that the operators take.
         let inner = argument
             .below_relabel()
-            .filter(|inner| predicate.takes(*inner));
+            .filter(|inner| predicate.is_range_or_prefix(*inner));
         Some(Self {
             predicate,
             function,
-            ulid,
-            argument: inner.unwrap_or(argument),
+            ulid_operand,
+            range_or_prefix: inner.unwrap_or(argument),
         })
     }
 
-    /// `ulid >= lower` and `ulid <= upper`, in new nodes, by the operators of a family: those of
-    /// ulid, or the built-in ones of uuid. Whether they are enough; otherwise the predicate can
-    /// raise an error for a ulid between the bounds.
+    /// `ulid >= lower` and `ulid <= upper`, in new nodes, by operators that belong to the btree
+    /// opfamily: those of ulid, or the built-in ones of uuid.
     ///
-    /// `None` if the family has neither, if the role may not execute the functions, or if the
-    /// argument is a constant for which the predicate raises an error.
-    fn comparisons(&self, root: Root, family: Oid) -> Option<([Expr; 2], bool)> {
-        let operators = BoundOperators::of(self.ulid.typid(), family)
-            .or_else(|| BoundOperators::of(pg_sys::UUIDOID, family))?;
-        let window = self.predicate.window(self.argument).ok()?;
+    /// The second result is whether they are lossy, as in SupportRequestIndexCondition: the rows
+    /// between the bounds must be checked, since the predicate may raise an error for them.
+    ///
+    /// `None` if the opfamily has neither, if the role may not execute the functions, or if the
+    /// range or prefix is a Const for which the predicate raises an error.
+    fn comparisons(&self, root: Root, opfamily: Oid) -> Option<([Expr; 2], bool)> {
+        let operators = BoundOperators::of(self.ulid_operand.typid(), opfamily)
+            .or_else(|| BoundOperators::of(pg_sys::UUIDOID, opfamily))?;
+        let window = self.predicate.bounds_of_const(self.range_or_prefix).ok()?;
         let (lower, upper) = match window {
             Some(window) => (
                 Expr::constant(operators.typid, window.lower()),
                 Expr::constant(operators.typid, window.upper()),
             ),
             None => (
-                self.bound_call(root, self.predicate.lower, operators.typid)?,
-                self.bound_call(root, self.predicate.upper, operators.typid)?,
+                self.bound_function_call(root, self.predicate.lower_function, operators.typid)?,
+                self.bound_function_call(root, self.predicate.upper_function, operators.typid)?,
             ),
         };
         let called = [
             self.function,
-            catalog::function_of(operators.greater_equal),
-            catalog::function_of(operators.less_equal),
+            catalog::function_of_operator(operators.greater_equal),
+            catalog::function_of_operator(operators.less_equal),
         ];
         if !called
             .into_iter()
@@ -247,36 +261,43 @@ impl PredicateCall {
         {
             return None;
         }
-        let ulid = || self.ulid.copy().relabel(operators.typid);
+        let ulid = || self.ulid_operand.copy().relabel(operators.typid);
         let comparisons = [
             Expr::op_clause(operators.greater_equal, ulid(), lower),
             Expr::op_clause(operators.less_equal, ulid(), upper),
         ];
-        let is_exact = window.is_some() || self.predicate.check.is_none();
-        Some((comparisons, is_exact))
+        let lossy = window.is_none() && self.predicate.argument_check.is_some();
+        Some((comparisons, lossy))
     }
 
-    /// A call of the function that computes a bound from the argument, as this type. `None` if
-    /// there is something else under its name, or the user may not execute it.
-    fn bound_call(&self, root: Root, name: &CStr, typid: Oid) -> Option<Expr> {
-        let result = self.ulid.typid();
+    /// A call of the function that computes a bound from the range or the prefix, relabelled as the
+    /// type `typid`. `None` if there is something else under its name, or the user may not execute
+    /// it.
+    fn bound_function_call(&self, root: Root, name: &CStr, typid: Oid) -> Option<Expr> {
+        let result = self.ulid_operand.typid();
         let function = catalog::function_of_same_library(
             self.function,
             name,
-            &[self.predicate.argument],
+            &[self.predicate.range_or_prefix_type],
             result,
         )?;
-        root.may_execute(function)
-            .then(|| Expr::func_expr(function, result, [self.argument.copy()]).relabel(typid))
+        root.may_execute(function).then(|| {
+            Expr::func_expr(function, result, [self.range_or_prefix.copy()]).relabel(typid)
+        })
     }
 
-    /// A call of the function that checks a ulid between the bounds. `None` as for a bound.
+    /// A call of the predicate's `argument_check`, for lossy comparisons. `None` as for a bound,
+    /// and if the predicate has no such function.
     ///
-    /// It is not the predicate, which would get these bounds again.
-    fn check_call(&self, root: Root) -> Option<Expr> {
-        let arguments = [self.ulid, self.argument];
-        let types = [self.ulid.typid(), self.predicate.argument];
-        let name = self.predicate.check?;
+    /// It is not a call of the predicate, which the planner would simplify to these comparisons
+    /// again.
+    fn argument_check_call(&self, root: Root) -> Option<Expr> {
+        let arguments = [self.ulid_operand, self.range_or_prefix];
+        let types = [
+            self.ulid_operand.typid(),
+            self.predicate.range_or_prefix_type,
+        ];
+        let name = self.predicate.argument_check?;
         let function =
             catalog::function_of_same_library(self.function, name, &types, pg_sys::BOOLOID)?;
         root.may_execute(function)
@@ -284,7 +305,8 @@ impl PredicateCall {
     }
 }
 
-/// The type by whose operators values are compared, and these operators.
+/// The operators that compare the ulid with its bounds, `>=` and `<=`, and the type of their
+/// operands.
 struct BoundOperators {
     typid: Oid,
     greater_equal: Oid,
@@ -292,12 +314,12 @@ struct BoundOperators {
 }
 
 impl BoundOperators {
-    /// The operators of a type, if they belong to a family.
+    /// The operators of a type, if both belong to an opfamily.
     ///
     /// Only operators of the type's default btree opfamily are trusted. The strategy numbers of an
     /// opfamily that somebody else made say nothing about its operators.
-    fn of(typid: Oid, family: Oid) -> Option<Self> {
-        let operator = |strategy: u32| catalog::operator(typid, strategy, family);
+    fn of(typid: Oid, opfamily: Oid) -> Option<Self> {
+        let operator = |strategy: u32| catalog::default_btree_operator(typid, strategy, opfamily);
         Some(Self {
             typid,
             greater_equal: operator(pg_sys::BTGreaterEqualStrategyNumber)?,
@@ -306,14 +328,15 @@ impl BoundOperators {
     }
 }
 
-/// Panics that only the tests inside a backend cause.
+/// Panics in the planner's hooks, which only the tests inside a backend cause.
 #[cfg(feature = "pg_test")]
 pub(crate) mod test_support {
     thread_local! {
-        /// Where the next panic happens.
+        /// The place of the hook that panics; empty for none.
         pub(crate) static PANIC: std::cell::Cell<&'static str> = const { std::cell::Cell::new("") };
     }
 
+    /// Panics if the test has chosen this place.
     #[allow(clippy::panic)]
     pub(crate) fn may_panic(place: &str) {
         if PANIC.get() == place {

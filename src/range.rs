@@ -1,4 +1,6 @@
 //! A tstzrange as the ULIDs created within it.
+//! ! The functions of [`longjmp`] are PostgreSQL's, without pgrx's guard: their ERROR is a
+//siglongjmp, ! which skips the frames here.
 #![allow(unsafe_code)]
 
 use std::ffi::c_int;
@@ -12,9 +14,9 @@ use pgrx::pg_sys::{
 
 use crate::datum::POSTGRES_EPOCH_MS;
 use crate::fmgr::{Argument, argument, longjmp};
-use crate::planner::elements;
+use crate::planner::list_cells;
 
-/// A tstzrange as the ULIDs created within it.
+/// An argument of type tstzrange, as the ULIDs created within it.
 #[derive(Clone, Copy)]
 pub(crate) struct TstzRange(pub Window);
 
@@ -23,12 +25,12 @@ impl Argument for TstzRange {
 
     unsafe fn from_datum(datum: Datum) -> Self {
         // SAFETY: the type cache entry is that of the datum's type.
-        Self(unsafe { deserialize(datum, range_type()) })
+        Self(unsafe { window_of_range(datum, range_type()) })
     }
 }
 
-/// A `ulid_window`, the domain over tstzrange that the operators take, as the ULIDs created within
-/// it.
+/// An argument of type `ulid_window`, the domain over tstzrange that the operators take, as the
+/// ULIDs created within it.
 impl Argument for Window {
     const SQL: &'static str = "ulid_window";
 
@@ -37,52 +39,55 @@ impl Argument for Window {
         unsafe { TstzRange::from_datum(datum) }.0
     }
 
-    /// Uses `fn_extra`, as PostgreSQL's range functions do.
+    /// Keeps what it has looked up in `fn_extra`, as PostgreSQL's range functions do.
     #[inline(always)]
     unsafe fn from_fcinfo(fcinfo: FunctionCallInfo, index: usize) -> Self {
         // SAFETY: this is the present call. Nobody but this function uses `fn_extra` of the
-        // functions that take a window, so what is there was put there by `cache`.
+        // functions that take a window, so what is there was put there by `fill_fn_extra`.
         unsafe {
             let (flinfo, datum) = ((*fcinfo).flinfo, argument(fcinfo, index).value);
             if flinfo.is_null() {
                 return Self::from_datum(datum);
             }
-            let mut cached = (*flinfo).fn_extra.cast::<Cached>();
+            let mut cached = (*flinfo).fn_extra.cast::<CachedWindow>();
             if cached.is_null() {
-                cached = cache(flinfo, index, datum);
+                cached = fill_fn_extra(flinfo, index, datum);
             }
-            let Cached { range_type, window } = cached.read_unaligned();
-            window.unwrap_or_else(|| deserialize(datum, range_type))
+            let CachedWindow { range_type, window } = cached.read_unaligned();
+            window.unwrap_or_else(|| window_of_range(datum, range_type))
         }
     }
 }
 
 /// What `fn_extra` points to: what is the same for all calls through one FmgrInfo. Read and write
 /// it unaligned, because MAXALIGN is less than the alignment of this struct.
-struct Cached {
+struct CachedWindow {
+    /// The type cache entry of tstzrange.
     range_type: *mut TypeCacheEntry,
-    /// The window. Set it only if the argument is a Const. A Param must not count: PL/pgSQL reuses
-    /// one ExprState, and so one FmgrInfo, for many values. If the domain has a CHECK, the argument
-    /// is a CoerceToDomain and no Const.
+    /// The ULIDs within the range; `None` if the range must be read at each call. Set it only if
+    /// the argument is a Const. A Param must not count: PL/pgSQL reuses one ExprState, and so one
+    /// FmgrInfo, for many values. If the domain has a CHECK, the argument is a CoerceToDomain and
+    /// no Const.
     ///
     /// Never keep a pointer to the RangeType instead: a detoasted copy is in per-tuple memory.
     window: Option<Window>,
 }
 
-/// Fills `fn_extra` at the first call.
+/// Fills `fn_extra` at the first call through this FmgrInfo, and returns it.
 ///
 /// # Safety
 /// The datum is the argument at this index, a tstzrange, of a present call of the function. Every
 /// frame up to the next `sigsetjmp` owns nothing that needs Drop ([`longjmp`]).
 #[cold]
-unsafe fn cache(flinfo: *mut FmgrInfo, index: usize, datum: Datum) -> *mut Cached {
+unsafe fn fill_fn_extra(flinfo: *mut FmgrInfo, index: usize, datum: Datum) -> *mut CachedWindow {
     // SAFETY: `fn_mcxt` lives as long as `flinfo`; the datum is read in this call.
     unsafe {
         let range_type = range_type();
-        let window = is_constant((*flinfo).fn_expr, index).then(|| deserialize(datum, range_type));
-        let size = size_of::<Cached>();
-        let cached = longjmp::MemoryContextAlloc((*flinfo).fn_mcxt, size).cast::<Cached>();
-        cached.write_unaligned(Cached { range_type, window });
+        let window =
+            is_constant((*flinfo).fn_expr, index).then(|| window_of_range(datum, range_type));
+        let size = size_of::<CachedWindow>();
+        let cached = longjmp::MemoryContextAlloc((*flinfo).fn_mcxt, size).cast::<CachedWindow>();
+        cached.write_unaligned(CachedWindow { range_type, window });
         (*flinfo).fn_extra = cached.cast();
         cached
     }
@@ -106,7 +111,7 @@ unsafe fn is_constant(call: *mut Node, index: usize) -> bool {
             NodeTag::T_FuncExpr => (*call.cast::<FuncExpr>()).args,
             _ => return false,
         };
-        let argument = elements(arguments).get(index);
+        let argument = list_cells(arguments).get(index);
         argument
             .is_some_and(|argument| (*argument.ptr_value.cast::<Node>()).type_ == NodeTag::T_Const)
     }
@@ -127,7 +132,7 @@ unsafe fn range_type() -> *mut TypeCacheEntry {
 /// # Safety
 /// The datum is a tstzrange, not null, and the type cache entry that of its type. Every frame up to
 /// the next `sigsetjmp` owns nothing that needs Drop ([`longjmp`]).
-unsafe fn deserialize(datum: Datum, range_type: *mut TypeCacheEntry) -> Window {
+unsafe fn window_of_range(datum: Datum, range_type: *mut TypeCacheEntry) -> Window {
     let [mut lower, mut upper] = [RangeBound::default(); 2];
     let mut is_empty = false;
     // SAFETY: detoasted, a tstzrange is a RangeType of the type that the type cache entry
@@ -140,14 +145,14 @@ unsafe fn deserialize(datum: Datum, range_type: *mut TypeCacheEntry) -> Window {
     if is_empty {
         Window::EMPTY
     } else {
-        Window::from_unix_us(range_bound(lower), range_bound(upper))
+        Window::from_unix_us(bound_in_unix_us(lower), bound_in_unix_us(upper))
     }
 }
 
 /// A bound of a tstzrange in microseconds since the Unix epoch. They are 128 bits, since the
-/// timestamps `-infinity` and `infinity` are the limits of 64 bits. `val` of an infinite bound is
-/// zero.
-fn range_bound(bound: RangeBound) -> Bound<i128> {
+/// timestamps `-infinity` and `infinity` are the limits of 64 bits. `val` of an infinite bound,
+/// which range_deserialize() sets to zero, is not used.
+fn bound_in_unix_us(bound: RangeBound) -> Bound<i128> {
     let us = i128::from(bound.val.value() as i64) + i128::from(POSTGRES_EPOCH_MS) * 1000;
     match bound {
         RangeBound { infinite: true, .. } => Bound::Unbounded,

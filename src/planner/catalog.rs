@@ -14,68 +14,75 @@ use pgrx::pg_sys::{self, Datum, FormData_pg_proc, HeapTuple, Oid, SysCacheIdenti
 use crate::datum::TextArg;
 use crate::fmgr::Argument;
 
+/// The type itself, or the one that a domain is over.
 pub(super) fn base_type(typid: Oid) -> Oid {
     // SAFETY: a type that does not exist is an ERROR.
     unsafe { pg_sys::getBaseType(typid) }
 }
 
 /// Whether values of a type can be read as ulids: 16 bytes, passed by reference.
-pub(super) fn has_sixteen_bytes(typid: Oid) -> bool {
+pub(super) fn is_sixteen_bytes_by_reference(typid: Oid) -> bool {
     let (mut length, mut by_value) = (0, true);
     // SAFETY: a type that does not exist is an ERROR.
     unsafe { pg_sys::get_typlenbyval(typid, &mut length, &mut by_value) };
     usize::try_from(length) == Ok(size_of::<Ulid>()) && !by_value
 }
 
-/// The btree operator family that defines the order of a type.
-pub(super) fn default_family(typid: Oid) -> Option<Oid> {
+/// The opfamily of the type's default btree operator class, which defines the order of the type.
+pub(super) fn default_btree_opfamily(typid: Oid) -> Option<Oid> {
     // SAFETY: a type that does not exist is an ERROR. An entry of the type cache is never freed.
-    let family = unsafe {
+    let opfamily = unsafe {
         (*pg_sys::lookup_type_cache(typid, pg_sys::TYPECACHE_BTREE_OPFAMILY as c_int)).btree_opf
     };
-    (family != Oid::INVALID).then_some(family)
+    (opfamily != Oid::INVALID).then_some(opfamily)
 }
 
-/// The operator of the type's default btree opfamily for a strategy, if it is also a member of
-/// `family`.
-pub(super) fn operator(typid: Oid, strategy: u32, family: Oid) -> Option<Oid> {
+/// The operator of the type's default btree opfamily for a btree strategy, if it is also a member
+/// of `opfamily`.
+pub(super) fn default_btree_operator(typid: Oid, strategy: u32, opfamily: Oid) -> Option<Oid> {
     // SAFETY: what does not exist is not found.
     unsafe {
-        let operator =
-            pg_sys::get_opfamily_member(default_family(typid)?, typid, typid, strategy as i16);
-        (operator != Oid::INVALID && pg_sys::op_in_opfamily(operator, family)).then_some(operator)
+        let operator = pg_sys::get_opfamily_member(
+            default_btree_opfamily(typid)?,
+            typid,
+            typid,
+            strategy as i16,
+        );
+        (operator != Oid::INVALID && pg_sys::op_in_opfamily(operator, opfamily)).then_some(operator)
     }
 }
 
-/// The strategy of an operator in the type's default btree opfamily, 1 to 5 for `<` to `>`.
-pub(super) fn strategy(operator: Oid, typid: Oid) -> Option<u32> {
+/// The strategy of an operator in the type's default btree opfamily: 1 for `<`, 2 for `<=`, 3 for
+/// `=`, 4 for `>=`, 5 for `>`. `None` if it is no member.
+pub(super) fn default_btree_strategy(operator: Oid, typid: Oid) -> Option<u32> {
     // SAFETY: what does not exist is not found.
-    let strategy = unsafe { pg_sys::get_op_opfamily_strategy(operator, default_family(typid)?) };
+    let strategy =
+        unsafe { pg_sys::get_op_opfamily_strategy(operator, default_btree_opfamily(typid)?) };
     u32::try_from(strategy)
         .ok()
         .filter(|&strategy| strategy != 0)
 }
 
-/// The operator that compares two values of a type by a function. It is a member of the type's
+/// The operator that compares two values of a type by this function. It is a member of the type's
 /// default btree opfamily, or the negator of one: `<>` has no btree strategy.
-pub(super) fn comparison(function: Oid, typid: Oid) -> Option<Oid> {
-    let family = default_family(typid)?;
+pub(super) fn comparison_operator(function: Oid, typid: Oid) -> Option<Oid> {
+    let opfamily = default_btree_opfamily(typid)?;
     (1..=pg_sys::BTMaxStrategyNumber)
-        .filter_map(|strategy| operator(typid, strategy, family))
-        // SAFETY: the operator exists; invalid if it has no negator.
+        .filter_map(|strategy| default_btree_operator(typid, strategy, opfamily))
+        // SAFETY: the operator exists; InvalidOid if it has no negator.
         .flat_map(|operator| [operator, unsafe { pg_sys::get_negator(operator) }])
-        .find(|&operator| function_of(operator) == function)
+        .find(|&operator| function_of_operator(operator) == function)
 }
 
-/// The function of an operator; invalid if there is no such operator.
-pub(super) fn function_of(operator: Oid) -> Oid {
+/// The function that implements an operator; InvalidOid if there is no such operator.
+pub(super) fn function_of_operator(operator: Oid) -> Oid {
     // SAFETY: what does not exist is not found.
     unsafe { pg_sys::get_opcode(operator) }
 }
 
 /// Whether a function is written in SQL, so that the planner may inline it. Built-in functions are
 /// skipped: none of them calls ours.
-pub(super) fn is_sql(function: Oid) -> bool {
+pub(super) fn is_sql_function(function: Oid) -> bool {
     if function.to_u32() < pg_sys::FirstUnpinnedObjectId {
         return false;
     }
@@ -94,7 +101,8 @@ pub(super) fn is_sql(function: Oid) -> bool {
 
 /// The function of this name, these arguments and this result in the schema of another one. It must
 /// be a C function with the symbol of that name and the same `probin` as the other one. It must not
-/// be SECURITY DEFINER and must have no `proconfig`.
+/// be SECURITY DEFINER and must have no `proconfig`. So it is ours, and not a function that
+/// somebody has put there under its name.
 pub(super) fn function_of_same_library(
     function: Oid,
     name: &CStr,
@@ -121,13 +129,14 @@ pub(super) fn function_of_same_library(
             return None;
         }
         let text = |tuple, number| {
-            attribute(by_oid, tuple, number).map(|datum| TextArg::from_datum_guarded(datum).0)
+            syscache_attribute(by_oid, tuple, number)
+                .map(|datum| TextArg::from_datum_guarded(datum).0)
         };
         let found = &*pg_sys::GETSTRUCT(tuple).cast::<FormData_pg_proc>();
         let is_ours = found.prolang == Oid::from(pg_sys::ClanguageId)
             && found.prorettype == result
             && !found.prosecdef
-            && attribute(by_oid, tuple, pg_sys::Anum_pg_proc_proconfig).is_none()
+            && syscache_attribute(by_oid, tuple, pg_sys::Anum_pg_proc_proconfig).is_none()
             && text(tuple, pg_sys::Anum_pg_proc_prosrc) == Some(name.to_bytes())
             && text(tuple, pg_sys::Anum_pg_proc_probin) == text(other, pg_sys::Anum_pg_proc_probin);
         let found = found.oid;
@@ -141,7 +150,11 @@ pub(super) fn function_of_same_library(
 ///
 /// # Safety
 /// The tuple is of this cache, and the number is one of the `Anum_` constants of its catalog.
-pub(super) unsafe fn attribute(cache: c_int, tuple: HeapTuple, number: u32) -> Option<Datum> {
+pub(super) unsafe fn syscache_attribute(
+    cache: c_int,
+    tuple: HeapTuple,
+    number: u32,
+) -> Option<Datum> {
     let mut is_null = false;
     // SAFETY: the cache knows the attributes of its catalog.
     let datum = unsafe { pg_sys::SysCacheGetAttr(cache, tuple, number as i16, &mut is_null) };

@@ -18,11 +18,11 @@ use super::catalog;
 pub(super) struct Root(NonNull<PlannerInfo>);
 
 impl Root {
-    /// The root, unless the pointer is null.
+    /// `None` if the pointer is null: for an index expression or predicate, there is no root.
     ///
     /// # Safety
     /// The pointer is that of a request of the planner.
-    pub(super) unsafe fn of(root: *mut PlannerInfo) -> Option<Self> {
+    pub(super) unsafe fn from_ptr(root: *mut PlannerInfo) -> Option<Self> {
         NonNull::new(root).map(Self)
     }
 
@@ -30,7 +30,7 @@ impl Root {
         self.0.as_ptr()
     }
 
-    /// The query. The root of expression_planner_with_deps() has none.
+    /// The query of this level. The root of expression_planner_with_deps() has none.
     pub(super) fn query(&self) -> Option<&Query> {
         // SAFETY: the planner waits meanwhile, so the root and its query stay.
         unsafe { self.0.as_ref().parse.as_ref() }
@@ -88,15 +88,18 @@ macro_rules! tagged {
 }
 tagged!(Const T_Const, FuncExpr T_FuncExpr, OpExpr T_OpExpr, RelabelType T_RelabelType, Var T_Var);
 
-/// A pointer to an expression. A copy of the pointer is the same node: never link it twice.
+/// A pointer to an expression, which is not null. A Rust copy of it is the same node: never link it
+/// twice, but [`Self::copy`] it.
 #[derive(Clone, Copy)]
 pub(super) struct Expr(NonNull<Node>);
 
 impl Expr {
+    /// `None` if the pointer is null.
+    ///
     /// # Safety
     /// The pointer is null, or that of a node in a request of the planner, or was made for its
     /// answer.
-    pub(super) unsafe fn of<T>(node: *mut T) -> Option<Self> {
+    pub(super) unsafe fn from_ptr<T>(node: *mut T) -> Option<Self> {
         NonNull::new(node.cast()).map(Self)
     }
 
@@ -104,7 +107,7 @@ impl Expr {
     ///
     /// # Safety
     /// The pointer is to an expression. It is not null.
-    unsafe fn made<T>(node: *mut T) -> Self {
+    unsafe fn from_new_node<T>(node: *mut T) -> Self {
         // SAFETY: the caller passes no null.
         Self(unsafe { NonNull::new_unchecked(node.cast()) })
     }
@@ -119,36 +122,38 @@ impl Expr {
         unsafe { (self.0.as_ref().type_ == T::TAG).then(|| self.0.cast().as_ref()) }
     }
 
+    /// The type of its result.
     pub(super) fn typid(self) -> Oid {
         // SAFETY: the node stays while the planner waits. One that is no expression is an ERROR.
         unsafe { pg_sys::exprType(self.as_ptr()) }
     }
 
-    /// Its type, or the one that the domain is over.
+    /// The type of its result, or the one that the domain is over.
     pub(super) fn base_type(self) -> Oid {
         catalog::base_type(self.typid())
     }
 
-    /// The two arguments of a call, written as a function or as an operator.
-    pub(super) fn arguments(self) -> Option<[Self; 2]> {
+    /// The arguments of a call of two, written as a function or as an operator.
+    pub(super) fn call_arguments(self) -> Option<[Self; 2]> {
         let list = self
             .downcast::<OpExpr>()
             .map(|call| call.args)
             .or(self.downcast::<FuncExpr>().map(|call| call.args))?;
         // SAFETY: the list is that of a call that the planner holds.
-        unsafe { pair(list) }
+        unsafe { two_expressions(list) }
     }
 
+    /// A deep copy, by copyObject().
     pub(super) fn copy(self) -> Self {
         // SAFETY: the node and what it points to stay while the planner waits.
-        unsafe { Self::made(pg_sys::copyObjectImpl(self.as_ptr())) }
+        unsafe { Self::from_new_node(pg_sys::copyObjectImpl(self.as_ptr())) }
     }
 
     /// The node as another type with the same bytes. It must be freshly copied or made, because
     /// applyRelabelType() overwrites it.
     ///
-    /// A ulid becomes a uuid by an explicit cast, because there is no implicit one. postgres_fdw
-    /// sends it to the other server.
+    /// A cast that changes the base type is explicit. A ulid has no implicit cast to uuid, and
+    /// postgres_fdw sends only explicit casts to the other server.
     pub(super) fn relabel(self, typid: Oid) -> Self {
         let form = if self.base_type() == typid {
             CoercionForm::COERCE_IMPLICIT_CAST
@@ -160,17 +165,17 @@ impl Expr {
         unsafe {
             let relabelled =
                 pg_sys::applyRelabelType(self.as_ptr(), typid, -1, Oid::INVALID, form, -1, true);
-            Self::made(relabelled)
+            Self::from_new_node(relabelled)
         }
     }
 
     /// The argument, if it is a RelabelType.
     pub(super) fn below_relabel(self) -> Option<Self> {
         // SAFETY: a node of the planner points to nodes of the planner.
-        unsafe { Self::of(self.downcast::<RelabelType>()?.arg) }
+        unsafe { Self::from_ptr(self.downcast::<RelabelType>()?.arg) }
     }
 
-    /// Whether it is an implicit cast that changes the base type.
+    /// Whether it is an implicit RelabelType that changes the base type.
     pub(super) fn is_implicit_cast(self) -> bool {
         self.downcast::<RelabelType>()
             .is_some_and(|cast| cast.relabelformat == CoercionForm::COERCE_IMPLICIT_CAST)
@@ -179,7 +184,7 @@ impl Expr {
                 .is_some_and(|inner| inner.base_type() != self.typid())
     }
 
-    /// A constant of a type of 16 bytes that is passed by reference.
+    /// A Const of a type of 16 bytes that is passed by reference: ulid or uuid.
     pub(super) fn constant(typid: Oid, value: Ulid) -> Self {
         let length = size_of::<Ulid>() as c_int;
         // SAFETY: the value is one of such a type, in the planner's memory context.
@@ -187,7 +192,7 @@ impl Expr {
             let bytes = pg_sys::palloc(size_of::<Ulid>()).cast::<[u8; 16]>();
             bytes.write(value.to_bytes());
             let value = Datum::from(bytes);
-            Self::made(pg_sys::makeConst(
+            Self::from_new_node(pg_sys::makeConst(
                 typid,
                 -1,
                 Oid::INVALID,
@@ -199,7 +204,8 @@ impl Expr {
         }
     }
 
-    /// Links the arguments into a new FuncExpr.
+    /// A new FuncExpr, as written `function(arguments)`, of the type `result`. Links the arguments
+    /// into it.
     pub(super) fn func_expr<const N: usize>(
         function: Oid,
         result: Oid,
@@ -217,11 +223,11 @@ impl Expr {
                 Oid::INVALID,
                 form,
             );
-            Self::made(call)
+            Self::from_new_node(call)
         }
     }
 
-    /// Links both expressions into a new OpExpr.
+    /// A new OpExpr of an operator whose result is boolean. Links both expressions into it.
     pub(super) fn op_clause(operator: Oid, left: Self, right: Self) -> Self {
         let (left, right) = (left.as_ptr(), right.as_ptr());
         // SAFETY: what is made is an OpExpr of an operator that exists.
@@ -236,32 +242,36 @@ impl Expr {
                 Oid::INVALID,
             );
             pg_sys::set_opfuncid(clause.cast());
-            Self::made(clause)
+            Self::from_new_node(clause)
         }
     }
 
-    /// Links the expressions into a new AND.
+    /// A new AND. Links the expressions into it.
     pub(super) fn and<const N: usize>(expressions: [Self; N]) -> Self {
         let and = pg_sys::BoolExprType::AND_EXPR;
         // SAFETY: the list is a new one.
-        unsafe { Self::made(pg_sys::makeBoolExpr(and, list(expressions), -1)) }
+        unsafe { Self::from_new_node(pg_sys::makeBoolExpr(and, list(expressions), -1)) }
     }
 }
 
-/// The table, of any kind, that a column of this query belongs to.
-pub(super) fn table<'query>(query: &'query Query, column: &Var) -> Option<&'query RangeTblEntry> {
-    if column.varlevelsup != 0 {
+/// The range table entry of the relation, of any relkind, that a Var belongs to. `None` if that is
+/// an outer query's, or not a relation, such as a sub-select.
+pub(super) fn relation_rte<'query>(
+    query: &'query Query,
+    var: &Var,
+) -> Option<&'query RangeTblEntry> {
+    if var.varlevelsup != 0 {
         return None;
     }
     // SAFETY: the list is the query's, and has entries of this kind.
-    let table = unsafe {
-        let table = elements(query.rtable).get((column.varno as usize).checked_sub(1)?)?;
-        &*table.ptr_value.cast::<RangeTblEntry>()
+    let rte = unsafe {
+        let cell = list_cells(query.rtable).get((var.varno as usize).checked_sub(1)?)?;
+        &*cell.ptr_value.cast::<RangeTblEntry>()
     };
-    (table.rtekind == pg_sys::RTEKind::RTE_RELATION).then_some(table)
+    (rte.rtekind == pg_sys::RTEKind::RTE_RELATION).then_some(rte)
 }
 
-/// Links the expressions into a new List.
+/// A new List. Links the expressions into it.
 pub(super) fn list<const N: usize>(expressions: [Expr; N]) -> *mut List {
     expressions.into_iter().fold(null_mut(), |list, next| {
         // SAFETY: the list is new at first, then the one that the function has returned.
@@ -269,25 +279,28 @@ pub(super) fn list<const N: usize>(expressions: [Expr; N]) -> *mut List {
     })
 }
 
-/// The expressions in a list of two.
+/// The expressions in a list of two; `None` if it has not two.
 ///
 /// # Safety
 /// The list is one of expressions in a request of the planner.
-pub(super) unsafe fn pair(list: *const List) -> Option<[Expr; 2]> {
+pub(super) unsafe fn two_expressions(list: *const List) -> Option<[Expr; 2]> {
     // SAFETY: each element of a list of expressions points to one.
     unsafe {
-        let &[first, second] = elements(list) else {
+        let &[first, second] = list_cells(list) else {
             return None;
         };
-        Some([Expr::of(first.ptr_value)?, Expr::of(second.ptr_value)?])
+        Some([
+            Expr::from_ptr(first.ptr_value)?,
+            Expr::from_ptr(second.ptr_value)?,
+        ])
     }
 }
 
-/// The elements of a list, which PostgreSQL has only as inline functions.
+/// The ListCells of a List. PostgreSQL reads them by inline functions, which have no symbol.
 ///
 /// # Safety
 /// The list is a valid one, or null for the empty list, and does not change while they are used.
-pub(crate) unsafe fn elements<'list>(list: *const List) -> &'list [ListCell] {
+pub(crate) unsafe fn list_cells<'list>(list: *const List) -> &'list [ListCell] {
     if list.is_null() {
         return &[];
     }

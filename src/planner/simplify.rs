@@ -1,5 +1,6 @@
-//! Comparisons in place of a predicate, if a table is partitioned by ranges or lists of the ulid,
-//! because partition pruning only knows members of the partition key's opfamily.
+//! Comparisons with bounds in place of `ulid <@ tstzrange` or `ulid_starts_with` (the predicate),
+//! if the ulid is a column of the partition key, because partition pruning only knows members of
+//! the partition key's btree opfamily.
 //!
 //! A partial index on a single partition may use the predicate. After the rewrite, the planner
 //! cannot prove its condition and does not use it. The result of the query stays correct.
@@ -14,40 +15,48 @@ use pgrx::pg_sys::{
 };
 use pgrx::{PgMemoryContexts, pg_guard};
 
-use super::catalog::{attribute, is_sql};
-use super::node::{self, Expr, Root, elements, pair};
-use super::{Predicate, PredicateCall, Reply};
+use super::catalog::{is_sql_function, syscache_attribute};
+use super::node::{self, Expr, Root, list_cells, two_expressions};
+use super::{Predicate, PredicateCall};
 
-/// The comparisons, as `AND`.
-pub(super) fn to_comparisons(request: &Request, predicate: &'static Predicate) -> Reply {
+/// The comparisons in place of a call of the predicate: `ulid >= lower AND ulid <= upper`, with a
+/// third condition if they are lossy. `None` leaves the call as it is.
+pub(super) fn to_comparisons(
+    request: &Request,
+    predicate: &'static Predicate,
+) -> Option<*mut Node> {
     // SAFETY: the request is the planner's, and holds a call.
     let (root, function, arguments) = unsafe {
         (
-            Root::of(request.root)?,
+            Root::from_ptr(request.root)?,
             (*request.fcall).funcid,
-            pair((*request.fcall).args)?,
+            two_expressions((*request.fcall).args)?,
         )
     };
     let call = PredicateCall::of(predicate, function, arguments)?;
     let query = root.query()?;
-    let column = Column::of(query, call.ulid)?;
-    if is_called_by_grouping_sets(query, function) || !can_be_evaluated_twice(root, call.argument) {
+    let column = PartitionedTableColumn::of(query, call.ulid_operand)?;
+    if is_called_by_grouping_sets(query, function)
+        || !can_be_evaluated_twice(root, call.range_or_prefix)
+    {
         return None;
     }
-    let family = in_temporary_memory(|| {
-        let family = column.family(function)?;
-        (!is_called_by_indexes_or_statistics(column.table, function)).then_some(family)
+    let opfamily = in_temporary_memory(|| {
+        let opfamily = column.partition_opfamily(function)?;
+        (!is_called_by_indexes_or_statistics(column.relid, function)).then_some(opfamily)
     })?;
-    let ([lower, upper], is_exact) = call.comparisons(root, family)?;
-    let and = if is_exact {
-        Expr::and([lower, upper])
+    let ([lower, upper], lossy) = call.comparisons(root, opfamily)?;
+    // Lossy: the prefix is not known yet and may be invalid. The check raises the error for it, and
+    // is true otherwise.
+    let and = if lossy {
+        Expr::and([lower, upper, call.argument_check_call(root)?])
     } else {
-        Expr::and([lower, upper, call.check_call(root)?])
+        Expr::and([lower, upper])
     };
     Some(and.as_ptr())
 }
 
-/// Calls a function in a memory context of its own, which is freed.
+/// Calls the Rust function in a memory context of its own, which is freed.
 ///
 /// The planner may ask for this once per expression of a query, so it checks for interrupts. What
 /// stringToNode() and the copies of index expressions allocate would stay in the planner's memory.
@@ -57,8 +66,9 @@ fn in_temporary_memory(function: impl FnOnce() -> Option<Oid>) -> Option<Oid> {
     unsafe { PgMemoryContexts::new("ulid").switch_to(|_| function()) }
 }
 
-/// Whether the query has grouping sets and one of their expressions calls a function, at any depth
-/// outside of sub-selects, or a function written in SQL, which may be inlined to such a call.
+/// Whether the query has grouping sets and one of the grouping expressions calls this function, at
+/// any depth outside of sub-selects. A call of any function in the language SQL counts, too, since
+/// it may be inlined to one.
 ///
 /// A grouping set nulls each expression that is equal() to one that it omits. The planner merges a
 /// rewritten AND into an enclosing AND, and equal() no longer finds it.
@@ -72,13 +82,17 @@ pub(super) fn is_called_by_grouping_sets(query: &Query, function: Oid) -> bool {
     }
     let is_called = |expression: *mut Node| {
         // SAFETY: the expression is the query's.
-        unsafe { calls(expression, &|called| called == function || is_sql(called)) }
+        unsafe {
+            contains_call(expression, &|called| {
+                called == function || is_sql_function(called)
+            })
+        }
     };
     // SAFETY: the list is the query's, and has entries of this kind. Until all expressions are
     // simplified, the target list refers to the grouping expressions here.
     #[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17")))]
     return unsafe {
-        elements(query.rtable).iter().any(|table| {
+        list_cells(query.rtable).iter().any(|table| {
             let table = &*table.ptr_value.cast::<pg_sys::RangeTblEntry>();
             table.rtekind == pg_sys::RTEKind::RTE_GROUP && is_called(table.groupexprs.cast())
         })
@@ -86,7 +100,7 @@ pub(super) fn is_called_by_grouping_sets(query: &Query, function: Oid) -> bool {
     // SAFETY: the list is the query's, and has entries of this kind.
     #[cfg(any(feature = "pg15", feature = "pg16", feature = "pg17"))]
     return unsafe {
-        elements(query.targetList).iter().any(|entry| {
+        list_cells(query.targetList).iter().any(|entry| {
             let entry = &*entry.ptr_value.cast::<pg_sys::TargetEntry>();
             entry.ressortgroupref != 0 && is_called(entry.expr.cast())
         })
@@ -103,19 +117,20 @@ fn can_be_evaluated_twice(root: Root, expression: Expr) -> bool {
     // allows are estimated. The boundary makes a panic of an ERROR that the walker rethrows.
     unsafe {
         if pg_sys::ffi::pg_guard_ffi_boundary(|| may_vary_by_row(node, null_mut()))
-            || pg_sys::contain_volatile_functions(expression.as_ptr())
+            || pg_sys::contain_volatile_functions(node)
         {
             return false;
         }
-        pg_sys::cost_qual_eval_node(&mut cost, expression.as_ptr(), root.as_ptr());
+        pg_sys::cost_qual_eval_node(&mut cost, node, root.as_ptr());
         cost.startup + cost.per_tuple <= 10.0 * pg_sys::cpu_operator_cost
     }
 }
 
-/// A walker that finds a node that may differ from row to row of this query level, or that is not
-/// listed here, such as CASE or a sub-select. It accepts constants, parameters, Vars of outer
-/// levels, relabelling and casts by text, COALESCE, GREATEST and LEAST, CURRENT_DATE and the like,
-/// and calls of functions and operators. The caller rejects volatile functions.
+/// A walker for expression_tree_walker(): true if there is a node that may differ from row to row
+/// of this query level, or that is not listed here, such as CASE or a sub-select. It accepts
+/// constants, parameters, Vars of outer levels, relabelling and casts by text, COALESCE, GREATEST
+/// and LEAST, CURRENT_DATE and the like, and calls of functions and operators that return no set.
+/// The caller rejects volatile functions. The context is not used.
 ///
 /// # Safety
 /// The node is a valid one, or null, as a walker gets it.
@@ -145,20 +160,21 @@ unsafe extern "C-unwind" fn may_vary_by_row(node: *mut Node, context: *mut c_voi
             T_OpExpr => !(*node.cast::<OpExpr>()).opretset,
             _ => false,
         };
-        !is_known || expression_tree_walker(node, may_vary_by_row, context)
+        !is_known || pg_sys::expression_tree_walker(node, Some(may_vary_by_row), context)
     }
 }
 
-/// A column of a partitioned table, on which the planner holds a lock.
-struct Column {
-    table: Oid,
-    /// Its number, from 1.
-    number: i16,
+/// A column of a partitioned table, on which the planner holds a lock. It may be in the partition
+/// key or not.
+struct PartitionedTableColumn {
+    /// The OID of the table.
+    relid: Oid,
+    attnum: i16,
 }
 
-impl Column {
-    /// The column that an expression is, perhaps below a RelabelType to ulid, if its type is uuid
-    /// or a domain.
+impl PartitionedTableColumn {
+    /// The column that an expression is. If the type of the column is uuid or a domain, it is below
+    /// a RelabelType to ulid. `None` if the expression is anything else.
     ///
     /// convert_EXISTS_to_ANY() simplifies a sub-select with the outer root, so the Var may name a
     /// wrong RTE. That only makes the rewrite useless, never wrong.
@@ -167,84 +183,89 @@ impl Column {
             expression = inner;
         }
         let var = expression.downcast::<Var>()?;
-        let table = node::table(query, var)
-            .filter(|table| table.relkind as u8 == pg_sys::RELKIND_PARTITIONED_TABLE)?;
+        let rte = node::relation_rte(query, var)
+            .filter(|rte| rte.relkind as u8 == pg_sys::RELKIND_PARTITIONED_TABLE)?;
         Some(Self {
-            table: table.relid,
-            number: var.varattno,
+            relid: rte.relid,
+            attnum: var.varattno,
         })
     }
 
-    /// The operator family of the column in the key of its table. `None` if it is not there, or the
-    /// key has an expression that calls this function, too.
-    fn family(&self, function: Oid) -> Option<Oid> {
+    /// The opfamily of the column in the partition key of its table. `None` if the column is not in
+    /// the key, or if an expression in the key calls this function: partition pruning finds such an
+    /// expression by equal(), so a rewritten call would not match.
+    fn partition_opfamily(&self, function: Oid) -> Option<Oid> {
         let cache = SysCacheIdentifier::PARTRELID as c_int;
         // SAFETY: the cache is that of pg_partitioned_table, whose attributes these are. Its
-        // classes exist.
+        // operator classes exist.
         unsafe {
-            let tuple = pg_sys::SearchSysCache1(cache, Datum::from(self.table));
+            let tuple = pg_sys::SearchSysCache1(cache, Datum::from(self.relid));
             if tuple.is_null() {
                 return None;
             }
-            let class = self.class(cache, tuple);
+            let opclass = self.partition_opclass(cache, tuple);
             let expressions =
-                expressions(cache, tuple, pg_sys::Anum_pg_partitioned_table_partexprs);
+                simplified_expressions(cache, tuple, pg_sys::Anum_pg_partitioned_table_partexprs);
             pg_sys::ReleaseSysCache(tuple);
-            if calls(expressions, &|called| called == function) {
+            if contains_call(expressions, &|called| called == function) {
                 return None;
             }
-            class.map(|class| pg_sys::get_opclass_family(class))
+            opclass.map(|opclass| pg_sys::get_opclass_family(opclass))
         }
     }
 
-    /// The operator class of the column in the partition key.
+    /// The operator class of the column in the partition key; `None` if it is not in the key.
     ///
     /// # Safety
     /// The tuple is one of `pg_partitioned_table`, from this cache.
-    unsafe fn class(&self, cache: c_int, tuple: HeapTuple) -> Option<Oid> {
+    unsafe fn partition_opclass(&self, cache: c_int, tuple: HeapTuple) -> Option<Oid> {
         // SAFETY: these are attributes of this catalog, which are never null; the vectors have one
         // element for each column of the key.
         unsafe {
-            let columns = attribute(cache, tuple, pg_sys::Anum_pg_partitioned_table_partattrs)?;
-            let columns = &*columns.cast_mut_ptr::<pg_sys::int2vector>();
-            let classes = attribute(cache, tuple, pg_sys::Anum_pg_partitioned_table_partclass)?;
-            let classes = &*classes.cast_mut_ptr::<pg_sys::oidvector>();
-            let n = columns.dim1 as usize;
+            let attnums =
+                syscache_attribute(cache, tuple, pg_sys::Anum_pg_partitioned_table_partattrs)?;
+            let attnums = &*attnums.cast_mut_ptr::<pg_sys::int2vector>();
+            let opclasses =
+                syscache_attribute(cache, tuple, pg_sys::Anum_pg_partitioned_table_partclass)?;
+            let opclasses = &*opclasses.cast_mut_ptr::<pg_sys::oidvector>();
+            let n = attnums.dim1 as usize;
             // A key may have a column twice. Taking either is correct: pruning is possible or not.
-            let last = columns
+            let last = attnums
                 .values
                 .as_slice(n)
                 .iter()
-                .rposition(|&number| number == self.number)?;
-            classes.values.as_slice(n).get(last).copied()
+                .rposition(|&attnum| attnum == self.attnum)?;
+            opclasses.values.as_slice(n).get(last).copied()
         }
     }
 }
 
-/// Whether an index of the table or its extended statistics contain a call of a function, at any
-/// depth. The planner finds these for an expression of the query by equal().
-fn is_called_by_indexes_or_statistics(table: Oid, function: Oid) -> bool {
+/// Whether an index of the table or its extended statistics contain a call of this function, at any
+/// depth. The planner finds these for an expression of the query by equal(), so a rewritten call
+/// would not match.
+fn is_called_by_indexes_or_statistics(relid: Oid, function: Oid) -> bool {
     let [no_lock, lock] = [pg_sys::NoLock as c_int, pg_sys::AccessShareLock as c_int];
-    let list_calls = |list: *mut List| {
+    let list_contains_call = |list: *mut List| {
         // SAFETY: the list is a valid one of an index, which is not changed here, or null.
-        unsafe { calls(list.cast(), &|called| called == function) }
+        unsafe { contains_call(list.cast(), &|called| called == function) }
     };
     // SAFETY: the planner holds a lock on the table.
     unsafe {
-        let relation = pg_sys::table_open(table, no_lock);
+        let relation = pg_sys::table_open(relid, no_lock);
         let mut found = false;
-        for index in elements(pg_sys::RelationGetIndexList(relation)) {
+        for index in list_cells(pg_sys::RelationGetIndexList(relation)) {
             let index = pg_sys::index_open(index.oid_value, lock);
-            found |= list_calls(pg_sys::RelationGetIndexPredicate(index))
-                || list_calls(pg_sys::RelationGetIndexExpressions(index));
+            found |= list_contains_call(pg_sys::RelationGetIndexPredicate(index))
+                || list_contains_call(pg_sys::RelationGetIndexExpressions(index));
             pg_sys::index_close(index, lock);
         }
         let cache = SysCacheIdentifier::STATEXTOID as c_int;
-        for object in elements(pg_sys::RelationGetStatExtList(relation)) {
+        for object in list_cells(pg_sys::RelationGetStatExtList(relation)) {
             let tuple = pg_sys::SearchSysCache1(cache, Datum::from(object.oid_value));
             if !tuple.is_null() {
-                let expressions = expressions(cache, tuple, pg_sys::Anum_pg_statistic_ext_stxexprs);
-                found |= list_calls(expressions.cast());
+                let expressions =
+                    simplified_expressions(cache, tuple, pg_sys::Anum_pg_statistic_ext_stxexprs);
+                found |= list_contains_call(expressions.cast());
                 pg_sys::ReleaseSysCache(tuple);
             }
         }
@@ -253,16 +274,16 @@ fn is_called_by_indexes_or_statistics(table: Oid, function: Oid) -> bool {
     }
 }
 
-/// The expressions in an attribute of a catalog, simplified as the planner does; null if there are
-/// none.
+/// The list of expressions in an attribute of a catalog, a `pg_node_tree`, simplified as the
+/// planner does; null if there are none. The number is one of the `Anum_` constants.
 ///
 /// # Safety
 /// The tuple is of this cache, and the attribute a `pg_node_tree`.
-unsafe fn expressions(cache: c_int, tuple: HeapTuple, number: u32) -> *mut Node {
+unsafe fn simplified_expressions(cache: c_int, tuple: HeapTuple, number: u32) -> *mut Node {
     // SAFETY: a pg_node_tree is the text of a node. Without a root, to_comparisons() does nothing,
     // so calls of the predicate are still there.
     unsafe {
-        let Some(tree) = attribute(cache, tuple, number) else {
+        let Some(tree) = syscache_attribute(cache, tuple, number) else {
             return null_mut();
         };
         let node = pg_sys::stringToNode(pg_sys::text_to_cstring(tree.cast_mut_ptr()));
@@ -270,59 +291,39 @@ unsafe fn expressions(cache: c_int, tuple: HeapTuple, number: u32) -> *mut Node 
     }
 }
 
-/// Whether an expression, or a list of expressions, calls one of the functions that are sought.
+/// Whether an expression, or a list of expressions, calls a function for whose OID `is_sought` is
+/// true, also through an operator. It does not look into sub-selects.
 ///
 /// # Safety
 /// The node is a valid one, or null.
-unsafe fn calls(node: *mut Node, is_sought: &dyn Fn(Oid) -> bool) -> bool {
+unsafe fn contains_call(node: *mut Node, is_sought: &dyn Fn(Oid) -> bool) -> bool {
     let context = from_ref(&is_sought).cast_mut().cast();
     // SAFETY: the context is that of the walker, which only reads it. The walker rethrows an ERROR
     // by siglongjmp. The boundary makes a panic of it, so that the frames here run their
     // destructors.
-    unsafe { pg_sys::ffi::pg_guard_ffi_boundary(|| calls_walker(node, context)) }
+    unsafe { pg_sys::ffi::pg_guard_ffi_boundary(|| contains_call_walker(node, context)) }
 }
 
+/// The walker of [`contains_call`]: true ends the walk. The context points to its `is_sought`.
+///
 /// # Safety
-/// The node is a valid one, or null, and the context that of [`calls`].
+/// The node is a valid one, or null, and the context that of [`contains_call`].
 #[pg_guard]
-unsafe extern "C-unwind" fn calls_walker(node: *mut Node, context: *mut c_void) -> bool {
+unsafe extern "C-unwind" fn contains_call_walker(node: *mut Node, context: *mut c_void) -> bool {
     // SAFETY: a walker gets valid nodes or null, and the context as it was passed.
     unsafe {
         !node.is_null()
             && (pg_sys::check_functions_in_node(node, Some(is_sought_function), context)
-                || expression_tree_walker(node, calls_walker, context))
+                || pg_sys::expression_tree_walker(node, Some(contains_call_walker), context))
     }
 }
 
+/// A callback of check_functions_in_node(): whether the function with this OID is sought.
+///
 /// # Safety
-/// The context is that of [`calls`].
+/// The context is that of [`contains_call`].
 #[pg_guard]
 unsafe extern "C-unwind" fn is_sought_function(function: Oid, context: *mut c_void) -> bool {
     // SAFETY: the context is as it was passed.
     unsafe { (*context.cast::<&dyn Fn(Oid) -> bool>())(function) }
-}
-
-type Walker = unsafe extern "C-unwind" fn(node: *mut Node, context: *mut c_void) -> bool;
-
-/// # Safety
-/// The node is a valid one, or null, and the walker takes it and the context.
-unsafe fn expression_tree_walker(node: *mut Node, walker: Walker, context: *mut c_void) -> bool {
-    #[cfg(feature = "pg15")]
-    // SAFETY: the walker takes the node and the context. The header of 15 declares the function
-    // without arguments, and another name has it from 16 on.
-    unsafe {
-        unsafe extern "C-unwind" {
-            fn expression_tree_walker(
-                node: *mut Node,
-                walker: Walker,
-                context: *mut c_void,
-            ) -> bool;
-        }
-        pg_sys::ffi::pg_guard_ffi_boundary(|| expression_tree_walker(node, walker, context))
-    }
-    #[cfg(not(feature = "pg15"))]
-    // SAFETY: the walker takes the node and the context.
-    unsafe {
-        pg_sys::expression_tree_walker_impl(node, Some(walker), context)
-    }
 }
