@@ -27,9 +27,9 @@ pub(crate) fn minmax_multi_opcinfo(typid: Internal) -> Result<*mut c_void, Error
     unsafe { opcinfo(typid, c"ulid_minmax_multi_ops", function) }
 }
 
-/// Calls PostgreSQL's OpcInfo procedure. It is an error unless the type has a btree operator class
-/// of its own, which a domain does not have, and is not uuid. CREATE INDEX accepts no other type
-/// than these and ulid, since the type must be binary-coercible to ulid.
+/// Calls PostgreSQL's OpcInfo procedure. For a uuid or a domain, it is an error: CREATE INDEX
+/// accepts them for the operator class, because they are binary-coercible to ulid. A domain is
+/// recognized by having no btree operator class of its own.
 ///
 /// brininsert() calls this through brin_build_desc() in each statement, so look things up only in
 /// the type cache here.
@@ -42,8 +42,8 @@ unsafe fn opcinfo(
     function: unsafe fn(FunctionCallInfo) -> Datum,
 ) -> Result<*mut c_void, Error> {
     let typid = Oid::from(typid.as_ptr::<c_void>().addr() as u32);
-    // SAFETY: BRIN calls this with the type of a column, which its lock keeps. An entry of the type
-    // cache is never freed. The function takes the same argument.
+    // SAFETY: BRIN calls this with the type of a column, which the lock on the table keeps. An entry
+    // of the type cache is never freed. The function takes the same argument.
     unsafe {
         // If the type has no btree class of its own, this is the type whose class it borrows.
         let flags = pg_sys::TYPECACHE_BTREE_OPFAMILY as c_int;

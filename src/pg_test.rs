@@ -42,7 +42,7 @@ mod tests {
             .iter()
             .map(|(symbol, arguments, result, is_strict)| {
                 let strict = if *is_strict { " strict" } else { "" };
-                // The call itself is no argument in SQL.
+                // An Fcinfo, whose SQL type is empty, is no argument in SQL.
                 let arguments = arguments.iter().filter(|argument| !argument.is_empty());
                 let arguments: Vec<_> = arguments.copied().collect();
                 format!("{symbol}({}) -> {result}{strict}", arguments.join(", "))
@@ -68,6 +68,7 @@ mod tests {
     }
 
     /// fn_extra is only MAXALIGNed. A debug build asserts the alignment of what is read there.
+    /// Each of 16 calls keeps its own.
     #[pg_test]
     fn windows_are_kept_in_memory_of_any_alignment() {
         let windows = "ulid_lower_bound(now()) <@ r AND r @> ulid_lower_bound(now())";
@@ -82,7 +83,7 @@ mod tests {
         );
     }
 
-    /// C functions that only the tests declare. Each raises an error that SQL cannot cause.
+    /// C functions that only the tests declare. Each can raise an error that SQL cannot cause.
     mod failing {
         use super::{Time, shmem};
         use crate::error::{self, Result};
@@ -236,6 +237,7 @@ mod tests {
     fn ordered_ids_go_on_from_the_id_clock_of_the_server() {
         let id_clock = shmem::id_clock();
         let next = || ordered::time_of(text("SELECT gen_ordered_ulid()::text").parse().unwrap());
+        // In steps of 1/65536 ms, in which the id clock advances.
         let after = |time: Time, count| Time::from_bits(time.to_bits() + count);
         let first = next();
         assert_eq!(id_clock.time(), first);
@@ -271,7 +273,8 @@ mod tests {
     }
 
     /// A library of another release may have come first: ids can be generated, and their
-    /// horizon is not known.
+    /// horizon is not known. The result of `beside_another_layout` is whether tracking has stopped
+    /// for both.
     #[pg_test]
     fn beside_another_layout_ids_are_generated_and_have_no_horizon() {
         for statement in [
@@ -303,8 +306,8 @@ mod tests {
         );
     }
 
-    /// There is no entry whose bound the guard could ask for, nor a consumer that could pass an
-    /// id which the transaction generates.
+    /// This session has no entry in shared memory, whose bound the guard compares otherwise. While
+    /// there is no horizon, no consumer passes an id that the transaction generates.
     #[pg_test]
     fn beside_another_layout_the_guard_refuses_what_is_older_than_the_transaction() {
         Spi::run(

@@ -18,7 +18,8 @@
 //!   rewritten. The partitions' own indexes are not checked: that would lock every partition.
 //! - The type of an argument is checked before its value is read: any operator can name an
 //!   estimator.
-//! - An operator of another family is used only if it is ours or a built-in one.
+//! - An operator in the opfamily of an index or a partition key is used only if it is also in the
+//!   default btree opfamily of ulid or uuid.
 //! - A bound function raises no ERROR. It is evaluated if there is no row, and by
 //!   estimate_expression_value(). If the predicate can raise one, the rows between the bounds are
 //!   checked as well.
@@ -123,7 +124,7 @@ pub(super) fn range_selectivity(
 }
 
 /// An SQL function of a ulid and a time range, or of a ulid and a prefix. It is true for the ulids
-/// between two bounds, inclusive.
+/// between two bounds, inclusive. If it is true for none, the lower bound is above the upper one.
 ///
 /// The functions are named by their SQL name, which is that of their C symbol too. They are in the
 /// schema of the predicate.
@@ -232,10 +233,12 @@ impl PredicateCall {
     /// opfamily: those of ulid, or the built-in ones of uuid.
     ///
     /// The second result is whether they are lossy, as in SupportRequestIndexCondition: the rows
-    /// between the bounds must be checked, since the predicate may raise an error for them.
+    /// between the bounds must be checked by the predicate or by its `argument_check`, which may
+    /// raise an error.
     ///
-    /// `None` if the opfamily has neither, if the role may not execute the functions, or if the
-    /// range or prefix is a Const for which the predicate raises an error.
+    /// `None` if the opfamily has neither, if a bound function is not found, if the role may not
+    /// execute the functions, or if the range or prefix is a Const for which the predicate raises
+    /// an error.
     fn comparisons(&self, root: Root, opfamily: Oid) -> Option<([Expr; 2], bool)> {
         let operators = BoundOperators::of(self.ulid_operand.typid(), opfamily)
             .or_else(|| BoundOperators::of(pg_sys::UUIDOID, opfamily))?;

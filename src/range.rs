@@ -1,6 +1,7 @@
 //! A tstzrange as the ULIDs created within it.
-//! ! The functions of [`longjmp`] are PostgreSQL's, without pgrx's guard: their ERROR is a
-//siglongjmp, ! which skips the frames here.
+//!
+//! The functions of [`longjmp`] are PostgreSQL's, without pgrx's guard: their ERROR is a
+//! siglongjmp, which skips the frames here.
 #![allow(unsafe_code)]
 
 use std::ffi::c_int;
@@ -46,6 +47,7 @@ impl Argument for Window {
         // functions that take a window, so what is there was put there by `fill_fn_extra`.
         unsafe {
             let (flinfo, datum) = ((*fcinfo).flinfo, argument(fcinfo, index).value);
+            // Null in a DirectFunctionCall.
             if flinfo.is_null() {
                 return Self::from_datum(datum);
             }

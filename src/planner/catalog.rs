@@ -28,7 +28,8 @@ pub(super) fn is_sixteen_bytes_by_reference(typid: Oid) -> bool {
     usize::try_from(length) == Ok(size_of::<Ulid>()) && !by_value
 }
 
-/// The opfamily of the type's default btree operator class, which defines the order of the type.
+/// The opfamily of the type's default btree operator class, which defines the order of the type;
+/// `None` if it has none.
 pub(super) fn default_btree_opfamily(typid: Oid) -> Option<Oid> {
     // SAFETY: a type that does not exist is an ERROR. An entry of the type cache is never freed.
     let opfamily = unsafe {

@@ -8,10 +8,11 @@ use super::{Predicate, PredicateCall};
 
 /// A List of the index conditions `ulid >= lower` and `ulid <= upper`, for an index on the ulid or
 /// on the uuid that is relabelled as one. If they are lossy, the planner keeps the predicate as a
-/// filter. `None` if there are none.
-/// / The range or the prefix is evaluated twice when a scan starts, not for each row, so its cost
-//does not / matter. It must not be volatile. It must contain no SubPlan, because the result of one
-//may / change between both evaluations, whatever its functions are labelled.
+/// filter. `None` if the index cannot use them.
+///
+/// The range or the prefix is evaluated twice when a scan starts, not for each row, so its cost
+/// does not matter. It must not be volatile. It must contain no SubPlan, because the result of one
+/// may change between both evaluations, whatever its functions are labelled.
 #[allow(unsafe_code)]
 pub(super) fn bounds(request: &mut Request, predicate: &'static Predicate) -> Option<*mut Node> {
     // SAFETY: `root` and `node` are those of the request (see [`super`]).

@@ -13,7 +13,8 @@ use pgrx::pg_sys::{
 
 use super::catalog;
 
-/// The root of a query's planning.
+/// A pointer to the PlannerInfo, `root` in PostgreSQL, of the query level that is being planned. It
+/// is not null.
 #[derive(Clone, Copy)]
 pub(super) struct Root(NonNull<PlannerInfo>);
 
@@ -42,7 +43,8 @@ impl Root {
     /// be made again when the function or its privileges change. PostgreSQL assumes that built-in
     /// functions do not change.
     ///
-    /// Unless PUBLIC may execute the function, set dependsOnRole, whatever the answer is.
+    /// Unless PUBLIC may execute the function, set dependsOnRole, whatever the answer is: another
+    /// role must not get this plan.
     pub(super) fn may_execute(self, function: Oid) -> bool {
         let may = |role| {
             // SAFETY: a function that does not exist is an ERROR.
@@ -72,7 +74,7 @@ impl Root {
     }
 }
 
-/// A struct that begins with a tag.
+/// A struct that begins with a NodeTag.
 ///
 /// # Safety
 /// A node with this tag is this struct.

@@ -47,8 +47,8 @@ pub(super) fn of_function_call(
     Some(from_mut(request).cast())
 }
 
-/// The estimate for a condition on one table. It uses the statistics if there are any and
-/// statistic_proc_security_check() allows it.
+/// The estimate for a condition on one table. If the range or the prefix is known, it uses the
+/// statistics if there are any and statistic_proc_security_check() allows it.
 ///
 /// `function` is that of the predicate. `var_relid` is the relation to estimate for, or 0 for any.
 ///
@@ -92,6 +92,7 @@ pub(super) unsafe fn restriction_selectivity(
                 .unwrap_or(DEFAULT_SELECTIVITY),
             None => DEFAULT_SELECTIVITY,
         };
+        // This is ReleaseVariableStats(), a macro.
         // SAFETY: an ERROR of it longjmps; nothing here needs Drop.
         if let (Some(release), false) = (variable.freefunc, variable.statsTuple.is_null()) {
             release(variable.statsTuple);
@@ -159,7 +160,7 @@ unsafe fn selectivity_from_statistics(
         let rest = (1.0 - nulls - mcv_total).max(0.0);
         match (histogram_part.flatten(), has_mcv) {
             (Some(part), _) => Some(mcv_in_window + part * rest),
-            // There is no histogram because the common values are all values, or nearly all.
+            // There is no histogram because the most common values are all values, or nearly all.
             (None, Some(())) => Some(mcv_in_window + DEFAULT_SELECTIVITY * rest),
             (None, None) => None,
         }
@@ -199,8 +200,10 @@ unsafe fn with_stats_slot<T>(
     }
 }
 
+/// The `n` elements of an array of C.
+///
 /// # Safety
-/// There are that many list_cells; where there are none, the pointer may be null.
+/// There are that many elements; where there are none, the pointer may be null.
 unsafe fn slice<'a, T>(elements: *const T, n: c_int) -> &'a [T] {
     match usize::try_from(n) {
         // SAFETY: the slot that they are of counts them.
@@ -214,6 +217,6 @@ unsafe fn slice<'a, T>(elements: *const T, n: c_int) -> &'a [T] {
 /// # Safety
 /// The datum is of a type of 16 bytes, passed by reference.
 unsafe fn read_ulid(value: &Datum) -> Ulid {
-    // SAFETY: with_stats_slot has checked the type; 16 bytes of any alignment are a ulid.
+    // SAFETY: the datum points to 16 bytes; 16 bytes of any alignment are a ulid.
     Ulid::from_bytes(unsafe { *value.cast_mut_ptr() })
 }

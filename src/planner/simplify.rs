@@ -56,14 +56,14 @@ pub(super) fn to_comparisons(
     Some(and.as_ptr())
 }
 
-/// Calls the Rust function in a memory context of its own, which is freed.
+/// Calls the closure in a memory context of its own, which is freed.
 ///
 /// The planner may ask for this once per expression of a query, so it checks for interrupts. What
 /// stringToNode() and the copies of index expressions allocate would stay in the planner's memory.
-fn in_temporary_memory(function: impl FnOnce() -> Option<Oid>) -> Option<Oid> {
+fn in_temporary_memory(find: impl FnOnce() -> Option<Oid>) -> Option<Oid> {
     pgrx::check_for_interrupts!();
     // SAFETY: an Oid does not point to the memory that is freed.
-    unsafe { PgMemoryContexts::new("ulid").switch_to(|_| function()) }
+    unsafe { PgMemoryContexts::new("ulid").switch_to(|_| find()) }
 }
 
 /// Whether the query has grouping sets and one of the grouping expressions calls this function, at
@@ -92,9 +92,9 @@ pub(super) fn is_called_by_grouping_sets(query: &Query, function: Oid) -> bool {
     // simplified, the target list refers to the grouping expressions here.
     #[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17")))]
     return unsafe {
-        list_cells(query.rtable).iter().any(|table| {
-            let table = &*table.ptr_value.cast::<pg_sys::RangeTblEntry>();
-            table.rtekind == pg_sys::RTEKind::RTE_GROUP && is_called(table.groupexprs.cast())
+        list_cells(query.rtable).iter().any(|rte| {
+            let rte = &*rte.ptr_value.cast::<pg_sys::RangeTblEntry>();
+            rte.rtekind == pg_sys::RTEKind::RTE_GROUP && is_called(rte.groupexprs.cast())
         })
     };
     // SAFETY: the list is the query's, and has entries of this kind.
@@ -298,9 +298,9 @@ unsafe fn simplified_expressions(cache: c_int, tuple: HeapTuple, number: u32) ->
 /// The node is a valid one, or null.
 unsafe fn contains_call(node: *mut Node, is_sought: &dyn Fn(Oid) -> bool) -> bool {
     let context = from_ref(&is_sought).cast_mut().cast();
-    // SAFETY: the context is that of the walker, which only reads it. The walker rethrows an ERROR
-    // by siglongjmp. The boundary makes a panic of it, so that the frames here run their
-    // destructors.
+    // SAFETY: the context is that of the walker, which only reads it. `#[pg_guard]` of the walker
+    // rethrows an ERROR by siglongjmp. The boundary makes a panic of it, so that the frames here
+    // run their destructors.
     unsafe { pg_sys::ffi::pg_guard_ffi_boundary(|| contains_call_walker(node, context)) }
 }
 
