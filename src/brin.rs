@@ -42,8 +42,8 @@ unsafe fn opcinfo(
     function: unsafe fn(FunctionCallInfo) -> Datum,
 ) -> Result<*mut c_void, Error> {
     let typid = Oid::from(typid.as_ptr::<c_void>().addr() as u32);
-    // SAFETY: BRIN calls this with the type of a column, which the lock on the table keeps. An entry
-    // of the type cache is never freed. The function takes the same argument.
+    // SAFETY: BRIN calls this with the type of a column, which the lock on the table keeps. An
+    // entry of the type cache is never freed. The function takes the same argument.
     unsafe {
         // If the type has no btree class of its own, this is the type whose class it borrows.
         let flags = pg_sys::TYPECACHE_BTREE_OPFAMILY as c_int;

@@ -140,7 +140,8 @@ struct Predicate {
     /// raises the error. For any other argument, it is true.
     argument_check: Option<&'static CStr>,
     /// The bounds for a Datum of that type, which must not be null, or the error that the predicate
-    /// raises for it. Do not raise that error here: only the executor may, if there is a row.
+    /// raises for it. Do not raise that error here: only the executor may, if there is a row. An
+    /// ERROR of reading the Datum, as of detoasting, is a panic, which becomes the ERROR again.
     bounds: unsafe fn(Datum) -> Result<Window, pg_ulid::Error>,
 }
 

@@ -1,7 +1,8 @@
 //! A tstzrange as the ULIDs created within it.
 //!
 //! The functions of [`longjmp`] are PostgreSQL's, without pgrx's guard: their ERROR is a
-//! siglongjmp, which skips the frames here.
+//! siglongjmp, which skips the frames here. [`Argument::from_fcinfo`] reads an argument of a call
+//! from SQL, and [`Argument::from_datum`] any other value.
 #![allow(unsafe_code)]
 
 use std::ffi::c_int;

@@ -80,6 +80,7 @@ pub(super) unsafe fn restriction_selectivity(
             return DEFAULT_SELECTIVITY;
         }
         let other = Expr::from_ptr(other);
+        // The predicate is strict: for a null, it is true for no row.
         let is_null = other.is_some_and(|other| {
             other
                 .downcast::<Const>()
@@ -150,6 +151,7 @@ unsafe fn selectivity_from_statistics(
                 }
             },
         );
+        // The part of the values in the histogram, 0 to 1, that is in the window.
         let histogram_part = with_stats_slot(
             variable.statsTuple,
             pg_sys::STATISTIC_KIND_HISTOGRAM,
