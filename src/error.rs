@@ -351,7 +351,7 @@ pub(crate) fn snowflake_or_key(error: pg_ulid::Error) -> Error {
             [error.to_string().as_bytes()],
         )
         .detail(c"A snowflake or a key must not be negative.", []),
-        // ErrorKind::Range: the time of a snowflake.
+        // ErrorKind::OutOfRangeForUlid: the time of a snowflake.
         _ => timestamp_out_of_range(),
     }
 }
@@ -636,7 +636,7 @@ pub(crate) fn no_randomness() -> Error {
 #[track_caller]
 pub(crate) fn not_convertible(id: impl Into<u128>, error: pg_ulid::Error) -> Error {
     let id = id.into();
-    // Only the arms for Time and Randomness use this. In these, the id is a ULID.
+    // Only the arms TimeOutOfRangeFor and NotMadeFrom use this. In these, the id is a ULID.
     let ulid = Ulid::from(id);
     let randomness = ulid.randomness();
     let text = ulid.to_text();
@@ -696,7 +696,7 @@ pub(crate) fn not_convertible(id: impl Into<u128>, error: pg_ulid::Error) -> Err
                 ),
             }
         }
-        // ErrorKind::Range: the time of a uuid is before 1970.
+        // ErrorKind::OutOfRangeForUlid: the time of a uuid is before 1970.
         _ => timestamp_out_of_range(),
     }
 }
