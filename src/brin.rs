@@ -50,7 +50,7 @@ unsafe fn opcinfo(
         let opclass_type = (*pg_sys::lookup_type_cache(typid, flags)).btree_opintype;
         if opclass_type != typid || typid == pg_sys::UUIDOID {
             let type_name = CStr::from_ptr(pg_sys::format_type_be(typid));
-            return Err(error::operator_class(
+            return Err(error::operator_class_refuses_type(
                 opclass.to_bytes(),
                 type_name.to_bytes(),
             ));

@@ -443,7 +443,7 @@ pub(crate) fn parallel_worker() -> Error {
 
 /// 55000: a server in recovery, such as a standby, cannot compute a horizon.
 #[track_caller]
-pub(crate) fn recovery() -> Error {
+pub(crate) fn no_horizon_during_recovery() -> Error {
     Error::new(
         ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
         c"cannot determine the horizon of ordered ids during recovery",
@@ -485,7 +485,7 @@ pub(crate) fn null_position() -> Error {
 /// 39P01: the trigger function `ulid_ordered_guard` is used in another way than the hint shows. The
 /// message, in words of PostgreSQL's own triggers, has one `%s` for the name of the function.
 #[track_caller]
-pub(crate) fn trigger(message: &'static CStr) -> Error {
+pub(crate) fn misused_guard(message: &'static CStr) -> Error {
     Error::new(
         ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED,
         message,
@@ -509,7 +509,7 @@ pub(crate) fn undefined_column(column: &[u8], relation: &[u8]) -> Error {
 
 /// 42804: the argument of that trigger names a column of another type than ulid or uuid.
 #[track_caller]
-pub(crate) fn column_type(column: &[u8], relation: &[u8], type_name: &[u8]) -> Error {
+pub(crate) fn guarded_column_type(column: &[u8], relation: &[u8], type_name: &[u8]) -> Error {
     Error::new(
         ERRCODE_DATATYPE_MISMATCH,
         c"column \"%s\" of relation \"%s\" is of type %s, not ulid or uuid",
@@ -535,13 +535,13 @@ pub(crate) fn generated_column(column: &[u8], relation: &[u8]) -> Error {
 #[derive(Clone, Copy)]
 pub(crate) enum Refused {
     /// The transaction has generated no ordered id, so it does not hold the horizon back.
-    NotHeld,
+    WithoutEntry,
     /// The id clock was reset since the transaction generated its first ordered id.
     Reset,
     /// The id is earlier than this time, beyond which the transaction lets no horizon rise.
-    Before(TimestampTz),
-    /// The id is later than this time.
-    After(TimestampTz),
+    BeforeBound(TimestampTz),
+    /// The id is later than this time, a second after the id clock and the system clock.
+    TooFarAhead(TimestampTz),
 }
 
 /// 23514: the trigger `ulid_ordered_guard` refuses the id of a new or updated row. Consumers may
@@ -555,7 +555,7 @@ pub(crate) fn refused_id(id: Ulid, is_uuid: bool, relation: &[u8], why: Refused)
         format!("ulid \"{id}\"")
     };
     let values = [relation, name.as_bytes()];
-    if let Refused::After(latest) = why {
+    if let Refused::TooFarAhead(latest) = why {
         return Error::new(
             ERRCODE_CHECK_VIOLATION,
             c"consumers of relation \"%s\" cannot reach %s yet",
@@ -576,13 +576,13 @@ pub(crate) fn refused_id(id: Ulid, is_uuid: bool, relation: &[u8], why: Refused)
         Refused::Reset => passed
             .detail(c"The id clock was reset during this transaction.", [])
             .hint(c"Repeat the transaction."),
-        Refused::Before(bound) => passed
+        Refused::BeforeBound(bound) => passed
             .detail(
                 c"This transaction generated its first ordered id at %s.",
                 [time_text(bound).as_bytes()],
             )
             .hint(HINT_USE_DEFAULT),
-        // Refused::NotHeld: After has returned above.
+        // Refused::WithoutEntry, as TooFarAhead has returned above.
         _ => passed
             .detail(c"This transaction has generated no ordered id.", [])
             .hint(HINT_USE_DEFAULT),
@@ -593,7 +593,7 @@ pub(crate) fn refused_id(id: Ulid, is_uuid: bool, relation: &[u8], why: Refused)
 /// this one cannot read the entries. So no horizon can be computed. The cause is mostly that
 /// processes have loaded libraries which lay out the memory differently.
 #[track_caller]
-pub(crate) fn other_layout() -> Error {
+pub(crate) fn entries_incomplete() -> Error {
     Error::new(
         ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
         c"cannot determine the horizon of ordered ids",
@@ -609,7 +609,7 @@ pub(crate) fn other_layout() -> Error {
 /// 42804, in PostgreSQL's words: a BRIN index on a column whose type the operator class does not
 /// accept.
 #[track_caller]
-pub(crate) fn operator_class(class: &[u8], type_name: &[u8]) -> Error {
+pub(crate) fn operator_class_refuses_type(class: &[u8], type_name: &[u8]) -> Error {
     Error::new(
         ERRCODE_DATATYPE_MISMATCH,
         c"operator class \"%s\" does not accept data type %s",

@@ -90,8 +90,9 @@ fmgr::export! {
     gen_monotonic_ulid() -> Result<Ulid> = generate::monotonic;
     gen_ordered_ulid(fcinfo: Fcinfo) -> Result<Ulid> = ordered::gen_ulid;
     gen_ordered_uuid_v7(fcinfo: Fcinfo) -> Result<Uuid> = ordered::gen_uuid_v7;
-    ulid_ordered_time() -> Option<TimestampTz> = ordered::id_clock_time;
-    ulid_advance_ordered_time(id: Ulid, force: bool) -> Result<TimestampTz> = ordered::advance_time;
+    ulid_ordered_time() -> Option<TimestampTz> = ordered::time_of_id_clock;
+    ulid_advance_ordered_time(id: Ulid, force: bool) -> Result<TimestampTz>
+        = ordered::advance_id_clock;
     gen_uuid_v7() -> Result<Uuid> = generate::uuid_v7;
     gen_uuid_v7_at(timestamp: TimestampTz) -> Result<Uuid> = generate::uuid_v7_at;
 

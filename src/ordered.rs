@@ -50,7 +50,7 @@ pub(super) fn gen_uuid_v7(fcinfo: Fcinfo) -> Result<Uuid, Error> {
 
 /// The time of the id clock: the last one that an id or a horizon has taken; null if there was none
 /// since the server started.
-pub(super) fn id_clock_time() -> Option<TimestampTz> {
+pub(super) fn time_of_id_clock() -> Option<TimestampTz> {
     let time = shmem::id_clock().time();
     (time != Time::UNIX_EPOCH).then(|| to_timestamptz(time))
 }
@@ -58,7 +58,7 @@ pub(super) fn id_clock_time() -> Option<TimestampTz> {
 /// Advances the id clock to the end of the millisecond of this id, and returns its time, after
 /// which ids continue. It never goes back. An error if the id is more than a day ahead of the
 /// system clock, unless `force` is true.
-pub(super) fn advance_time(id: Ulid, force: bool) -> Result<TimestampTz, Error> {
+pub(super) fn advance_id_clock(id: Ulid, force: bool) -> Result<TimestampTz, Error> {
     if !force && ordered::time_of(id) > now()?.saturating_add(DAY) {
         return Err(error::ahead_of_system_clock(id));
     }

@@ -7,7 +7,7 @@ pub use crate::error::{ErrorKind, Expected, ForeignId};
 use crate::ordered::{time_of, time_of_uuid_v7};
 use crate::time::Time;
 use crate::value::Ulid;
-pub use crate::window::fraction;
+pub use crate::window::histogram_fraction;
 
 /// Whether an id clock at this time has certainly reached an id: if so, the next id of its kind is
 /// greater.

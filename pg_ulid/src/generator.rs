@@ -27,7 +27,8 @@ use crate::value::Ulid;
 #[derive(Debug)]
 pub struct Generator<R = StdRng> {
     rng: R,
-    /// What [`Self::monotonic`] returned or [`Self::set_last`] was given last; [`Ulid::NIL`] before.
+    /// What [`Self::monotonic`] returned or [`Self::set_last`] was given last. Before that,
+    /// [`Ulid::NIL`].
     last_monotonic: Ulid,
     /// What [`Self::uuid_v7`] returned last; zero before.
     last_uuid_v7: u128,

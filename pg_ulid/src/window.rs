@@ -99,7 +99,11 @@ impl Window {
 /// Values are assumed to be evenly distributed within a bucket, as ULIDs of a steady load are. If
 /// the bounds are in another order, the result is unspecified, so a caller that does not know the
 /// order must clamp it.
-pub fn fraction<T>(window: Window, histogram: &[T], read: impl Fn(&T) -> Ulid) -> Option<f64> {
+pub fn histogram_fraction<T>(
+    window: Window,
+    histogram: &[T],
+    read: impl Fn(&T) -> Ulid,
+) -> Option<f64> {
     if histogram.len() < 2 {
         return None;
     }
@@ -143,7 +147,7 @@ mod tests {
             .collect();
         let fraction_of = |from: i128, to: i128| {
             let window = Window::from_unix_us(Included(US + from * 1000), Excluded(US + to * 1000));
-            fraction(window, &histogram, |bound| *bound).unwrap()
+            histogram_fraction(window, &histogram, |bound| *bound).unwrap()
         };
         for (from, to, expected) in [
             (0, 10_000, 1.0),
@@ -162,12 +166,12 @@ mod tests {
             );
         }
         assert_eq!(
-            fraction(Window::EMPTY, &histogram, |bound| *bound),
+            histogram_fraction(Window::EMPTY, &histogram, |bound| *bound),
             Some(0.0)
         );
         let all = Window::from_unix_us(Unbounded, Unbounded);
         assert_eq!(
-            [0, 1, 2].map(|n| fraction(all, &histogram[..n], |bound| *bound)),
+            [0, 1, 2].map(|n| histogram_fraction(all, &histogram[..n], |bound| *bound)),
             [None, None, Some(1.0)]
         );
         // In any order.
@@ -175,7 +179,7 @@ mod tests {
         for window in (-1..11)
             .map(|i| Window::from_unix_us(Included(US + i * 900_000), Excluded(US + 5_000_000)))
         {
-            let fraction = fraction(window, &histogram, |bound| *bound).unwrap();
+            let fraction = histogram_fraction(window, &histogram, |bound| *bound).unwrap();
             assert!((0.0..=1.0).contains(&fraction), "{window:?} {fraction}");
         }
     }

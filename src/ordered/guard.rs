@@ -50,7 +50,7 @@ pub(crate) fn check_row(fcinfo: Fcinfo) -> Result<Row, Error> {
     let (trigger, flinfo) = unsafe {
         let (context, flinfo) = ((*fcinfo.as_ptr()).context, (*fcinfo.as_ptr()).flinfo);
         if context.is_null() || (*context).type_ != NodeTag::T_TriggerData {
-            return Err(error::trigger(
+            return Err(error::misused_guard(
                 c"function \"%s\" was not called by trigger manager",
             ));
         }
@@ -60,13 +60,15 @@ pub(crate) fn check_row(fcinfo: Fcinfo) -> Result<Row, Error> {
     if event & pg_sys::TRIGGER_EVENT_TIMINGMASK != pg_sys::TRIGGER_EVENT_BEFORE
         || event & pg_sys::TRIGGER_EVENT_ROW == 0
     {
-        return Err(error::trigger(c"function \"%s\" must be fired BEFORE ROW"));
+        return Err(error::misused_guard(
+            c"function \"%s\" must be fired BEFORE ROW",
+        ));
     }
     let (row, old) = match event & pg_sys::TRIGGER_EVENT_OPMASK {
         pg_sys::TRIGGER_EVENT_INSERT => (trigger.tg_trigtuple, None),
         pg_sys::TRIGGER_EVENT_UPDATE => (trigger.tg_newtuple, Some(trigger.tg_trigtuple)),
         _ => {
-            return Err(error::trigger(
+            return Err(error::misused_guard(
                 c"function \"%s\" must be fired for INSERT or UPDATE",
             ));
         }
@@ -103,19 +105,19 @@ pub(crate) fn check_row(fcinfo: Fcinfo) -> Result<Row, Error> {
 /// Why the current transaction may not use a new id; none if it may. See the top of this file.
 fn reason_to_refuse(id: Ulid) -> Result<Option<Refused>, Error> {
     let bound = match horizon::bound_of_transaction() {
-        None => return Ok(Some(Refused::NotHeld)),
+        None => return Ok(Some(Refused::WithoutEntry)),
         Some(UNKNOWN) => return Ok(Some(Refused::Reset)),
         Some(bound) => bound,
     };
     if id < Ulid::lower_bound(bound) {
-        return Ok(Some(Refused::Before(to_timestamptz(bound))));
+        return Ok(Some(Refused::BeforeBound(to_timestamptz(bound))));
     }
     // The system clock is read only for an id that is ahead of the id clock.
     let id_clock = shmem::id_clock().time();
     if id.unix_ms() > id_clock.unix_ms() {
         let latest = id_clock.max(now()?).saturating_add(SECOND);
         if id.unix_ms() > latest.unix_ms() {
-            return Ok(Some(Refused::After(to_timestamptz(latest))));
+            return Ok(Some(Refused::TooFarAhead(to_timestamptz(latest))));
         }
     }
     Ok(None)
@@ -146,7 +148,7 @@ unsafe fn checked_column(trigger: &TriggerData, flinfo: *mut FmgrInfo) -> Result
     unsafe {
         let definition = &*trigger.tg_trigger;
         if definition.tgnargs != 1 {
-            return Err(error::trigger(
+            return Err(error::misused_guard(
                 c"function \"%s\" must have one argument, the name of a column",
             ));
         }
@@ -165,7 +167,11 @@ unsafe fn checked_column(trigger: &TriggerData, flinfo: *mut FmgrInfo) -> Result
         let base = pg_sys::getBaseType(typid);
         if base != pg_sys::UUIDOID && base != ulid_type(flinfo) {
             let type_name = CStr::from_ptr(pg_sys::format_type_be(typid)).to_bytes();
-            return Err(error::column_type(name, relation_name(trigger), type_name));
+            return Err(error::guarded_column_type(
+                name,
+                relation_name(trigger),
+                type_name,
+            ));
         }
         (*flinfo).fn_extra = without_provenance_mut(column as usize);
         Ok(column)

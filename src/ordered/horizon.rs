@@ -181,7 +181,7 @@ unsafe fn horizon_of(snapshot: pg_sys::Snapshot) -> Result<Time, Error> {
         (&*snapshot, in_recovery, ParallelWorkerNumber, MyDatabaseId)
     };
     if in_recovery {
-        return Err(error::recovery());
+        return Err(error::no_horizon_during_recovery());
     }
     if worker >= 0 {
         return Err(error::parallel_worker());
@@ -190,7 +190,7 @@ unsafe fn horizon_of(snapshot: pg_sys::Snapshot) -> Result<Time, Error> {
     if snapshot.snapshot_type != SnapshotType::SNAPSHOT_MVCC || snapshot.takenDuringRecovery {
         return Ok(UNKNOWN);
     }
-    let shared = shmem::shared().ok_or_else(|| error::other_layout())?;
+    let shared = shmem::shared().ok_or_else(|| error::entries_incomplete())?;
     // SAFETY: the array has xcnt xids. A backend may ask for the next one.
     let (xip, next) = unsafe {
         let xip = match snapshot.xcnt {
@@ -207,9 +207,11 @@ unsafe fn horizon_of(snapshot: pg_sys::Snapshot) -> Result<Time, Error> {
     let horizon = horizon.map_err(|_| error::id_clock_out_of_range())?;
     // After the slots have been read.
     if !shmem::is_tracked() {
-        return Err(error::other_layout());
+        return Err(error::entries_incomplete());
     }
-    let start_xid = shared.start_xid().ok_or_else(|| error::recovery())?;
+    let start_xid = shared
+        .start_xid()
+        .ok_or_else(|| error::no_horizon_during_recovery())?;
     // A transaction from before the start of the id clock may have ids without an entry.
     let has_no_unknown_id = |xid| {
         let bound = shared.bound_of_prepared(to_full_xid(xid, next));

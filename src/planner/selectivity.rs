@@ -14,7 +14,7 @@ use pgrx::pg_sys::{
 use super::catalog::is_sixteen_bytes_by_reference;
 use super::node::{Expr, two_expressions};
 use super::{Predicate, PredicateCall};
-use pg_ulid::extension::fraction as histogram_fraction;
+use pg_ulid::extension::histogram_fraction;
 use pg_ulid::{Ulid, Window};
 
 /// The estimate if nothing is known: `DEFAULT_RANGE_INEQ_SEL` of selfuncs.h.
