@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::error::{Error, ErrorKind};
 
 /// The nanoseconds of a millisecond.
-const NS_PER_MS: u64 = 1_000_000;
+const NS_PER_MS: u32 = 1_000_000;
 
 /// The number of bits for the fraction of the millisecond.
 pub(crate) const FRACTION_BITS: u32 = 16;
@@ -55,7 +55,7 @@ impl Time {
         {
             let now = rustix::time::clock_gettime(rustix::time::ClockId::Realtime);
             // Negative seconds become more than fit.
-            Self::from_seconds(now.tv_sec.cast_unsigned(), now.tv_nsec as u64)
+            Self::from_seconds(now.tv_sec.cast_unsigned(), now.tv_nsec as u32)
         }
         #[cfg(not(unix))]
         std::time::UNIX_EPOCH
@@ -69,7 +69,7 @@ impl Time {
     /// # Errors
     /// [Out of range](Error::is_out_of_range) if it is after [`Self::MAX`].
     pub const fn from_duration(since_epoch: Duration) -> Result<Self, Error> {
-        Self::from_seconds(since_epoch.as_secs(), since_epoch.subsec_nanos() as u64)
+        Self::from_seconds(since_epoch.as_secs(), since_epoch.subsec_nanos())
     }
 
     /// The beginning of a millisecond, counted from the Unix epoch.
@@ -85,7 +85,7 @@ impl Time {
     /// # Errors
     /// [Out of range](Error::is_out_of_range) if it is after [`Self::MAX`], from 2^48 * 1000 on.
     pub const fn from_unix_us(us: u64) -> Result<Self, Error> {
-        Self::new(us / 1000, us % 1000 * 1000)
+        Self::new(us / 1000, (us % 1000) as u32 * 1000)
     }
 
     /// The inverse of [`Self::to_bits`].
@@ -95,22 +95,22 @@ impl Time {
 
     /// The time of this many seconds since the Unix epoch, and `ns`, which are less than 10^9. Out
     /// of range after [`Self::MAX`].
-    const fn from_seconds(seconds: u64, ns: u64) -> Result<Self, Error> {
+    const fn from_seconds(seconds: u64, ns: u32) -> Result<Self, Error> {
         // The last time is in the second 2^48 / 1000, which is less than 2^39. More seconds are out
         // of range, too, and must not overflow in the product.
         let seconds = if seconds < 1 << 39 { seconds } else { 1 << 39 };
-        Self::new(seconds * 1000 + ns / NS_PER_MS, ns % NS_PER_MS)
+        Self::new(seconds * 1000 + (ns / NS_PER_MS) as u64, ns % NS_PER_MS)
     }
 
     /// The time of this many milliseconds since the Unix epoch, and `ns`, which are less than 10^6.
     /// Out of range after [`Self::MAX`].
-    const fn new(unix_ms: u64, ns: u64) -> Result<Self, Error> {
+    const fn new(unix_ms: u64, ns: u32) -> Result<Self, Error> {
         if unix_ms > u64::MAX >> FRACTION_BITS {
             return Err(Error(ErrorKind::OutOfRangeForUlid));
         }
         // The mask changes nothing. It tells the compiler that the millisecond does not depend on
         // the fraction.
-        let fraction = ((ns << FRACTION_BITS) / NS_PER_MS) & FRACTION_MASK;
+        let fraction = (((ns as u64) << FRACTION_BITS) / NS_PER_MS as u64) & FRACTION_MASK;
         Ok(Self(unix_ms << FRACTION_BITS | fraction))
     }
 
