@@ -15,6 +15,7 @@ CREATE TABLE outbox (id ulid PRIMARY KEY DEFAULT gen_ordered_ulid(), n integer);
 --
 
 SELECT ulid_published_horizon();
+\echo :LAST_ERROR_SQLSTATE
 SELECT ulid_published_horizon('00000000000000000000000000');
 SELECT count(*) FROM ulid_horizon;
 CALL ulid_publish_horizon();
@@ -54,9 +55,12 @@ SELECT n, id < ulid_published_horizon() AS is_below FROM outbox ORDER BY id;
 SELECT ulid_published_horizon(horizon) = horizon AS is_same FROM ulid_horizon;
 SELECT ulid_published_horizon(max(id)) > max(id) AS is_above FROM outbox;
 SELECT ulid_published_horizon(NULL);
-\set VERBOSITY sqlstate
-SELECT ulid_published_horizon('01ZZZZZZZZZZZZZZZZZZZZZZZZ');
-\set VERBOSITY default
+\echo :LAST_ERROR_SQLSTATE
+BEGIN;
+UPDATE ulid_horizon SET horizon = '01ARYZ6S41TSV4RRFFQ69G5FAV';
+SELECT ulid_published_horizon('01ARYZ6S41TSV4RRFFQ69G5FAW');
+\echo :LAST_ERROR_SQLSTATE
+ROLLBACK;
 
 --
 -- What is refused
