@@ -12,6 +12,7 @@ CREATE TABLE event (id uuid PRIMARY KEY DEFAULT gen_ordered_ulid(), n int);
 
 -- nothing has been published
 SELECT ulid_published_horizon();
+\echo :LAST_ERROR_SQLSTATE
 \set VERBOSITY terse
 SELECT ulid_published_horizon(:none);
 SELECT ulid_ordered_horizon();
@@ -32,12 +33,15 @@ SELECT n FROM event WHERE id < (SELECT ulid_published_horizon(:none)) ORDER BY i
 
 -- positions
 SELECT ulid_published_horizon(NULL);
+\echo :LAST_ERROR_SQLSTATE
 SELECT ulid_published_horizon(ulid_published_horizon()) = ulid_published_horizon();
 SELECT max(id::text) FROM event \gset
 SELECT ulid_ordered_horizon(:'max') > :'max';
-\set VERBOSITY sqlstate
-SELECT ulid_published_horizon('ffffffff-ffff-ffff-ffff-ffffffffffff');
-\set VERBOSITY default
+BEGIN;
+UPDATE ulid_horizon SET horizon = '01563df3-6481-d676-4c61-efb99302bd5b';
+SELECT ulid_published_horizon('01563df3-6481-d676-4c61-efb99302bd5c');
+\echo :LAST_ERROR_SQLSTATE
+ROLLBACK;
 
 -- ids of a transaction increase, whatever the clock says, and have the time of the clock
 BEGIN;
@@ -183,6 +187,23 @@ SELECT count(*) FROM (
     SELECT id > lag(id) OVER (ORDER BY n) AND v7 > lag(v7) OVER (ORDER BY n) AS follows
     FROM follower) AS s WHERE follows;
 DROP TABLE follower;
+-- within a transaction, up to the id clock and beyond it, from where on the fraction of the
+-- millisecond has the microsecond
+BEGIN;
+SELECT gen_ordered_ulid() < gen_ordered_ulid();
+SELECT split_part(state, ' ', 1) || ' ' || split_part(state, ' ', 2) || ' '
+    || (last_value * 1000 - 500) AS state
+FROM ulid_clock, current_setting('ulid_sql.ordered') AS state \gset
+SET LOCAL ulid_sql.ordered = :'state';
+SELECT count(*) FILTER (WHERE id > before), count(*) FILTER (WHERE us = n - 500) FROM (
+    SELECT n, id, lag(id) OVER (ORDER BY n) AS before,
+        (get_byte(uuid_send(id), 6) << 8 | get_byte(uuid_send(id), 7)) * 1000 >> 16 AS us
+    FROM (SELECT n, gen_ordered_ulid() AS id FROM generate_series(1, 1000) AS n) AS s) AS s;
+SET LOCAL ulid_sql.ordered = :'state';
+SELECT count(*) FILTER (WHERE id > before) FROM (
+    SELECT id, lag(id) OVER (ORDER BY n) AS before
+    FROM (SELECT n, gen_ordered_uuid_v7() AS id FROM generate_series(1, 1000) AS n) AS s) AS s;
+COMMIT;
 
 -- the clock ahead, and back
 \set VERBOSITY sqlstate
@@ -225,6 +246,13 @@ INSERT INTO event VALUES (ulid_lower_bound(clock_timestamp() + interval '900 ms'
 COMMIT;
 -- one of an earlier transaction
 INSERT INTO event VALUES (:'id', 16);
+-- one that the state of another transaction would permit
+SET ulid_sql.ordered = '1/1 0 0';
+BEGIN;
+SELECT gen_ordered_ulid() > :'id';
+INSERT INTO event VALUES ('01563df3-6481-d676-4c61-efb99302bd5b', 17);
+COMMIT;
+RESET ulid_sql.ordered;
 \set VERBOSITY default
 SELECT n FROM event ORDER BY n;
 CREATE TABLE other (id text, n int,
