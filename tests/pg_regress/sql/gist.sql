@@ -28,6 +28,14 @@ WHERE opcname = 'ulid_ops' AND opcmethod = (SELECT oid FROM pg_am WHERE amname =
 DROP EXTENSION btree_gist;
 DROP EXTENSION ulid_gist, btree_gist;
 DROP SCHEMA apart CASCADE;
+-- the longest name that needs quotes
+SELECT quote_ident(repeat('A', 63)) AS longest \gset
+BEGIN;
+ALTER SCHEMA public RENAME TO :longest;
+CREATE SCHEMA apart;
+CREATE EXTENSION btree_gist SCHEMA apart;
+CREATE EXTENSION ulid_gist SCHEMA apart;
+ROLLBACK;
 CREATE EXTENSION ulid_gist CASCADE;
 
 -- the class is the one that btree_gist has for uuid, whatever its version, in a family of its own
