@@ -296,7 +296,18 @@ sub publications
     $one->query('BEGIN; ' . $insert->('never'));
     $one->query("SELECT ulid_publish(); ROLLBACK");
     is($below->(), 'first one second two third fourth', 'and not at all if it rolls back');
+
+    # a sequence of the same OID, in a copy of the database, whose holder is older
     $one->quit;
+    $sql->('CREATE DATABASE copy TEMPLATE postgres');
+    ($one, $two) = map { $node->background_psql($_) } qw(postgres copy);
+    $two->query('BEGIN; ' . $insert->('elsewhere'));
+    $one->query('BEGIN; ' . $insert->('fifth'));
+    $sql->($publish);
+    $one->query('COMMIT');
+    is($below->(), 'first one second two third fourth fifth', 'another database holds nothing');
+    $_->quit for $one, $two;
+    $node->safe_psql('postgres', 'DROP DATABASE copy');
     $sql->('DELETE FROM event; DELETE FROM parted');
     return;
 }
