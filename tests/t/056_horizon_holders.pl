@@ -5,7 +5,9 @@ use strict;
 use warnings FATAL => 'all';
 use ULID;
 
-my $node = new_server('holders', conf => ['max_prepared_transactions = 10']);
+my $most = 2000;
+my $node = new_server('holders',
+    conf => [ "max_prepared_transactions = $most", 'max_locks_per_transaction = 10' ]);
 my $sql     = sub { return $node->safe_psql('postgres', @_) };
 my $zero    = '0' x 26;
 my $horizon = 'SELECT ulid_ordered_horizon()';
@@ -85,5 +87,12 @@ is($asks, $before, 'no subtransaction is looked up');
 cmp_ok($looked->('SELECT count(*) FROM other'),
     '>', $before, 'as they are where rows of subtransactions are read');
 $_->quit for $old, $asking;
+
+# As many prepared transactions as there can be, by one session, which each has a place of its own.
+$node->restart;
+my $prepares = "BEGIN; INSERT INTO event DEFAULT VALUES; PREPARE TRANSACTION";
+$sql->(join "\n", map { "$prepares '$_';" } 1 .. $most);
+is($sql->('SELECT count(DISTINCT since) FROM ulid_horizon_holders'),
+    $most, 'each prepared transaction is known');
 
 done_testing();
