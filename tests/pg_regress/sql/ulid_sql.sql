@@ -204,6 +204,21 @@ SELECT count(*) FILTER (WHERE id > before) FROM (
     SELECT id, lag(id) OVER (ORDER BY n) AS before
     FROM (SELECT n, gen_ordered_uuid_v7() AS id FROM generate_series(1, 1000) AS n) AS s) AS s;
 COMMIT;
+-- if the time of the server was set back, ids can be above the id clock, which is ahead of it: each
+-- publication comes nearer, also if no transaction ends
+BEGIN;
+SELECT gen_ordered_ulid() < gen_ordered_ulid();
+SELECT split_part(state, ' ', 1) || ' ' || split_part(state, ' ', 2) || ' '
+    || (last_value * 1000 + 2500) AS state
+FROM ulid_clock, current_setting('ulid_sql.ordered') AS state \gset
+SET LOCAL ulid_sql.ordered = :'state';
+SELECT gen_ordered_ulid() AS ahead \gset
+COMMIT;
+CALL ulid_publish_horizon();
+SELECT ulid_published_horizon() > :'ahead';
+CALL ulid_publish_horizon();
+CALL ulid_publish_horizon();
+SELECT ulid_published_horizon() > :'ahead';
 
 -- the clock ahead, and back
 \set VERBOSITY sqlstate
