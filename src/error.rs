@@ -535,7 +535,7 @@ pub(crate) fn generated_column(column: &[u8], relation: &[u8]) -> Error {
 #[derive(Clone, Copy)]
 pub(crate) enum Refused {
     /// The transaction has generated no ordered id, so it does not hold the horizon back.
-    WithoutEntry,
+    NoOrderedId,
     /// The id clock was reset since the transaction generated its first ordered id.
     Reset,
     /// The id is earlier than this time, beyond which the transaction lets no horizon rise.
@@ -582,7 +582,7 @@ pub(crate) fn refused_id(id: Ulid, is_uuid: bool, relation: &[u8], why: Refused)
                 [time_text(bound).as_bytes()],
             )
             .hint(HINT_USE_DEFAULT),
-        // Refused::WithoutEntry, as TooFarAhead has returned above.
+        // Refused::NoOrderedId, as TooFarAhead has returned above.
         _ => passed
             .detail(c"This transaction has generated no ordered id.", [])
             .hint(HINT_USE_DEFAULT),

@@ -38,7 +38,7 @@ pub(super) fn is_valid(text: TextArg<'_>) -> bool {
     Ulid::parse(text.0).is_ok()
 }
 
-// Casts that are neither binary-coercible nor through text.
+// Casts of bytea and timestamp. Those of timestamptz are below.
 
 /// The ULID of exactly 16 bytes, the most significant first.
 pub(super) fn from_bytea(bytes: ByteaArg<'_>) -> Result<Ulid, Error> {
@@ -189,9 +189,9 @@ pub(super) fn typeid_prefix(typeid: TextArg<'_>) -> Result<AsciiText, Error> {
     Ok(AsciiText::new(parse_typeid(typeid)?.prefix().as_bytes()))
 }
 
-// Ids of other kinds. Each kind has its place for the time and the other bits in a ULID. `to_…` is
-// the inverse of `from_…`, and an error for a ULID that `from_…` never returns. Only `to_uuid_v7`
-// takes any ULID.
+// Ids of other kinds, and a ULID of its parts. Each kind has its place for the time and the other
+// bits in a ULID. `to_…` is the inverse of `from_…`, and an error for a ULID that `from_…` never
+// returns. Only `to_uuid_v7` takes any ULID.
 
 /// The ULID of a version 1 UUID: its milliseconds, then its 100 ns, clock sequence and node.
 pub(super) fn from_uuid_v1(uuid: Uuid) -> Result<Ulid, Error> {

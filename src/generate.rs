@@ -61,7 +61,7 @@ struct Seeded {
     generator: Generator,
 }
 
-/// The state of this process; `None` before the first use, and while it is in use.
+/// The state of this process; `None` before the first use, while it is in use, and after a panic.
 struct BackendLocal(Cell<Option<&'static mut Seeded>>);
 
 // SAFETY: a backend has one thread that runs SQL functions.

@@ -222,7 +222,7 @@ mod tests {
                      PERFORM gen_monotonic_ulid();
                      RAISE 'not exhausted';
                  EXCEPTION WHEN sequence_generator_limit_exceeded THEN
-                     ASSERT SQLSTATE = '2200H';
+                     ASSERT SQLSTATE = '2200H' AND SQLERRM LIKE '%is exhausted';
                  END $$",
             )
             .unwrap();

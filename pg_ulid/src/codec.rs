@@ -115,7 +115,8 @@ pub(crate) fn encode(value: u128) -> [u8; TEXT_LEN] {
 /// any spelling that PostgreSQL reads as a `uuid`.
 ///
 /// # Errors
-/// [`Error`] names the first fault from the left.
+/// [`Error`] names the first fault from the left. Of a text of fewer than 32 bytes that are not 26,
+/// it names the first character outside ASCII, or the length.
 #[inline]
 pub(crate) fn decode(text: &[u8]) -> Result<u128, Error> {
     // The length decides: 26 bytes, or the 36 of a UUID as PostgreSQL writes it.
@@ -166,10 +167,10 @@ fn decode_uuid(text: &[u8; UUID_TEXT_LEN]) -> Option<u128> {
     fits.then(|| join(a << 32 | b << 16 | c, d << 48 | e))
 }
 
-/// The number of the four digits at this index, negative if one of them is invalid.
+/// The number that the four digits at this index make, negative if one of them is invalid.
 fn four<const N: usize>(digits: &Digits, text: &[u8; N], at: usize) -> i64 {
-    let digit = |index: usize| digits[index][usize::from(text[at + index])];
-    i64::from(digit(0) | digit(1) | digit(2) | digit(3))
+    let shifted = |index: usize| digits[index][usize::from(text[at + index])];
+    i64::from(shifted(0) | shifted(1) | shifted(2) | shifted(3))
 }
 
 /// The 128 bits of two halves.

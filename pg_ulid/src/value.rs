@@ -104,7 +104,9 @@ impl Ulid {
     ///
     /// # Errors
     /// [Malformed](Error::is_malformed), or [out of range](Error::is_out_of_range) if the first of
-    /// 26 characters is above `7`. The message names the first fault from the left.
+    /// 26 characters is above `7`. The message names the first fault from the left. Of a text of
+    /// fewer than 32 bytes that are not 26, it names the first character outside ASCII, or the
+    /// length.
     #[inline]
     pub fn parse(text: &[u8]) -> Result<Self, Error> {
         codec::decode(text).map(Self)

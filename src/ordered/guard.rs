@@ -105,7 +105,7 @@ pub(crate) fn check_row(fcinfo: Fcinfo) -> Result<Row, Error> {
 /// Why the current transaction may not use a new id; none if it may. See the top of this file.
 fn reason_to_refuse(id: Ulid) -> Result<Option<Refused>, Error> {
     let bound = match horizon::bound_of_transaction() {
-        None => return Ok(Some(Refused::WithoutEntry)),
+        None => return Ok(Some(Refused::NoOrderedId)),
         Some(UNKNOWN) => return Ok(Some(Refused::Reset)),
         Some(bound) => bound,
     };

@@ -209,9 +209,10 @@ unsafe fn horizon_of(snapshot: pg_sys::Snapshot) -> Result<Time, Error> {
     if !shmem::is_tracked() {
         return Err(error::entries_incomplete());
     }
+    // It is missing if `shared` could not start the id clock for want of a system clock.
     let start_xid = shared
         .start_xid()
-        .ok_or_else(|| error::no_horizon_during_recovery())?;
+        .ok_or_else(|| error::system_clock_out_of_range())?;
     // A transaction from before the start of the id clock may have ids without an entry.
     let has_no_unknown_id = |xid| {
         let bound = shared.bound_of_prepared(to_full_xid(xid, next));

@@ -13,8 +13,8 @@ use pgrx::pg_sys::{
 
 use super::catalog;
 
-/// A pointer to the PlannerInfo, `root` in PostgreSQL, of the query level that is being planned. It
-/// is not null.
+/// A pointer to the PlannerInfo, `root` in PostgreSQL, of the query level that is being planned,
+/// or of the outer one while a sub-select becomes a join. It is not null.
 #[derive(Clone, Copy)]
 pub(super) struct Root(NonNull<PlannerInfo>);
 
@@ -177,7 +177,8 @@ impl Expr {
         unsafe { Self::from_ptr(self.downcast::<RelabelType>()?.arg) }
     }
 
-    /// Whether it is an implicit RelabelType that changes the base type.
+    /// Whether it is an implicit RelabelType that changes the base type, as from uuid to ulid.
+    /// postgres_fdw leaves it out of the text that it sends.
     pub(super) fn is_implicit_cast(self) -> bool {
         self.downcast::<RelabelType>()
             .is_some_and(|cast| cast.relabelformat == CoercionForm::COERCE_IMPLICIT_CAST)

@@ -68,7 +68,7 @@ fn in_temporary_memory(find: impl FnOnce() -> Option<Oid>) -> Option<Oid> {
 
 /// Whether the query has grouping sets and one of the grouping expressions calls this function, at
 /// any depth outside of sub-selects. A call of any function in the language SQL counts, too, since
-/// it may be inlined to one.
+/// it may be inlined to one. Before 18, expressions of ORDER BY, DISTINCT and windows count, too.
 ///
 /// A grouping set nulls each expression that is equal() to one that it omits. The planner merges a
 /// rewritten AND into an enclosing AND, and equal() no longer finds it.
@@ -246,7 +246,7 @@ impl PartitionedTableColumn {
 fn is_called_by_indexes_or_statistics(relid: Oid, function: Oid) -> bool {
     let [no_lock, lock] = [pg_sys::NoLock as c_int, pg_sys::AccessShareLock as c_int];
     let list_contains_call = |list: *mut List| {
-        // SAFETY: the list is a valid one of an index, which is not changed here, or null.
+        // SAFETY: the list is null or a valid one, of an index or of statistics. It is not changed.
         unsafe { contains_call(list.cast(), &|called| called == function) }
     };
     // SAFETY: the planner holds a lock on the table.

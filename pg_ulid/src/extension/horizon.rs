@@ -1,5 +1,5 @@
-//! The horizon of ordered ids: the id below which no row can become visible any more, neither to a
-//! snapshot of PostgreSQL nor to a later one. (It has nothing to do with the xmin horizon.)
+//! The horizon of ordered ids: the id below which no row of a database can become visible any more,
+//! neither to the reader's snapshot nor to a later one. (It is not the xmin horizon.)
 //!
 //! A row becomes visible when its transaction commits, and transactions do not commit in the order
 //! of their ids. So a transaction writes an [`Entry`] to shared memory before its first id. The
@@ -138,8 +138,8 @@ pub struct Entry {
     xid: AtomicU64,
 }
 
-/// The last `N` transactions of a process that have committed with an xid. All zeros are an empty
-/// slot.
+/// The entry of a process that is open, and those of the last transactions that have committed with
+/// an xid: `N` in all. All zeros are an empty slot.
 ///
 /// Their xids increase (I3), because a process runs one transaction after the other, also if
 /// another process takes the slot. Prepared transactions may end in any order, so they leave the
@@ -793,7 +793,7 @@ mod tests {
             [CLOCK + 5, CLOCK + 6]
         );
         [7, 0, 0].into_iter().for_each(run);
-        // Transactions without rows take one entry. It was that of the fifth and of the sixth.
+        // 7 took the entry of 5. Both transactions without an xid took one entry, that of 6.
         assert_eq!(
             [memory.horizon(&[6, 7]), memory.horizon(&[7])],
             [0, CLOCK + 22]
