@@ -416,7 +416,7 @@ CREATE FUNCTION ulid_ordered_time() RETURNS timestamptz
     AS 'MODULE_PATHNAME', 'ulid_ordered_time';
 COMMENT ON FUNCTION ulid_ordered_time()
     IS 'the id clock: time of the last ordered id or horizon; null if there was neither since '
-        'the server started';
+        'the start of the server or the last reset';
 
 -- These two change the id clock for all sessions, so they are for the administrator of the server,
 -- and never for a worker.

@@ -1,6 +1,6 @@
 //! The SQL types that the functions take and return, as Rust types. `from_datum` reads an argument,
-//! `return_from` makes a result. Both run outside of `catch_unwind`, so they must not panic, and
-//! call PostgreSQL only by [`longjmp`].
+//! `return_from` makes a result. Both mostly run outside of `catch_unwind`, so they must not panic,
+//! and call PostgreSQL only by the functions of the module [`longjmp`].
 #![allow(unsafe_code)]
 
 use std::ffi::{CStr, c_void};
@@ -236,7 +236,8 @@ pub(crate) struct Timestamp(i64);
 
 impl Timestamp {
     /// The time at which a clock in the session's time zone shows this: PostgreSQL's cast to
-    /// timestamptz. An ERROR of it, for a time out of range, becomes a panic.
+    /// timestamptz. Its ERROR for a time out of range is a panic here, and becomes the ERROR again
+    /// ([`fmgr`](crate::fmgr)). So only the body of a function may call this.
     pub(crate) fn in_session_time_zone(self) -> TimestampTz {
         // SAFETY: the function is the cast of a timestamp.
         TimestampTz(unsafe { cast(pg_sys::timestamp_timestamptz, self.0) })

@@ -15,7 +15,8 @@ use crate::datum::{
 };
 use crate::error::{self, Error};
 
-// Text. Binary input and output are PostgreSQL's `uuid_recv` and `uuid_send`.
+// Text. The output function is `UlidCstring`. Binary input and output are PostgreSQL's `uuid_recv`
+// and `uuid_send`.
 
 /// `ulid_in`, the input function: [`from_text`] of a cstring.
 pub(super) fn input(text: &CStr) -> Result<Ulid, Error> {
@@ -126,9 +127,10 @@ pub(super) fn prefix_upper(prefix: TextArg<'_>) -> Result<Ulid, Error> {
 }
 
 // These are for the planner while it does not know the prefix, such as that of a parameter. The
-// condition on an index is id >= starts_with_lower AND id <= starts_with_upper. For partitions,
-// these AND starts_with_check take the place of `ulid_starts_with`. A scan computes its bounds even
-// if there is no row, but only a row may raise the error of an invalid prefix.
+// condition on an index is id >= starts_with_lower AND id <= starts_with_upper, and
+// `ulid_starts_with` stays as a filter. For partitions, these AND starts_with_check take the place
+// of `ulid_starts_with`. A scan computes its bounds even if there is no row, but only a row may
+// raise the error of an invalid prefix.
 
 /// The smallest ULID whose text starts with the prefix; for an invalid prefix, the smallest of all.
 pub(super) fn starts_with_lower(prefix: TextArg<'_>) -> Ulid {

@@ -4,7 +4,7 @@
 //! The rules are in the library's module of this name. Here they get the server's shared memory
 //! ([`shmem`]), its transactions and snapshots ([`horizon`]), and SQL's types and errors.
 //! [`floor`] keeps ids above the published horizon after a restart. [`guard`] is the trigger that
-//! refuses other ids.
+//! refuses ids which a consumer may have passed.
 
 mod floor;
 pub(super) mod guard;
@@ -48,8 +48,8 @@ pub(super) fn gen_uuid_v7(fcinfo: Fcinfo) -> Result<Uuid, Error> {
     Ok(Uuid(id))
 }
 
-/// The time of the id clock: the last one that an id or a horizon has taken; null if there was none
-/// since the server started.
+/// The time of the id clock: that of the last ordered id or horizon, or a later one to which it was
+/// advanced; null if there was none since the server started or since the last reset.
 pub(super) fn time_of_id_clock() -> Option<TimestampTz> {
     let time = shmem::id_clock().time();
     (time != Time::UNIX_EPOCH).then(|| to_timestamptz(time))
@@ -65,8 +65,8 @@ pub(super) fn advance_id_clock(id: Ulid, force: bool) -> Result<TimestampTz, Err
     Ok(to_timestamptz(shmem::id_clock().advance_past(id)))
 }
 
-/// A time of the id clock as a timestamp. [`UNKNOWN`], the bound of a transaction after a reset, is
-/// before all times: `-infinity`.
+/// A time of the id clock as a timestamp. [`UNKNOWN`], the bound of a transaction
+/// whose ids can have any time, is before all times: `-infinity`.
 fn to_timestamptz(time: Time) -> TimestampTz {
     if time == UNKNOWN {
         return TimestampTz(i64::MIN);

@@ -1,8 +1,8 @@
 //! A tstzrange as the ULIDs created within it.
 //!
 //! The functions of [`longjmp`] are PostgreSQL's, without pgrx's guard: their ERROR is a
-//! siglongjmp, which skips the frames here. [`Argument::from_fcinfo`] reads an argument of a call
-//! from SQL, and [`Argument::from_datum`] any other value.
+//! siglongjmp, which skips the frames here. For [`Window`], [`Argument::from_fcinfo`] reads an
+//! argument of a call from SQL, and [`Argument::from_datum`] any other value.
 #![allow(unsafe_code)]
 
 use std::ffi::c_int;
@@ -27,7 +27,7 @@ impl Argument for TstzRange {
 
     unsafe fn from_datum(datum: Datum) -> Self {
         // SAFETY: the type cache entry is that of the datum's type.
-        Self(unsafe { window_of_range(datum, range_type()) })
+        Self(unsafe { window_of_range(datum, tstzrange_typcache()) })
     }
 }
 
@@ -56,8 +56,8 @@ impl Argument for Window {
             if cached.is_null() {
                 cached = fill_fn_extra(flinfo, index, datum);
             }
-            let CachedWindow { range_type, window } = cached.read_unaligned();
-            window.unwrap_or_else(|| window_of_range(datum, range_type))
+            let CachedWindow { typcache, window } = cached.read_unaligned();
+            window.unwrap_or_else(|| window_of_range(datum, typcache))
         }
     }
 }
@@ -66,7 +66,7 @@ impl Argument for Window {
 /// it unaligned, because MAXALIGN is less than the alignment of this struct.
 struct CachedWindow {
     /// The type cache entry of tstzrange.
-    range_type: *mut TypeCacheEntry,
+    typcache: *mut TypeCacheEntry,
     /// The ULIDs within the range; `None` if the range must be read at each call. Set it only if
     /// the argument is a Const. A Param must not count: PL/pgSQL reuses one ExprState, and so one
     /// FmgrInfo, for many values. If the domain has a CHECK, the argument is a CoerceToDomain and
@@ -85,12 +85,12 @@ struct CachedWindow {
 unsafe fn fill_fn_extra(flinfo: *mut FmgrInfo, index: usize, datum: Datum) -> *mut CachedWindow {
     // SAFETY: `fn_mcxt` lives as long as `flinfo`; the datum is read in this call.
     unsafe {
-        let range_type = range_type();
+        let typcache = tstzrange_typcache();
         let window =
-            is_constant((*flinfo).fn_expr, index).then(|| window_of_range(datum, range_type));
+            is_constant((*flinfo).fn_expr, index).then(|| window_of_range(datum, typcache));
         let size = size_of::<CachedWindow>();
         let cached = longjmp::MemoryContextAlloc((*flinfo).fn_mcxt, size).cast::<CachedWindow>();
-        cached.write_unaligned(CachedWindow { range_type, window });
+        cached.write_unaligned(CachedWindow { typcache, window });
         (*flinfo).fn_extra = cached.cast();
         cached
     }
@@ -124,7 +124,7 @@ unsafe fn is_constant(call: *mut Node, index: usize) -> bool {
 ///
 /// # Safety
 /// Every frame up to the next `sigsetjmp` owns nothing that needs Drop ([`longjmp`]).
-unsafe fn range_type() -> *mut TypeCacheEntry {
+unsafe fn tstzrange_typcache() -> *mut TypeCacheEntry {
     let flags = pg_sys::TYPECACHE_RANGE_INFO as c_int;
     // SAFETY: a function is called within a transaction, and the type is a built-in one.
     unsafe { longjmp::lookup_type_cache(pg_sys::TSTZRANGEOID, flags) }
@@ -135,7 +135,7 @@ unsafe fn range_type() -> *mut TypeCacheEntry {
 /// # Safety
 /// The datum is a tstzrange, not null, and the type cache entry that of its type. Every frame up to
 /// the next `sigsetjmp` owns nothing that needs Drop ([`longjmp`]).
-unsafe fn window_of_range(datum: Datum, range_type: *mut TypeCacheEntry) -> Window {
+unsafe fn window_of_range(datum: Datum, typcache: *mut TypeCacheEntry) -> Window {
     let [mut lower, mut upper] = [RangeBound::default(); 2];
     let mut is_empty = false;
     // SAFETY: detoasted, a tstzrange is a RangeType of the type that the type cache entry
@@ -143,7 +143,7 @@ unsafe fn window_of_range(datum: Datum, range_type: *mut TypeCacheEntry) -> Wind
     unsafe {
         let range = longjmp::pg_detoast_datum(datum.cast_mut_ptr()).cast();
         let [to_lower, to_upper] = [&mut lower, &mut upper];
-        longjmp::range_deserialize(range_type, range, to_lower, to_upper, &mut is_empty);
+        longjmp::range_deserialize(typcache, range, to_lower, to_upper, &mut is_empty);
     }
     if is_empty {
         Window::EMPTY

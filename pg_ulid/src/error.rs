@@ -243,9 +243,8 @@ impl fmt::Display for Error {
     }
 }
 
-/// What follows "is not" and precedes "is missing", for a character. For a length, a whole clause:
-/// the message of [`Error`] appends the length that was found, and the extension makes a DETAIL of
-/// it.
+/// What follows "is not" or precedes "is missing", for a character. For a length, a whole clause.
+/// The message of [`Error`] appends the length that was found, except for `UlidTextPrefix`.
 impl fmt::Display for Expected {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {

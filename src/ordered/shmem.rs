@@ -1,4 +1,4 @@
-//! The shared memory of ordered ids: the time of the last id, and the entries of transactions.
+//! The shared memory of ordered ids: the id clock, and the entries of transactions.
 //!
 //! The time is in a header that every release of the library finds. The entries are in a dynamic
 //! shared memory segment, whose size follows from the settings of the server and from the library.

@@ -32,7 +32,8 @@
 //!
 //! # Invariants
 //!
-//! Each store and load below names the one that it serves.
+//! Each store and load on which one of them depends names it. To draw a time is to advance an
+//! [`IdClock`]: the result is later than all times that were drawn before.
 //!
 //! - **I1, entry before id.** A transaction draws an id only after its entry is complete: database,
 //!   `bound` below the id, `OPEN`, `count`, `latest_xid`. So a reader that has drawn a time after
@@ -44,10 +45,10 @@
 //!   increasing xids, and `latest_xid` has the greatest. So if a snapshot sees one as ended, it
 //!   sees all earlier ones as ended. A prepared slot is given away only after its transaction has
 //!   ended, so the same holds there.
-//! - **I4, nothing is overwritten that is not remembered.** Before a field of an entry or a
-//!   prepared slot changes, `overwritten` has its xid, in the word of its database. A reader loads
-//!   that word last. So whatever a reader has missed by then is there, or a later one of the same
-//!   database.
+//! - **I4, nothing is overwritten that is not remembered.** Before an entry or a prepared
+//!   slot is given to another transaction, `overwritten` has its xid, in the word of its database.
+//!   A reader loads that word last. So whatever a reader has missed by then is there, or a later
+//!   one of the same database.
 //! - **I5, prepared before it is gone.** A prepared transaction is in its prepared slot before its
 //!   entry is closed, and a reader looks at process slots before prepared slots. So it is found in
 //!   one of them.
@@ -183,7 +184,7 @@ impl<const N: usize> ProcessSlot<N> {
     fn write_entry(&self, database: u64, id_clock: &IdClock, clock: Time) -> &Entry {
         let count = self.count.load(Ordering::Relaxed);
         let last = count.wrapping_sub(1);
-        // I3: an entry without an xid hides nothing from any snapshot, so it is used again.
+        // I3: no snapshot needs an entry without an xid, so it is used again.
         let is_free = count != 0 && self.entry(last).xid.load(Ordering::Relaxed) == 0;
         let number = if is_free { last } else { count };
         let entry = self.entry(number);
@@ -194,7 +195,8 @@ impl<const N: usize> ProcessSlot<N> {
         entry.xid.store(0, Ordering::Release);
         // I1: from here to the barrier of `open_entry`.
         entry.database.store(database, Ordering::Release);
-        // The id clock advances to the system clock, so that `bound` is not as old as the last id.
+        // No id has this time. The id clock advances to the system clock, so that `bound` is not as
+        // old as the last id.
         // On overflow there is no next id, so nothing is to be held.
         let bound = id_clock.advance(clock).unwrap_or(Time::MAX);
         entry.bound.store(bound.0, Ordering::Release);
@@ -356,7 +358,7 @@ pub const fn hash(numbers: &[usize]) -> u64 {
 /// All that the processes share. `N` is the number of entries of a process slot.
 #[derive(Clone, Copy, Debug)]
 pub struct Shared<'memory, const N: usize> {
-    /// The id clock: the time of the last id.
+    /// The id clock: the last time that was drawn.
     pub id_clock: &'memory IdClock,
     /// What belongs to no process.
     pub control: &'memory Control,
@@ -648,8 +650,7 @@ impl<'server> SnapshotXids<'server> {
     /// snapshot sees as running, and that were before its `xmax`.
     ///
     /// These include all that were prepared before the server left recovery: from then on,
-    /// `latestCompletedXid` is at least the last xid of before, so `xmax` is greater. What is not
-    /// before `xmax` can be the xid of a subtransaction.
+    /// `latestCompletedXid` is at least the last xid of before, so `xmax` is greater.
     pub fn running_before(&self, start_xid: u64) -> impl Iterator<Item = u32> {
         let xmax = self.xmax;
         let in_xip = self.xip.iter().copied();
