@@ -1,6 +1,6 @@
 //! The errors that the functions raise. Each has one constructor here, with its SQLSTATE, message,
 //! detail and hint. A constructor does not raise the error: `fmgr` does, when the function has
-//! returned it.
+//! returned it. Only a warning is reported where it is made.
 //!
 //! `pg_ulid::Error` is the error of the library. It has no blanket `From`: each caller maps it. It
 //! calls the constructor in a closure, because `#[track_caller]` takes the file and the line of the

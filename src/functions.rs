@@ -1,4 +1,4 @@
-//! The functions that SQL calls and that only compute: text, times, time ranges, prefixes, TypeIDs
+//! The functions that SQL calls and that compute: text, times, time ranges, prefixes, TypeIDs
 //! and ids of other kinds. The library defines them; here they get SQL's types and errors.
 //!
 //! A [`Ulid`] is 48 bits of milliseconds since 1970-01-01 UTC, then 80 bits of randomness. A

@@ -64,9 +64,9 @@ pgrx::pg_module_magic!(name, version);
 pgrx::extension_sql_file!("../sql/ulid.sql", name = "ulid", bootstrap);
 
 // Every C symbol of the install script, with the types of its SQL function: `TextArg` is a text
-// argument, `AsciiText` a text result, `Window` the domain `ulid_window`. `Option` can be null.
-// `Fcinfo` is no argument in SQL. A symbol that a released script names must stay, because old
-// catalogs refer to it.
+// argument, `AsciiText` a text result, `Window` the domain `ulid_window` over tstzrange. `Option`
+// can be null. `Fcinfo` is no argument in SQL. A symbol that a released script names must stay,
+// because old catalogs refer to it.
 fmgr::export! {
     ulid_in(text: &CStr) -> Result<Ulid> = functions::input;
     ulid_out(ulid: Ulid) -> UlidCstring = UlidCstring;

@@ -1,4 +1,5 @@
-//! Converts UUIDs and keys to ULIDs and back: every bit is kept, and so is their order.
+//! Converts UUIDs and keys to ULIDs and back: every bit is kept, and so is the order in time. Only
+//! `to_uuid_v7` loses some.
 
 use crate::error::{Error, ErrorKind, ForeignId};
 use crate::time::Time;

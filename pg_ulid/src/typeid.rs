@@ -46,8 +46,8 @@ impl<'a> TypeId<'a> {
     /// The TypeID with this prefix, which may be empty, and this ULID.
     ///
     /// # Errors
-    /// [Malformed](Error::is_malformed). The message names the first fault of the prefix from the
-    /// left.
+    /// [Malformed](Error::is_malformed). The message names the first wrong character of the
+    /// prefix from the left. If there is none, it names the length, or the underscore at an end.
     pub fn new(prefix: &'a [u8], ulid: Ulid) -> Result<Self, Error> {
         Ok(Self {
             prefix: read_prefix(prefix)?,
@@ -59,7 +59,8 @@ impl<'a> TypeId<'a> {
     ///
     /// # Errors
     /// [Malformed](Error::is_malformed), or [out of range](Error::is_out_of_range) if the first
-    /// character of the suffix is above `7`. The message names the first fault from the left.
+    /// character of the suffix is above `7`. The message names the first wrong part, the
+    /// prefix as [`new`](Self::new) does.
     pub fn parse(text: &'a [u8]) -> Result<Self, Error> {
         let (prefix, suffix) = match text.iter().rposition(|&byte| byte == SEPARATOR) {
             Some(0) => return Err(Error(ErrorKind::UnderscoreWithoutPrefix)),

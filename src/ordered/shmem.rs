@@ -1,13 +1,14 @@
 //! The shared memory of ordered ids: the id clock, and the entries of transactions.
 //!
-//! The time is in a header that every release of the library finds. The entries are in a dynamic
-//! shared memory segment, whose size follows from the settings of the server and from the library.
+//! The id clock is in a header that every release of the library finds. The entries are in a
+//! dynamic shared memory segment, whose size follows from the settings of the server and from the
+//! library.
 //!
 //! pgrx's `pg_shmem_init!` is not used, since it needs `shared_preload_libraries`. A process
 //! attaches the memory at its first use. The header takes a few bytes of the main segment's slop,
 //! as contrib's pg_prewarm did before PostgreSQL 17 if it was not preloaded. From PostgreSQL 19 on,
-//! it is in the registry of named segments (`dsm_registry.c`). That of 17 and 18 may not
-//! try again after a failed allocation, until the server starts again.
+//! it is in the registry of named segments (`dsm_registry.c`), which needs no slop. That of 17 and
+//! 18 may not try again after a failed allocation, until the server starts again.
 #![allow(unsafe_code)]
 
 use std::ffi::CStr;
@@ -105,8 +106,8 @@ struct Header {
 }
 
 /// The number of entries in each process slot: the transactions that are remembered for a process.
-/// A query has no horizon if a process has committed more of them since the query's snapshot was
-/// taken.
+/// A query may have no horizon if a process has committed so many of them since the snapshot of the
+/// query was taken.
 const ENTRIES_PER_PROCESS: usize = 128;
 
 /// The shared memory as the rules of the library see it.
@@ -118,8 +119,7 @@ static HEADER: AtomicPtr<Header> = AtomicPtr::new(null_mut());
 /// The beginning of the segment, if this process has attached it; otherwise null.
 static SEGMENT: AtomicPtr<Control> = AtomicPtr::new(null_mut());
 
-/// The id clock of the server, which has the time of the last ordered id. It is attached at its
-/// first use in this process.
+/// The id clock of the server. It is attached at its first use in this process.
 ///
 /// Never call this in the postmaster. Its children would inherit the pointers, also those that it
 /// starts after a crash, when the memory is another one.

@@ -443,8 +443,7 @@ impl<'memory, const N: usize> Shared<'memory, N> {
 
     /// Opens an entry for a transaction, before its first id. None if the process has no slot.
     /// `slot_number` is the index of the process slot, `database` an OID, and `clock` the system
-    /// clock. `is_in_progress` tells whether the transaction of a full xid, prepared or not, has
-    /// not ended.
+    /// clock. `is_in_progress` tells whether the transaction of a full xid has not ended.
     ///
     /// It reserves a prepared slot in case the transaction is prepared. `XACT_EVENT_PRE_PREPARE`
     /// would be too early, because the callback of another extension may still generate the first
@@ -490,7 +489,7 @@ impl<'memory, const N: usize> Shared<'memory, N> {
     ///
     /// There is one, so the loop ends: there are more slots than prepared transactions, by one for
     /// each process, and a process reserves at most one. The search goes round, so that the slot
-    /// that became free last is reserved last.
+    /// that was reserved last is tried last.
     fn reserve(self, is_in_progress: impl Fn(u64) -> bool) -> usize {
         loop {
             let next = self.control.next_slot.fetch_add(1, Ordering::Relaxed);
@@ -512,9 +511,9 @@ impl<'memory, const N: usize> Shared<'memory, N> {
 
     /// The horizon of a snapshot, in a database, as a time of the id clock. Each row below it is
     /// visible to the snapshot, or never becomes visible. [`UNKNOWN`] if a transaction that is
-    /// running for the snapshot was overwritten, or during a reset. Advances the id clock to
-    /// `clock`, the system clock. `is_running` tells whether the snapshot sees a full xid as
-    /// running.
+    /// running for the snapshot was overwritten, or has no bound because of a reset. Advances the
+    /// id clock to `clock`, the system clock. `is_running` tells whether the snapshot sees a full
+    /// xid as running.
     ///
     /// # Errors
     /// Those of [`IdClock::advance`].
