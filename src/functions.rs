@@ -1,10 +1,8 @@
-//! The functions that SQL calls and that compute: text, times, time ranges, prefixes, TypeIDs
-//! and ids of other kinds. The library defines them; here they get SQL's types and errors.
+//! The functions that SQL calls and that compute: text, times, time ranges, prefixes, TypeIDs and
+//! ids of other kinds. The library defines them; here they get SQL's types and errors.
 //!
-//! A [`Ulid`] is 48 bits of milliseconds since 1970-01-01 UTC, then 80 bits of randomness. A
-//! [`TimestampTz`] is microseconds since 2000-01-01 UTC. A [`Time`] of the library has the range of
-//! a ULID, 1970 to 10889. A [`Window`] is the ids from its `lower()` to its `upper()`, both
-//! included. If there is none, `lower()` is the greater one.
+//! A [`TimestampTz`] is microseconds since 2000-01-01 UTC. A [`Time`] of the library has the range
+//! of a ULID, 1970 to 10889.
 
 use std::ffi::CStr;
 

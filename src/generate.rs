@@ -25,17 +25,15 @@ pub(super) fn random_at(timestamp: TimestampTz) -> Result<Ulid, Error> {
     with_generator(|generator| generator.random(time))
 }
 
-/// `gen_monotonic_ulid()`: a ULID greater than all that this function returned in this backend. In
-/// a later millisecond than that of the last one, its randomness is fresh. Otherwise it is the last
-/// one plus 1; an error if that would change the millisecond.
+/// `gen_monotonic_ulid()`: the ULID that follows the last one of this function in this backend, by
+/// [`pg_ulid::monotonic::next`]. An error if the randomness of its millisecond is exhausted.
 pub(super) fn monotonic() -> Result<Ulid, Error> {
     let now = now()?;
     with_generator(|generator| generator.monotonic(now))?.map_err(|_| error::randomness_exhausted())
 }
 
-/// `gen_uuid_v7()`: a version 7 UUID greater than all that this function returned in this backend.
-/// It has the time in 4096ths of a millisecond, and 62 fresh random bits. If the clock is not later
-/// than the last time, it has the next time. That fails only after the last time of all.
+/// `gen_uuid_v7()`: the version 7 UUID that follows the last one of this function in this backend,
+/// by [`pg_ulid::uuid_v7::next`]. That fails only after the last time of all.
 pub(super) fn uuid_v7() -> Result<Uuid, Error> {
     let now = now()?;
     let id = with_generator(|generator| generator.uuid_v7(now))?;

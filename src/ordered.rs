@@ -65,8 +65,8 @@ pub(super) fn advance_id_clock(id: Ulid, force: bool) -> Result<TimestampTz, Err
     Ok(to_timestamptz(shmem::id_clock().advance_past(id)))
 }
 
-/// A time of the id clock as a timestamp. [`UNKNOWN`], the bound of a transaction
-/// whose ids can have any time, is before all times: `-infinity`.
+/// A time of the id clock as a timestamp. [`UNKNOWN`], the bound of a transaction whose ids can
+/// have any time, is before all times: `-infinity`.
 fn to_timestamptz(time: Time) -> TimestampTz {
     if time == UNKNOWN {
         return TimestampTz(i64::MIN);

@@ -99,17 +99,16 @@ impl Time {
         // The last time is in the second 2^48 / 1000, which is less than 2^39. More seconds are out
         // of range, too, and must not overflow in the product.
         let seconds = if seconds < 1 << 39 { seconds } else { 1 << 39 };
-        Self::new(seconds * 1000 + (ns / NS_PER_MS) as u64, ns % NS_PER_MS)
+        Self::new(seconds * 1000 + (ns / NS_PER_MS) as u64, ns)
     }
 
-    /// The time of this many milliseconds since the Unix epoch, and `ns`, which are less than 10^6.
-    /// Out of range after [`Self::MAX`].
+    /// The time of this many milliseconds since the Unix epoch, and of the part of a millisecond in
+    /// `ns`. Out of range after [`Self::MAX`].
     const fn new(unix_ms: u64, ns: u32) -> Result<Self, Error> {
         if unix_ms > u64::MAX >> FRACTION_BITS {
             return Err(Error(ErrorKind::OutOfRangeForUlid));
         }
-        // The mask changes nothing. It tells the compiler that the millisecond does not depend on
-        // the fraction.
+        // The mask leaves out the whole milliseconds.
         let fraction = (((ns as u64) << FRACTION_BITS) / NS_PER_MS as u64) & FRACTION_MASK;
         Ok(Self(unix_ms << FRACTION_BITS | fraction))
     }
