@@ -637,7 +637,8 @@ COMMENT ON FUNCTION ulid_published_horizon_error(ulid, ulid)
 -- A query reads the row with its own snapshot. So each worker reads the same.
 CREATE FUNCTION ulid_published_horizon() RETURNS ulid
     LANGUAGE sql STABLE PARALLEL SAFE
-    RETURN coalesce((SELECT horizon FROM ulid_horizon), ulid_published_horizon_error(NULL, NULL));
+    RETURN coalesce((SELECT horizon FROM ulid_horizon),
+        ulid_published_horizon_error(NULL::ulid, NULL::ulid));
 COMMENT ON FUNCTION ulid_published_horizon()
     IS 'ulid below which the present query sees each ordered id that will ever be seen, '
         'as published';

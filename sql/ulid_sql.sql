@@ -828,7 +828,8 @@ COMMENT ON FUNCTION ulid_sql_horizon_error(uuid, uuid)
 
 CREATE FUNCTION ulid_published_horizon() RETURNS uuid
     LANGUAGE sql STABLE PARALLEL SAFE
-    RETURN coalesce((SELECT horizon FROM ulid_horizon), ulid_sql_horizon_error(NULL, NULL));
+    RETURN coalesce((SELECT horizon FROM ulid_horizon),
+        ulid_sql_horizon_error(NULL::uuid, NULL::uuid));
 COMMENT ON FUNCTION ulid_published_horizon()
     IS 'ulid below which the present query sees each ordered id that will ever be seen, '
         'as published';

@@ -118,7 +118,9 @@ FROM (VALUES ('to_regprocedure(varchar)', 'regprocedure'), ('format(text, regpro
     ('format(text, oid)', 'text'), ('ulid_sql_at(timestamptz, text)', 'uuid'),
     ('setval(text, integer)', 'bigint'), ('setval(regclass, integer)', 'bigint'),
     ('pg_extension_config_dump(text, text)', 'integer'),
-    ('ulid_sql_parse(varchar, text, text, boolean)', 'uuid')) AS v (f, result) \gexec
+    ('ulid_sql_parse(varchar, text, text, boolean)', 'uuid'),
+    ('ulid_sql_horizon_error(text, text)', 'uuid'),
+    ('ulid_published_horizon_error(text, text)', 'uuid')) AS v (f, result) \gexec
 SELECT '{oid,oid[],regtype,regclass,regprocedure,regprocedure[],name,text,varchar,smallint,int,
     bigint,float8,numeric,bytea,bit,timestamptz,interval,uuid}' AS types \gset
 \set types :'types'::regtype[]
