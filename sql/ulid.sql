@@ -574,14 +574,16 @@ END;
 COMMENT ON FUNCTION ulid_publish_write(ulid) IS 'publish this horizon, with the row locked';
 
 -- One at a time, so that none sets the sequence back. If another one is publishing, the horizon
--- that it has found will do.
+-- that it has found will do. A horizon that was found before a reset is ahead of the id clock
+-- afterwards, and is not published.
 CREATE FUNCTION ulid_publish_above(next_horizon ulid) RETURNS boolean
     LANGUAGE sql VOLATILE PARALLEL UNSAFE
 BEGIN ATOMIC
     INSERT INTO ulid_horizon (horizon) SELECT '00000000000000000000000000'::ulid
     WHERE NOT EXISTS (SELECT FROM ulid_horizon) ON CONFLICT DO NOTHING;
     SELECT coalesce((
-        SELECT ulid_publish_write(next_horizon) FROM (
+        SELECT CASE WHEN ulid_ordered_time() >= ulid_extract_timestamp(next_horizon)
+            THEN ulid_publish_write(next_horizon) END FROM (
             SELECT FROM ulid_horizon WHERE horizon < next_horizon FOR UPDATE SKIP LOCKED
         ) AS locked), false);
 END;
