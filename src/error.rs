@@ -471,6 +471,22 @@ pub(crate) fn ahead_of_id_clock(position: Ulid, reached: TimestampTz) -> Error {
     )
 }
 
+/// 55000: the published horizon is ahead of the id clock, and more than a day ahead of the system
+/// clock. Its row has come from another server or from a dump, or the id clock was reset in another
+/// database only.
+#[track_caller]
+pub(crate) fn published_ahead_of_system_clock(horizon: Ulid) -> Error {
+    Error::new(
+        ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+        c"published horizon \"%s\" is more than a day ahead of the system clock",
+        [&horizon.to_text()],
+    )
+    .hint(
+        c"If the system clock is right, ulid_reset_ordered_time() forgets the published horizon. \
+            New ordered ids are then less than those that exist.",
+    )
+}
+
 /// 22004: the position of a consumer is null.
 #[track_caller]
 pub(crate) fn null_position() -> Error {

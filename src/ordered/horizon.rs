@@ -325,7 +325,8 @@ pub(crate) fn horizon_after(position: Option<Ulid>) -> Result<Ulid, Error> {
 }
 
 /// The horizon that can be published in place of `published`, which is null before the first one.
-/// Null if no id has been generated since then, or if the horizon has not advanced.
+/// Null if no id has been generated since then, or if the horizon has not advanced. An error if ids
+/// do not continue after `published`, and it is more than a day ahead of the system clock.
 ///
 /// The id clock advances to the next whole millisecond. So the horizon is above each row that the
 /// snapshot sees, and the id clock shows whether ids have been generated since.
@@ -343,14 +344,16 @@ pub(crate) fn horizon_to_publish(
     let clock = now()?;
     id_clock.advance_past(Ulid::lower_bound(clock));
     // The row can have come without the sequence: from the publisher of a subscription that has
-    // ended, or from a dump that was restored with triggers disabled. The id clock is that of all
-    // databases, so a wrong row must not move it far.
-    let is_near = |id: &Ulid| ordered::time_of(*id) <= clock.saturating_add(DAY);
-    if let Some(published) = published.filter(is_near) {
+    // ended, or from a dump that was restored with triggers disabled. Or the id clock was reset in
+    // another database. It is that of all databases, so a wrong row must not move it far.
+    if let Some(published) = published.filter(|&id| !has_reached(id_clock.time(), id)) {
+        let time = ordered::time_of(published);
+        if time > clock.saturating_add(DAY) {
+            return Err(error::published_ahead_of_system_clock(published));
+        }
         // The next id is later than the id clock. So the id clock need not pass the millisecond
         // that begins with the horizon: otherwise more than a thousand publications per second
         // would move it ahead of the clock.
-        let time = ordered::time_of(published);
         if published == Ulid::lower_bound(time) {
             id_clock.advance_to(time);
         } else {

@@ -181,6 +181,14 @@ CALL ulid_publish_horizon();
 SELECT gen_ordered_ulid() > ulid_published_horizon() AS is_above,
     ulid_published_horizon() > ulid_lower_bound(now() + interval '2 hours') AS is_kept,
     last_value = ulid_extract_unix_ms(ulid_published_horizon()) AS is_reached FROM ulid_clock;
+-- a row that is far ahead is not followed without a word
+UPDATE ulid_horizon SET horizon = '02000000000000000000000000';
+CALL ulid_publish_horizon();
+\echo :LAST_ERROR_SQLSTATE
+SELECT ulid_advance_ordered_time('02000000000000000000000000', true) IS NOT NULL AS is_advanced;
+CALL ulid_publish_horizon();
+SELECT gen_ordered_ulid() > ulid_published_horizon() AS is_above,
+    ulid_published_horizon() > '02000000000000000000000000' AS is_later;
 
 --
 -- A position that is ahead is an error where it is read. In the statement that reads the rows, a
