@@ -99,17 +99,27 @@ impl Window {
 /// Values are assumed to be evenly distributed within a bucket, as ULIDs of a steady load are. If
 /// the bounds are in another order, the result is unspecified, so a caller that does not know the
 /// order must clamp it.
+///
+/// Rows that have come since the statistics were gathered may be beyond the bounds. So the fraction
+/// of a window that reaches there is at least a hundredth of a bucket, the limit of PostgreSQL's
+/// own `ineq_histogram_selectivity()`.
 pub fn histogram_fraction<T>(
     window: Window,
     histogram: &[T],
     read: impl Fn(&T) -> Ulid,
 ) -> Option<f64> {
-    if histogram.len() < 2 {
+    let [first, .., last] = histogram else {
         return None;
+    };
+    if window.is_empty() {
+        return Some(0.0);
     }
     let below = |value| fraction_below(histogram, &read, value);
-    // The lower bound of an empty window is above the upper one.
-    Some((below(window.upper) - below(window.lower)).max(0.0))
+    let fraction = below(window.upper) - below(window.lower);
+    let is_within = read(first) <= window.lower && window.upper <= read(last);
+    let buckets = (histogram.len() - 1) as f64;
+    let least = if is_within { 0.0 } else { 0.01 / buckets };
+    Some(fraction.max(least))
 }
 
 /// The fraction of the column's values below this one, by the histogram.
@@ -156,8 +166,10 @@ mod tests {
             (2500, 2510, 0.001),
             (-5000, 5000, 0.5),
             (9000, 99_000, 0.1),
-            (-5000, -1000, 0.0),
-            (20_000, 30_000, 0.0),
+            (2500, 2500, 0.0),
+            (-5000, -1000, 0.001),
+            (20_000, 30_000, 0.001),
+            (9_999, 10_001, 0.001),
         ] {
             assert!(
                 (fraction_of(from, to) - expected).abs() < 1e-6,
