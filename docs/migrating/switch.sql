@@ -192,8 +192,10 @@ unparted AS (
 
 unchecked AS (SELECT * FROM constr WHERE NOT convalidated AND enforced),
 unanalyzed AS (
-    SELECT DISTINCT rel FROM member WHERE reltuples > 0 AND relkind = 'r' AND NOT EXISTS (
-        SELECT FROM pg_stats
+    SELECT DISTINCT rel FROM member JOIN pg_attribute ON attrelid = rel AND attnum = att
+    WHERE reltuples > 0 AND relkind = 'r' AND attstattarget IS DISTINCT FROM 0
+        AND has_column_privilege(rel, att, 'SELECT') AND NOT row_security_active(rel)
+        AND NOT EXISTS (SELECT FROM pg_stats
         WHERE (schemaname, tablename, pg_stats.attname) = (nspname, relname, member.attname))
 ),
 cast_now AS (
@@ -212,6 +214,12 @@ altered AS (
     SELECT rel, format('%I.%I', nspname, relname) AS qualified,
         string_agg(format('ALTER COLUMN %I TYPE %s', attname, target), ', ' ORDER BY att) AS actions
     FROM setting, member WHERE converts AND NOT relispartition GROUP BY rel, 2
+),
+-- Extended statistics that the change of the types creates again.
+statistics AS (
+    SELECT objid AS oid FROM member JOIN pg_depend ON refclassid = 'pg_class'::regclass
+        AND refobjid = rel AND refobjsubid = att AND classid = 'pg_statistic_ext'::regclass
+    WHERE converts
 ),
 -- Keys before those that reference them: writers take them in this order.
 locked AS (
@@ -289,7 +297,13 @@ exchange(place, sql) AS (
     UNION ALL
     SELECT 35, format('ALTER STATISTICS %s.%I SET STATISTICS %s;', stxnamespace::regnamespace,
         stxname, stxstattarget)
-    FROM pg_statistic_ext WHERE stxrelid IN (SELECT rel FROM altered) AND stxstattarget >= 0
+    FROM pg_statistic_ext WHERE oid IN (SELECT oid FROM statistics) AND stxstattarget >= 0
+    UNION ALL
+    SELECT 36, format('DO %L;', format('BEGIN ALTER STATISTICS %s.%I OWNER TO %s; '
+        'EXCEPTION WHEN insufficient_privilege THEN NULL; END', stxnamespace::regnamespace, stxname,
+        stxowner::regrole))
+    FROM pg_statistic_ext WHERE oid IN (SELECT oid FROM statistics)
+        AND pg_get_userbyid(stxowner) <> current_user
     UNION ALL
     SELECT 35, format('ALTER INDEX %s DEPENDS ON EXTENSION %I;', indexrelid::regclass, extname)
     FROM index JOIN pg_depend ON classid = 'pg_class'::regclass AND objid = indexrelid
@@ -297,8 +311,15 @@ exchange(place, sql) AS (
     JOIN pg_extension ON refclassid = 'pg_extension'::regclass AND pg_extension.oid = refobjid
     UNION ALL
     SELECT 40, format('ALTER TABLE %s ADD CONSTRAINT %I %s%s;', coalesce(leaf, conrelid)::regclass,
-        conname, definition, CASE WHEN convalidated AND enforced THEN ' NOT VALID' END)
-    FROM constr LEFT JOIN parted USING (oid) WHERE dropped
+        conname, definition, CASE WHEN convalidated AND enforced AND NOT is_empty
+            THEN ' NOT VALID' END)
+    FROM constr LEFT JOIN parted USING (oid), LATERAL (
+        -- a partitioned table without partitions, before 18
+        SELECT contype = 'f' AND leaf IS NULL
+            AND current_setting('server_version_num')::integer < 180000
+            AND EXISTS (SELECT FROM pg_partitioned_table WHERE partrelid = conrelid) AS is_empty
+    ) AS referencing
+    WHERE dropped
     UNION ALL
     SELECT 41,
         format('COMMENT ON CONSTRAINT %I ON %s IS %L;', conname, conrelid::regclass, description)
@@ -333,7 +354,9 @@ step(phase, title) AS (
                 'exchange them. Reads and writes wait until this is done.'),
             (4, 'validate', EXISTS (SELECT FROM unchecked) OR EXISTS (SELECT FROM unparted)
                 OR EXISTS (SELECT FROM unanalyzed),
-                'validate the constraints. Reads and writes continue.')
+                'validate the constraints. Reads continue, and so do writes'
+                || CASE WHEN EXISTS (SELECT FROM unparted) THEN ', except while a partitioned table'
+                ' gets its foreign key.' ELSE '.' END)
         ) AS steps(number, phase, due, action)
         UNION ALL
         SELECT 'none', true, 'Nothing is left to do.'
@@ -407,6 +430,11 @@ refusal(reason) AS (
     FROM setting CROSS JOIN index CROSS JOIN unnest(indclass) AS class
     JOIN pg_opclass ON pg_opclass.oid = class
     WHERE indexprs IS NOT NULL AND opcintype = source AND NOT opcdefault
+        AND EXISTS (SELECT FROM member WHERE converts)
+    UNION ALL
+    SELECT format('index %s of a partitioned table has an expression: drop it',
+        indexrelid::regclass)
+    FROM index WHERE indexprs IS NOT NULL AND relkind = 'I'
         AND EXISTS (SELECT FROM member WHERE converts)
     UNION ALL
     SELECT DISTINCT format('a trigger of constraint %I on %s is not enabled as usual', conname,

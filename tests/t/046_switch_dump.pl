@@ -9,7 +9,7 @@ my $node       = new_server('dump', extension => 0);
 my $tablespace = PostgreSQL::Test::Utils::tempdir('tablespace');
 $node->safe_psql('postgres', $_)
   for "CREATE TABLESPACE other LOCATION '$tablespace'",
-  'CREATE DATABASE app',
+  'CREATE ROLE other', 'CREATE DATABASE app',
   q{ALTER DATABASE app SET search_path = public, "100%s %1$s"};
 my $sql = sub { return $node->safe_psql('app', @_) };
 $sql->(<<'SQL');
@@ -34,6 +34,7 @@ CREATE STATISTICS account_statistics ON id, tenant FROM account;
 ALTER STATISTICS account_statistics SET STATISTICS 400;
 COMMENT ON STATISTICS account_statistics IS 'of both';
 CREATE STATISTICS account_expressions ON (id::text), tenant FROM account;
+ALTER STATISTICS account_expressions OWNER TO other;
 ALTER TABLE account ALTER id SET STATISTICS 200, ALTER id SET (n_distinct = -1);
 COMMENT ON COLUMN account.id IS 'the key';
 GRANT SELECT (id) ON account TO PUBLIC;
@@ -48,8 +49,16 @@ COMMENT ON CONSTRAINT to_account ON part IS E'the account''s id\nof the row';
 COMMENT ON CONSTRAINT account_id_at ON part IS 'is unique';
 CREATE INDEX part_partial ON part (account_id) WHERE at > 1;
 CREATE INDEX part_brin ON part USING brin (account_id uuid_bloom_ops);
+CREATE STATISTICS part_statistics ON account_id, at FROM part_1;
+ALTER STATISTICS part_statistics SET STATISTICS 500;
+CREATE TABLE without_statistics (account_id uuid REFERENCES account, at integer);
+ALTER TABLE without_statistics ALTER account_id SET STATISTICS 0;
+CREATE TABLE without_partitions (account_id uuid REFERENCES account, at integer)
+    PARTITION BY RANGE (at);
 INSERT INTO account SELECT gen_random_uuid(), n FROM generate_series(1, 100) AS n;
 INSERT INTO part SELECT id, 1 + tenant % 2 FROM account;
+INSERT INTO without_statistics SELECT id FROM account;
+GRANT CREATE ON SCHEMA public TO other;
 SQL
 
 # Call switch.sql until nothing is left to do.

@@ -8,8 +8,9 @@ my $node = new_server('refused', extension => 0);
 $node->safe_psql('postgres', 'ALTER DATABASE postgres SET search_path = public, types');
 my $sql = sub { return $node->safe_psql('postgres', @_) };
 $sql->(
-    'CREATE SCHEMA types; CREATE EXTENSION ulid SCHEMA types; CREATE ROLE owner LOGIN;
-    GRANT ALL ON SCHEMA types TO owner; GRANT TEMPORARY, CREATE ON DATABASE postgres TO owner'
+    'CREATE SCHEMA types; CREATE EXTENSION ulid SCHEMA types; CREATE ROLE "The Owner" LOGIN;
+    GRANT ALL ON SCHEMA types TO "The Owner";
+    GRANT TEMPORARY, CREATE ON DATABASE postgres TO "The Owner"'
 );
 my $t = 'CREATE TABLE t (id uuid PRIMARY KEY, n int);';
 for my $case (
@@ -35,6 +36,11 @@ for my $case (
         'column c of other has the type d'
     ],
     [
+        "$t CREATE TABLE part (t uuid REFERENCES t, n int) PARTITION BY RANGE (n);
+        CREATE INDEX part_text ON part ((t::text))",
+        'index part_text of a partitioned table has an expression: drop it'
+    ],
+    [
         "$t CREATE INDEX broken ON t (id);
         UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'broken'::regclass",
         'index broken is not valid'
@@ -44,9 +50,9 @@ for my $case (
         'no such column of type uuid or ulid, or more than one'
     ],
     [
-        "$t GRANT ALL ON t TO owner",
+        qq{$t GRANT ALL ON t TO "The Owner"},
         'column id of t is in a table of another owner',
-        user => 'owner'
+        user => 'The Owner'
     ],
     [
         qq{$t DO \$\$ BEGIN
