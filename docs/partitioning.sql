@@ -27,7 +27,12 @@ BEGIN
                       relname || to_char(first_month AT TIME ZONE 'UTC', '_YYYY_MM'))
         INTO partition FROM pg_class WHERE oid = parent;
         EXECUTE format('CREATE TABLE %s (LIKE %s INCLUDING ALL EXCLUDING IDENTITY'
-                       ' EXCLUDING INDEXES)', partition, parent);
+                       ' EXCLUDING INDEXES)%s%s', partition, parent,
+            (SELECT format(' USING %I', amname)
+             FROM pg_class AS p JOIN pg_am ON pg_am.oid = p.relam WHERE p.oid = parent),
+            (SELECT format(' TABLESPACE %I', spcname)
+             FROM pg_class AS p JOIN pg_tablespace AS s ON s.oid = p.reltablespace
+             WHERE p.oid = parent));
         EXECUTE format('ALTER TABLE %s ATTACH PARTITION %s FOR VALUES FROM (%L) TO (%L)',
             parent, partition,    -- the bounds are for a column of either type
             ulid_lower_bound(first_month)::uuid, ulid_lower_bound(next_month)::uuid);

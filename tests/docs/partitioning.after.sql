@@ -6,6 +6,19 @@ CALL make_partitions('archive."Job"', '2026-01-15', 2);
 CALL make_partitions('archive."Job"', '2026-01-15', 2);
 INSERT INTO archive."Job" (id) VALUES (ulid_lower_bound('2026-02-28 23:59:59.999Z'));
 
+-- Its partitions are in the tablespace of the table.
+SET allow_in_place_tablespaces = on;
+CREATE TABLESPACE ulid_docs_partitions LOCATION '';
+CREATE TABLE placed (id ulid PRIMARY KEY) PARTITION BY RANGE (id) TABLESPACE ulid_docs_partitions;
+CALL make_partitions('placed', '2026-01-15', 1);
+DO $$ BEGIN
+    ASSERT (SELECT spcname = 'ulid_docs_partitions'
+            FROM pg_class AS p JOIN pg_tablespace AS s ON s.oid = reltablespace
+            WHERE p.oid = 'placed_2026_01'::regclass);
+END $$;
+DROP TABLE placed;
+DROP TABLESPACE ulid_docs_partitions;
+
 -- The rows of the DEFAULT partition were moved, and what references them is kept. A trigger of the
 -- table would refuse it.
 DO $$ BEGIN
