@@ -67,6 +67,11 @@ SET ROLE ulid_docs_loader;
 DO 'BEGIN ASSERT NOT reads(), ''without EXECUTE''; END';
 RESET ROLE;
 GRANT EXECUTE ON FUNCTION ulid_ordered_horizon() TO PUBLIC;
+REVOKE EXECUTE ON FUNCTION ulid_lt(ulid, ulid) FROM PUBLIC;
+SET ROLE ulid_docs_loader;
+DO 'BEGIN ASSERT NOT reads(), ''without EXECUTE on the comparison''; END';
+RESET ROLE;
+GRANT EXECUTE ON FUNCTION ulid_lt(ulid, ulid) TO PUBLIC;
 
 -- under row security, a view with security_invoker has the rows of the tenant alone
 CREATE TABLE tenant_outbox (

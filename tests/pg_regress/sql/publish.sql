@@ -61,6 +61,13 @@ UPDATE ulid_horizon SET horizon = '01ARYZ6S41TSV4RRFFQ69G5FAV';
 SELECT ulid_published_horizon('01ARYZ6S41TSV4RRFFQ69G5FAW');
 \echo :LAST_ERROR_SQLSTATE
 ROLLBACK;
+-- of a uuid column: a driver sends the parameters back as the types that it infers for them
+CREATE TABLE uuid_outbox (id uuid PRIMARY KEY DEFAULT gen_ordered_uuid_v7());
+INSERT INTO uuid_outbox DEFAULT VALUES;
+CALL ulid_publish_horizon();
+PREPARE poll AS SELECT count(*) FROM uuid_outbox WHERE id > $1 AND id < $2;
+SELECT ulid_published_horizon('00000000-0000-0000-0000-000000000000')::uuid AS horizon \gset
+EXECUTE poll ('00000000-0000-0000-0000-000000000000', :'horizon');
 
 --
 -- What is refused
@@ -236,7 +243,7 @@ SELECT ulid_ordered_time() < clock_timestamp() + interval '0.5 s' AS is_of_the_c
 -- reads again
 --
 
-DROP TABLE outbox, consumer;
+DROP TABLE outbox, uuid_outbox, consumer;
 DROP EXTENSION ulid;
 CREATE EXTENSION ulid;
 SELECT setval('ulid_clock', (extract(epoch FROM now()) * 1000)::bigint + 7200000) > 0 AS is_set;
