@@ -59,6 +59,9 @@ func (plan write) Encode(value any, out []byte) ([]byte, error) {
 // PlanEncode implements pgtype.Codec.
 func (codec Codec) PlanEncode(types *pgtype.Map, oid uint32, format int16, value any) pgtype.EncodePlan {
 	of := reflect.TypeOf(value)
+	if of == nil { // pgx asks so for the elements of []any, and then for each of them
+		return nil
+	}
 	switch of.Kind() {
 	case reflect.String:
 		return write{format}

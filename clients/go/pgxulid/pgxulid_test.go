@@ -123,6 +123,20 @@ func TestArrays(t *testing.T) {
 	}
 }
 
+// TestListOfAny: pgx asks for a plan for a nil, as the elements have no type in common.
+func TestListOfAny(t *testing.T) {
+	const oid, arrayOid = 100_001, 100_002
+	types, element := pgtype.NewMap(), &pgtype.Type{Name: "ulid", OID: oid, Codec: pgxulid.Codec{}}
+	types.RegisterType(element)
+	types.RegisterType(&pgtype.Type{Name: "_ulid", OID: arrayOid, Codec: &pgtype.ArrayCodec{ElementType: element}})
+	id := pgulid.ID{15: 1}
+	for format := range []string{"text", "binary"} {
+		got := string(database.Must(types.Encode(arrayOid, int16(format), []any{id.String(), id}, nil))(t))
+		want := string(database.Must(types.Encode(arrayOid, int16(format), []pgulid.ID{id, id}, nil))(t))
+		database.Equal(t, got, want)
+	}
+}
+
 func TestCopyFrom(t *testing.T) {
 	db := database.New(t, "ulid")
 	pool := registered(t)
