@@ -10,6 +10,7 @@ import asyncpg
 import psycopg
 import psycopg2
 import psycopg2.extensions
+import psycopg2.extras
 import pytest
 from pg_ulid.asyncpg import register_ulid as register_asyncpg
 from pg_ulid.psycopg import register_ulid, register_ulid_async
@@ -94,6 +95,15 @@ def test_psycopg2_registering_leaves_transactions_as_they_are(connection):
         direct.commit()
         cursor.execute("SELECT id FROM customer")
         assert cursor.fetchone() == (GIVEN,)
+    direct.close()
+
+
+def test_psycopg2_registering_with_rows_that_are_dictionaries(connection):
+    direct = psycopg2.connect("", cursor_factory=psycopg2.extras.RealDictCursor)
+    register_psycopg2(direct)
+    with direct.cursor() as cursor:
+        cursor.execute("SELECT related FROM orders WHERE id = %s", [GIVEN])
+        assert cursor.fetchone() == {"related": [GIVEN, None]}
     direct.close()
 
 

@@ -196,6 +196,7 @@ def test_django_inspects_and_registers(empty_database):
         cursor.execute("CREATE TABLE one (id ulid PRIMARY KEY DEFAULT gen_ulid())")
     inspected = io.StringIO()
     call_command("inspectdb", "one", stdout=inspected)
+    assert "pg_ulid.django.UlidField" not in type(connection.introspection).data_types_reverse.values()
     connection.close()
     namespace = {"pg_ulid": pg_ulid, "__name__": "shop.models"}
     exec(inspected.getvalue(), namespace)

@@ -137,7 +137,8 @@ def register_ulid(connection: Any, **signal: Any) -> None:
         (oid,) = cursor.fetchone()
     if oid is None:
         return
-    connection.introspection.data_types_reverse[oid] = "pg_ulid.django.UlidField"
+    types = connection.introspection.data_types_reverse  # of all connections
+    connection.introspection.data_types_reverse = {**types, oid: "pg_ulid.django.UlidField"}
     if type(connection.connection).__module__.startswith("psycopg2."):
         from ..psycopg2 import register_ulid
     else:
