@@ -8,10 +8,16 @@ export function psql(sql, env = {}) {
   return execFileSync("psql", ["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1"], options).trim();
 }
 
+const databases = new Set();
+const drop = (database) => psql(`DROP DATABASE IF EXISTS ${database} WITH (FORCE);`, { PGDATABASE: "postgres" });
+process.on("exit", () => databases.forEach(drop));
+
 /** Create a database, with the type or, if it is not native, with the extension ulid_sql; point the environment to it. */
 export function createDatabase(name, { native = true } = {}) {
-  const database = `ulid_node_${name.toLowerCase().replace(/\W/g, "_")}${native ? "" : "_uuid"}`;
-  psql(`DROP DATABASE IF EXISTS ${database}; CREATE DATABASE ${database};`, { PGDATABASE: "postgres" });
+  const database = `ulid_node_${process.pid}_${name.toLowerCase().replace(/\W/g, "_")}${native ? "" : "_uuid"}`;
+  drop(database);
+  psql(`CREATE DATABASE ${database};`, { PGDATABASE: "postgres" });
+  databases.add(database);
   const { PGUSER, PGPASSWORD, PGHOST, PGPORT } = process.env;
   process.env.PGDATABASE = database;
   process.env.DATABASE_URL = `postgresql://${PGUSER}:${PGPASSWORD}@${PGHOST}:${PGPORT}/${database}`;
