@@ -115,9 +115,15 @@ setup: ## set up cargo, cargo-pgrx and a private PostgreSQL 17 for editing; see 
 book: ## build the documentation as a site in target/book/html, with mdBook
 	scripts/book.sh
 
+# Other projects may share CARGO_TARGET_DIR, so only what is of these two packages is removed there.
 clean: ## remove everything built here (except cargo's tools, in the user's cache directory)
 	scripts/clean.sh
-	if [ -n '$(CARGO_TARGET_DIR)' ] && command -v '$(CARGO)' > /dev/null; then '$(CARGO)' clean; fi
+	if [ -n '$(CARGO_TARGET_DIR)' ] && command -v '$(CARGO)' > /dev/null; then \
+		for profile in dev release debugging; do \
+			'$(CARGO)' clean $(vendored) --package ulid_extension --package pg_ulid --profile $$profile || exit; \
+		done; \
+		rm -f '$(target)'/pg[0-9]*/ulid.*; \
+	fi
 
 help: ## print this list
 	@awk -F ':.*## ' '/^##@ / { printf "%s%s:\n", separator, substr($$0, 5); separator = "\n" } /^[a-z0-9_-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' Makefile

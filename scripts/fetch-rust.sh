@@ -2,18 +2,21 @@
 # Get the Rust that Cargo.toml asks for, installing nothing: fetch-rust.sh DIRECTORY [SOURCE
 # [TARGET...]]
 #
-# Its programs are then in DIRECTORY/bin: cargo, rustc, rustdoc, clippy and rustfmt. The directory
-# cannot be moved. The source is rustup, if it is installed and can fetch them, otherwise debian
-# (forky), which needs apt, dpkg-deb, gcc and patchelf. With TARGETs (s390x-unknown-linux-gnu) it
-# compiles for these too.
+# Its programs are then in DIRECTORY/bin: cargo, rustc, rustdoc, clippy and rustfmt. DIRECTORY must
+# be a new one, and cannot be moved. The source is rustup, if it is installed and can fetch them,
+# otherwise debian (forky), which needs apt, dpkg-deb, gcc and patchelf. With TARGETs
+# (s390x-unknown-linux-gnu) it compiles for these too.
 set -euo pipefail
-root=$(realpath -m "$1") download=$(realpath -m "$1").download
+root=$(realpath -m "$1")
 cd "$(dirname "$0")/.."
 # shellcheck source=scripts/lib/archive.sh
 . scripts/lib/archive.sh
 targets=("${@:3}")
+make_directory "$root"
+download=$(mktemp -d "$root.XXXXXX")
 version=$(sed -n 's/^rustc = "\(.*\)"/\1/p' Cargo.toml)
-trap 'rm -rf "$download"' EXIT
+fetched=""
+trap '[ -n "$fetched" ] || rm -rf "$root"; rm -rf "$download"' EXIT
 
 fetch_rustup() {
   RUSTUP_HOME=$root/rustup timeout 600 rustup toolchain install "$version" --no-self-update --profile minimal \
@@ -45,7 +48,7 @@ fetch_debian() {
   ln -s "$root/usr/bin" "$root/bin"
 }
 
-fetched="" failed=""
+failed=""
 for source in ${2:-rustup debian}; do
   [ "$source" != rustup ] || command -v rustup > /dev/null || continue
   rm -rf "$root" "$download"
@@ -60,5 +63,5 @@ for source in ${2:-rustup debian}; do
   fi
   failed+="$(cat "$download/log")"$'\n'
 done
-[ -n "$fetched" ] || { rm -rf "$root"; printf '%s' "$failed" >&2; exit 1; }
+[ -n "$fetched" ] || { printf '%s' "$failed" >&2; exit 1; }
 "$root/bin/rustc" --version

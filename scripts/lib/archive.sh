@@ -2,6 +2,13 @@
 # apt is not changed; root is not needed. Needs apt and dpkg-deb, and patchelf for programs.
 # shellcheck shell=bash
 
+# Make the directory $1, unless there is something.
+make_directory() {
+  [ ! -e "$1" ] || rmdir "$1" 2> /dev/null ||
+    { echo "error: $1 exists: remove it, or name another directory" >&2; return 1; }
+  mkdir -p "$1"
+}
+
 # Print the machine's mirror of Debian: apt knows which one that is once it has read the lists.
 debian_mirror() {
   { apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Origin: Debian'

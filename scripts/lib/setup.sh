@@ -139,6 +139,7 @@ prepare_rust() {
   if ! PATH=$tree/bin:$PATH has_rust; then
     reason=$(scripts/check-rust.sh 2>&1 | sed -n '1s/^error: //p') || true
     say "${reason:-rustfmt and clippy are needed}: get a Rust into $tree (half a minute, once)"
+    rm -rf "$tree"
     if ! command -v rustup > /dev/null || ! scripts/fetch-rust.sh "$tree" rustup; then
       install_missing missing_for_rust
       scripts/fetch-rust.sh "$tree" debian || die "$(scripts/check-rust.sh 2>&1 | sed '1s/^error: //')"
@@ -230,6 +231,7 @@ prepare_postgres() {
   version+=" in $tree"
   if [ ! -x "$tree/bin/postgres" ] || [ "$version" != "$(cat "$tree/version" 2> /dev/null)" ]; then
     say "put PostgreSQL $1 into $tree (up to a minute, once; assert and musl: ten)"
+    rm -rf "$tree"
     scripts/fetch-postgres.sh "$1" "$tree" "${packages[@]}" || return  # -e may have no effect here
   fi
   BIN=$(readlink -f "$tree/bin")

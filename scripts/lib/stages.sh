@@ -59,7 +59,7 @@ stage_minimal() {
 
 stage_foreign() {
   local names machine target rust=target/rust-foreign
-  [ -x $rust/bin/cargo ] || scripts/fetch-rust.sh $rust '' {s390x,i686,aarch64}-unknown-linux-gnu
+  [ -x $rust/bin/cargo ] || { rm -rf $rust && scripts/fetch-rust.sh $rust '' {s390x,i686,aarch64}-unknown-linux-gnu; }
   for names in s390x:s390x i686:i386 aarch64:aarch64; do
     machine=${names%:*} target=${names%:*}-unknown-linux-gnu
     # with LD_LIBRARY_PATH, since /etc/ld.so.cache names /usr/lib32, which clang brings: an i686
@@ -308,6 +308,7 @@ prepare_musl() {
   triple=$(uname -m)-unknown-linux-musl
   if [ ! -x "$tree/bin/rustc" ]; then
     say "get a Rust for $triple into $tree (a minute or two, once)"
+    rm -rf "$tree"
     scripts/fetch-rust.sh "$tree" rustup "$triple" || { echo "needs a Rust for $triple, which rustup has"; exit 77; }
   fi
   PATH=$tree/bin:$PATH
