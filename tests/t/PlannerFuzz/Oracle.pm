@@ -160,6 +160,12 @@ sub fault
       if "$ours->{state} $plain->{state}" eq '42883 42846'
       && $plain->{message} =~ /ulid\[\] to uuid$/;
 
+    # the hooks leave the expressions of grouping sets, from which postgres_fdw omits the cast
+    return
+      if "$ours->{state} $plain->{state}" eq '22P02 00000'
+      && $ours->{message} =~ /^invalid input syntax for type uuid: "[0-9A-Z]{26}"$/
+      && join('', statements($tree)) =~ /GROUPING SETS|ROLLUP|CUBE/;
+
     # core cannot plan the plain query
     return if $ours->{state} eq '00000' && $plain->{state} =~ /^(0A000|XX000)$/;
     if ($ours->{state} ne $plain->{state})
