@@ -23,7 +23,7 @@
 #:   minimal       the library with the oldest crates that pg_ulid/Cargo.toml permits, and with the
 #:                 oldest Rust, by rustup
 #:   foreign       the library on emulated s390x (big-endian), i686 and aarch64, and compiled for
-#:                 Windows; needs their gcc, qemu-user-static, rustup
+#:                 Windows; needs their gcc, qemu-user-static, which apt has, and rustup
 #:   crates        licences, sources and advisories of the crates, by cargo-deny
 #:                 (CHECKS="licenses bans sources": without network)
 #:   fuzz          random inputs for the library, by cargo-fuzz and a nightly Rust (FUZZ_SECONDS=60)

@@ -59,6 +59,7 @@ stage_minimal() {
 
 stage_foreign() {
   local names machine target rust=target/rust-foreign
+  offer_packages qemu-user-static gcc-{s390x,i686,aarch64}-linux-gnu libc6-dev-{s390x,i386,arm64}-cross
   [ -x $rust/bin/cargo ] || { rm -rf $rust && scripts/fetch-rust.sh $rust '' {s390x,i686,aarch64}-unknown-linux-gnu; }
   for names in s390x:s390x i686:i386 aarch64:aarch64; do
     machine=${names%:*} target=${names%:*}-unknown-linux-gnu
