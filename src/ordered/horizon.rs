@@ -146,6 +146,11 @@ unsafe extern "C-unwind" fn xact_callback(event: XactEvent::Type, _argument: *mu
 ///
 /// A VOLATILE function has a snapshot of its own for each statement in it.
 pub(crate) fn horizon() -> Result<Ulid, Error> {
+    horizon_by(now)
+}
+
+/// The same by this system clock, which is read if the horizon is not stored.
+fn horizon_by(clock: impl FnOnce() -> Result<Time, Error>) -> Result<Ulid, Error> {
     // SAFETY: the snapshot stays as long as the call. Nobody else reads the field of a copy.
     unsafe {
         let is_active = pg_sys::ActiveSnapshotSet();
@@ -159,7 +164,7 @@ pub(crate) fn horizon() -> Result<Ulid, Error> {
         if is_copy && *cached != 0 {
             return Ok(Ulid::lower_bound(Time::from_bits(*cached)));
         }
-        let horizon = horizon_of(snapshot)?;
+        let horizon = horizon_of(snapshot, clock()?)?;
         if is_copy {
             // Not zero, which stands for none. The fraction of the millisecond is dropped above.
             *cached = horizon.to_bits() | 1;
@@ -168,13 +173,13 @@ pub(crate) fn horizon() -> Result<Ulid, Error> {
     }
 }
 
-/// The horizon of a snapshot in the current database, as a time of the id clock; [`UNKNOWN`] where
-/// nothing can be proven. An error during recovery, in a parallel worker, and where transactions
+/// The horizon of a snapshot in the current database, as a time of the id clock, which advances to
+/// `clock`, the system clock; [`UNKNOWN`] where nothing can be proven. An error during recovery, in a parallel worker, and where transactions
 /// are not tracked.
 ///
 /// # Safety
 /// The snapshot stays as long as the call.
-unsafe fn horizon_of(snapshot: pg_sys::Snapshot) -> Result<Time, Error> {
+unsafe fn horizon_of(snapshot: pg_sys::Snapshot, clock: Time) -> Result<Time, Error> {
     // SAFETY: the caller keeps the snapshot. These numbers are set in every process that runs SQL.
     let (snapshot, in_recovery, worker, database) = unsafe {
         let in_recovery = pg_sys::RecoveryInProgress();
@@ -203,7 +208,7 @@ unsafe fn horizon_of(snapshot: pg_sys::Snapshot) -> Result<Time, Error> {
     let xids = SnapshotXids::new(xmin, xmax, xip, next);
     let database = database.to_u32();
     let is_running = |xid| xids.is_running(xid);
-    let horizon = shared.horizon(database.into(), now()?, is_running);
+    let horizon = shared.horizon(database.into(), clock, is_running);
     let horizon = horizon.map_err(|_| error::id_clock_out_of_range())?;
     // After the slots have been read.
     if !shmem::is_tracked() {
@@ -329,7 +334,8 @@ pub(crate) fn horizon_after(position: Option<Ulid>) -> Result<Ulid, Error> {
 /// do not continue after `published`, and it is more than a day ahead of the system clock.
 ///
 /// The id clock advances to the next whole millisecond. So the horizon is above each row that the
-/// snapshot sees, and the id clock shows whether ids have been generated since.
+/// snapshot sees, and the id clock shows whether ids have been generated since. That takes one
+/// reading of the system clock: by a later one, the id clock would pass the horizon.
 pub(crate) fn horizon_to_publish(
     published: Option<Ulid>,
     fcinfo: Fcinfo,
@@ -360,7 +366,8 @@ pub(crate) fn horizon_to_publish(
             id_clock.advance_past(published);
         }
     }
-    Ok(Some(horizon()?).filter(|&horizon| horizon > published.unwrap_or(Ulid::NIL)))
+    let horizon = horizon_by(|| Ok(clock))?;
+    Ok(Some(horizon).filter(|&horizon| horizon > published.unwrap_or(Ulid::NIL)))
 }
 
 /// The time from which the running transaction of a process holds the horizon of its database; null

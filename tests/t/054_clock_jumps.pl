@@ -93,5 +93,17 @@ like(
     'before 1970 no id is made');
 is($early->safe_psql('postgres', 'SELECT ulid_ordered_time() IS NULL'),
     't', 'which is not the time of one');
+$early->stop;
+
+# The publisher waits for a second before each reading of the clock.
+($library, $switch) = wrong_clock('++reads');
+local $ENV{LD_PRELOAD} = $library;
+my $busy = new_server('busy');
+append_to_file($switch, '');
+$busy->safe_psql('postgres', 'CALL ulid_publish_horizon()');
+is( $busy->safe_psql('postgres',
+        'SELECT ulid_ordered_time() = ulid_extract_timestamp(horizon) FROM ulid_horizon'),
+    't',
+    'a publication leaves the id clock at the horizon, which shows that no id is above it');
 
 done_testing();

@@ -217,7 +217,8 @@ sub run_at_once
 }
 
 # A library that makes the clock of whoever preloads it read that many seconds later, as long as a
-# file is there, and the file. Nothing if there is no compiler.
+# file is there, and the file. The number is an expression in C, in which `reads` is a variable of
+# the process. Nothing if there is no compiler.
 sub wrong_clock
 {
     my ($seconds) = @_;
@@ -229,6 +230,8 @@ sub wrong_clock
 #include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
+
+static int reads;
 
 int clock_gettime(clockid_t clock, struct timespec *now) {
     int result = syscall(SYS_clock_gettime, clock, now);
