@@ -56,7 +56,9 @@ pub(super) fn index_condition(request: &mut SupportRequestIndexCondition) -> Opt
 /// postgres_fdw omits implicit casts, and the type of a Const beside a Var. So the other server
 /// would read the text of a ulid as a uuid. Whether the relation is foreign is often not known yet:
 /// it may be a partition or a branch of UNION ALL. The planner does not ask again when it is known.
-/// So this is done for all relations. Apart from that, it changes only what EXPLAIN shows.
+/// So this is done for all relations. Apart from that, it changes what EXPLAIN shows. A comparison
+/// that is written as a call of its function becomes the operator, which can use an index or a hash
+/// join.
 ///
 /// It is done also without a root, as for index expressions and predicates: otherwise equal() would
 /// not match them.

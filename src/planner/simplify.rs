@@ -37,6 +37,7 @@ pub(super) fn to_comparisons(
     let query = root.query()?;
     let column = PartitionedTableColumn::of(query, call.ulid_operand)?;
     if is_called_by_grouping_sets(query, function)
+        || may_be_cast_by_grouping_sets(query, call.ulid_operand)
         || !can_be_evaluated_twice(root, call.range_or_prefix)
     {
         return None;
@@ -105,6 +106,15 @@ pub(super) fn is_called_by_grouping_sets(query: &Query, function: Oid) -> bool {
             entry.ressortgroupref != 0 && is_called(entry.expr.cast())
         })
     };
+}
+
+/// Whether the query has grouping sets, and the operand, which is cast to ulid, may be one of the
+/// grouping expressions. A comparison of uuids is made without the cast, so equal() does not find
+/// it there. From 18 on, whatever is grouped is a Var of RTE_GROUP, which is no column.
+fn may_be_cast_by_grouping_sets(query: &Query, operand: Expr) -> bool {
+    cfg!(any(feature = "pg15", feature = "pg16", feature = "pg17"))
+        && !query.groupingSets.is_null()
+        && operand.below_relabel().is_some()
 }
 
 /// Whether an expression can be evaluated twice for each row: whether it is the same for all rows

@@ -93,6 +93,15 @@ SELECT within AND count(*) > 0 AS within, count(*)
 FROM (SELECT id <@ '[2025-01-10Z,2025-01-12Z)' AS within FROM part) AS q
 GROUP BY GROUPING SETS ((within), ()) ORDER BY 1, 2;
 DROP FUNCTION is_within, contained;
+-- or if one of them is the cast of a uuid column
+CREATE TABLE part_by_uuid (id uuid) PARTITION BY RANGE (id);
+CREATE TABLE part_by_uuid_default PARTITION OF part_by_uuid DEFAULT;
+INSERT INTO part_by_uuid VALUES (ulid_lower_bound('2025-01-11Z'));
+SELECT id::ulid <@ '[2025-01-10Z,2025-01-12Z)' AS within, count(*) FROM part_by_uuid
+GROUP BY ROLLUP (id::ulid) ORDER BY GROUPING(id::ulid);
+SELECT id::ulid, count(*) FROM part_by_uuid
+GROUP BY ROLLUP (id::ulid) HAVING ulid_starts_with(id, '01J');
+DROP TABLE part_by_uuid;
 -- what a parameter leaves out is not evaluated
 PREPARE left_out (boolean) AS SELECT count(*)
     FROM (SELECT count(*) FROM part WHERE id <@ '[2025-01-10Z,2025-01-12Z)'

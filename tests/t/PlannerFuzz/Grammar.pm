@@ -737,7 +737,7 @@ sub query_grouped
     my ($at,   $grouping) = @_;
     my ($from, $in)       = from($at, 3);
     my @with_columns = grep { $_->{columns} } @{ $in->{here} } or return;
-    my ($id, $n) = map { one_of(@with_columns)->{name} . $_ } '.id', '.n';
+    my ($id, $n) = map { one_of(@with_columns)->{name} . $_ } one_of('.id', '.id::ulid'), '.n';
     my $grouped = { %$in, here => [ { id => [$id], number => [$n] } ], depth => 1 };
     my $b       = one_of(all('bool_or(', test($in), ')'),
         test($grouped), all('count(*) FILTER (WHERE ', test($in), ') > 1'));
