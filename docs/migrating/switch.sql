@@ -104,7 +104,9 @@ member AS (
 -- new type.
 index AS (
     SELECT pg_index.*, pg_class.*, amname, constr.oid AS con, conname, contype, conparentid,
-        inhparent, indexprs IS NOT NULL OR indpred IS NOT NULL OR amname = 'brin' AS rebuilt,
+        inhparent, indexprs IS NOT NULL OR indpred IS NOT NULL OR amname = 'brin'
+            -- An index that is built beforehand is checked at once.
+            OR coalesce(condeferrable, false) AS rebuilt,
         substring(pg_get_constraintdef(constr.oid), ' DEFERRABLE(?: INITIALLY DEFERRED)?$')
             AS deferral,
         NOT indisvalid AND relname ~ '^switch_[0-9]+_cc(new|old)[0-9]*$' AS debris
@@ -449,7 +451,7 @@ refusal(reason) AS (
 ),
 -- What deserves to be known.
 note(line) AS (
-    SELECT format('%s is rebuilt under the lock, because it is partial, '
+    SELECT format('%s is rebuilt under the lock, because it is partial or deferrable, '
         'has expressions or is of the type brin', indexrelid::regclass) FROM index WHERE rebuilt
     UNION ALL
     SELECT format('check constraint %I of %s is made again for %s, with casts: see its definition',

@@ -69,6 +69,8 @@ CREATE TABLE child_4 (n bigserial PRIMARY KEY, account_id uuid NOT NULL
     REFERENCES account ON DELETE CASCADE, v integer DEFAULT 0);
 CREATE UNIQUE INDEX child_4_identity ON child_4 (account_id);
 ALTER TABLE child_4 REPLICA IDENTITY USING INDEX child_4_identity;
+CREATE TABLE child_5 (account_id uuid REFERENCES account ON DELETE CASCADE, place integer,
+    UNIQUE (account_id, place) DEFERRABLE);
 CREATE TABLE "Odd ""schema"."LONGt" ("LONGc" uuid CONSTRAINT "LONGf"
     REFERENCES account ON DELETE SET NULL ON UPDATE CASCADE);
 CREATE INDEX "LONGi" ON "Odd ""schema"."LONGt" ("LONGc");
@@ -183,6 +185,8 @@ INSERT INTO child_1 (account_id) VALUES (':new_id');
 INSERT INTO child_3 SELECT random() * 1e9, ':new_id' ON CONFLICT DO NOTHING;
 INSERT INTO child_10 VALUES (':new_id', ':new_id');
 UPDATE child_4 SET v = v + 1 WHERE account_id = ':new_id';
+INSERT INTO child_5 VALUES (':new_id', 1), (':new_id', 2);
+UPDATE child_5 SET place = place + 1 WHERE account_id = ':new_id';
 COMMIT;
 SELECT count(*) FROM account JOIN child_4 ON account_id = account.id
     JOIN child_10 ON other = account.id WHERE account.id = ':new_id';
@@ -246,6 +250,7 @@ ALTER TABLE child_2 ALTER account_id TYPE ulid;
 ALTER TABLE grandchild ALTER child_id TYPE ulid;
 ALTER TABLE child_3 ALTER account_id TYPE ulid;
 ALTER TABLE child_4 ALTER account_id TYPE ulid;
+ALTER TABLE child_5 ALTER account_id TYPE ulid;
 ALTER TABLE "Odd ""schema"."${long}t" ALTER "${long}c" TYPE ulid;
 ALTER TABLE "Odd ""schema".child_8 ALTER "select" TYPE ulid;
 ALTER TABLE child_10 ALTER account_id TYPE ulid, ALTER other TYPE ulid;
