@@ -31,12 +31,13 @@ while ($file =~ /^(\w+):\n  query: \|\n((?:    .*\n)+)  metrics:\n((?:    - .*\n
 my $exported = sub { return $sql->("SET ROLE monitor; $queries{$_[0]}") };
 like($exported->('ulid'), qr/^\d+\.\d+\|0\|0$/m,      'nothing is ahead of the clock or outdated');
 like($exported->('ulid_horizon'),
-    qr/^0(?:\.\d+)?\|$/m, 'the horizon is close behind the clock, and was not published');
+    qr/^\|0(?:\.\d+)?$/m, 'the horizon is close behind the clock, and was not published');
 $sql->('CALL ulid_publish_horizon()');
 my ($age) = blocks_of('operating.md', 'sql', 'Monitoring');
 is($sql->($age), '00:00:00', 'no ordered id was generated since the publication');
+like($exported->('ulid_horizon'), qr/^0\|/, 'nor is there an age for Prometheus');
 $sql->('SELECT gen_ordered_ulid()');
-like($exported->('ulid_horizon'), qr/\|(?!0$)\d+\.\d+$/, 'one was: the publication has an age');
+like($exported->('ulid_horizon'), qr/^(?!0\|)\d+\.\d+\|/, 'one was: the publication has an age');
 $sql->(
     q{SELECT ulid_advance_ordered_time(ulid_upper_bound(now() + interval '1 hour'));
         UPDATE pg_extension SET extversion = '0' WHERE extname = 'ulid'}
@@ -74,6 +75,6 @@ like(
     qr/^\d{5} days.*\nleft\|-infinity\|\|\nbefore a restart.*: commit or roll back\|left$/,
     'and a prepared one from before a restart, which is why the horizon is zero');
 like($exported->('ulid_horizon'),
-    qr/^\d{10}\.\d/, 'where nothing is proven, the horizon is decades behind the clock');
+    qr/\|\d{10}\.\d/, 'where nothing is proven, the horizon is decades behind the clock');
 
 done_testing();
