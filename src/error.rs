@@ -623,7 +623,7 @@ pub(crate) fn entries_incomplete() -> Error {
 }
 
 /// 42804, in PostgreSQL's words: a BRIN index on a column whose type the operator class does not
-/// accept.
+/// accept: uuid, which has such classes of its own, or a domain.
 #[track_caller]
 pub(crate) fn operator_class_refuses_type(class: &[u8], type_name: &[u8]) -> Error {
     Error::new(
@@ -631,7 +631,11 @@ pub(crate) fn operator_class_refuses_type(class: &[u8], type_name: &[u8]) -> Err
         c"operator class \"%s\" does not accept data type %s",
         [class, type_name],
     )
-    .hint(c"Index the expression (column::ulid) instead.")
+    .hint(if type_name == b"uuid" {
+        c"Use the default operator class instead."
+    } else {
+        c"Index the expression (column::ulid) instead."
+    })
 }
 
 /// XX000, as for PostgreSQL's gen_random_uuid(): the operating system gave no randomness to seed a

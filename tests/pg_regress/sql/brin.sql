@@ -40,7 +40,7 @@ END $$;
 \set ECHO all
 
 -- a millisecond for each row
-CREATE TABLE event AS
+CREATE TABLE event WITH (autovacuum_enabled = off) AS
 SELECT i, decode(lpad(to_hex(1767225600000 + i), 12, '0') || left(md5(i::text), 20),
     'hex')::ulid AS id
 FROM generate_series(1, 100000) AS i;
