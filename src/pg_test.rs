@@ -232,9 +232,15 @@ mod tests {
         assert!(gen_monotonic_ulid().unix_ms() <= now().unix_ms());
     }
 
-    /// One test for everything that changes the id clock, as tests run at once and share it.
+    /// Tests run at once, and share the id clock: one that changes it, or the shared memory, waits.
+    fn take_turns() {
+        text("SELECT pg_advisory_xact_lock(1)::text");
+    }
+
+    /// One test for everything that changes the id clock.
     #[pg_test]
     fn ordered_ids_go_on_from_the_id_clock_of_the_server() {
+        take_turns();
         let id_clock = shmem::id_clock();
         let next = || ordered::time_of(text("SELECT gen_ordered_ulid()::text").parse().unwrap());
         // In steps of 1/65536 ms, in which the id clock advances.
@@ -344,6 +350,7 @@ mod tests {
     #[cfg(not(feature = "pg19"))]
     #[pg_test]
     fn a_server_without_room_gives_its_own_error() {
+        take_turns();
         // Make those of the other tests first: the space stays taken.
         for name in [
             c"ulid_ordered_time",

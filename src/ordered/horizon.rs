@@ -174,8 +174,8 @@ fn horizon_by(clock: impl FnOnce() -> Result<Time, Error>) -> Result<Ulid, Error
 }
 
 /// The horizon of a snapshot in the current database, as a time of the id clock, which advances to
-/// `clock`, the system clock; [`UNKNOWN`] where nothing can be proven. An error during recovery, in a parallel worker, and where transactions
-/// are not tracked.
+/// `clock`, the system clock; [`UNKNOWN`] where nothing can be proven. An error during recovery, in
+/// a parallel worker, and where transactions are not tracked.
 ///
 /// # Safety
 /// The snapshot stays as long as the call.

@@ -63,7 +63,7 @@ $sql->(
     CREATE INDEX ON t ((runs_as() || id::text));
     ALTER TABLE t ADD CHECK (runs_as() || id::text > '')}
 );
-is(($step->(to => 'uuid'))[0],
+is(($step->(to => 'uuid', entry_timeout => '1min'))[0],
     'enter', 'the missing entries are made, and expressions are evaluated as the owner');
 $sql->(
     q{DROP FUNCTION runs_as CASCADE;

@@ -70,7 +70,7 @@ is($sql->($cast),           $before, 'with its comment, as part of the extension
 
 # One of the entries that are missing is not made.
 $sql->('CREATE INDEX r_again ON r (t)');
-is(($step->(to => 'uuid'))[0], 'enter', 'the missing entries are made');
+is(($step->(to => 'uuid', entry_timeout => '1min'))[0], 'enter', 'the missing entries are made');
 $sql->(q{DO $$ BEGIN EXECUTE format('DROP INDEX switch_%s', 'r_t'::regclass::oid); END $$});
 is(($step->(to => 'uuid'))[0],
     'enter', 'if the first of two equal ones was not built, the next call builds it');

@@ -99,7 +99,7 @@ my $polls_new_row = sub {
 };
 $polls_new_row->('after a promotion with a clock that is behind');
 is($sql->('SELECT max(id) >= ulid_lower_bound(pg_last_xact_replay_timestamp()) FROM event'),
-    't', 'the promotion is a position');
+    't', 'ids continue after the last transaction that was replayed');
 is( $sql->(
         'SELECT count(*) FROM asked JOIN event ON id < horizon
             WHERE NOT pg_visible_in_snapshot(xid, snapshot)'
@@ -116,7 +116,7 @@ $set_clock_back->();
 $start->($standby);
 $polls_new_row->('after a restart with a clock that is behind');
 
-# The time of the page is null then.
+# This time is null then.
 my ($back) = blocks_of('failover.md', 'sql', 'If the step came too late');
 $back =~ s/'2026-[^']*'/pg_last_xact_replay_timestamp()/ or die 'the page has no time';
 my (undef, undef, $refused) = $standby->psql(

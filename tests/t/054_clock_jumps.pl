@@ -66,16 +66,14 @@ is( $sql->("\\set owners :USER\n\\i $root/docs/ids_ahead.sql"),
         map { "public.$_.id|3" } grep { !/^(?:event|random)$/ } @tables),
     'the script finds ordered ids and rows of 2036, '
       . 'and names tables of others, which it does not plan');
+my $others = q{SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'
+    AND pid <> pg_backend_pid()};
+await('the end of other sessions', sub { $sql->($others) == 3 });
 my $repaired = $sql->('SELECT clock_timestamp()');
 my $later    = $node->background_psql('postgres', on_error_stop => 0);
 $stop =~ s/^\\set repaired \K.*/'$repaired'/m or die;
 is($sql->($stop), "\nt\nt\nt", 'the page ends the three sessions that were open');
-ok( $node->poll_query_until(
-        'postgres',
-        q{SELECT count(*) = 1 FROM pg_stat_activity WHERE backend_type = 'client backend'
-            AND pid <> pg_backend_pid()}
-    ),
-    'they end');
+await('their end', sub { $sql->($others) == 1 });
 is($later->query($ahead), '', 'a session that began later is right, and goes on');
 is($sql->($ahead),        '', 'so is a new session');
 $_->quit for $open, $in_2036, $idle, $later;

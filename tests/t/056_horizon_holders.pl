@@ -7,7 +7,11 @@ use ULID;
 
 my $most = 2000;
 my $node = new_server('holders',
-    conf => [ "max_prepared_transactions = $most", 'max_locks_per_transaction = 10' ]);
+    conf => [
+        "max_prepared_transactions = $most",
+        'max_locks_per_transaction = 10',
+        'autovacuum = off'
+    ]);
 my $sql     = sub { return $node->safe_psql('postgres', @_) };
 my $zero    = '0' x 26;
 my $horizon = 'SELECT ulid_ordered_horizon()';

@@ -14,7 +14,9 @@ my $sql     = sub { return $node->safe_psql('postgres', @_) };
 my $session = sub { return $node->background_psql('postgres', @_) };
 $sql->(
     'CREATE TABLE event (id ulid PRIMARY KEY DEFAULT gen_ordered_ulid(), kind text);
-    CREATE DATABASE idle TEMPLATE postgres');
+    CREATE DATABASE idle TEMPLATE postgres'
+);
+my $before = $sql->("INSERT INTO event (kind) VALUES ('before') RETURNING id");
 
 # Check that what a query returns is less than an id, and not zero.
 sub is_held
@@ -56,10 +58,10 @@ await_horizon($node, $own, 'idle');
 my $imported = $importer->query($horizon);
 is_held($imported, $open, 'an imported snapshot sees the transaction as running');
 is_held($imported, $own,  'and the one that exported it');
-my @dumped = grep { $_ lt $imported } $dump =~ /^(\w{26})\t/mg;
-is( "@dumped",
-    join(' ', split /\n/, $sql->("SELECT id FROM event WHERE id < '$imported'")),
-    'pg_dump --snapshot has all rows below it');
+my $below = "SELECT id FROM event WHERE id < '$imported'";
+is($sql->($below), $before, 'only the row from before is below it');
+is(join(' ', grep { $_ lt $imported } $dump =~ /^(\w{26})\t/mg),
+    $before, 'pg_dump --snapshot has all rows below it');
 $importer->query('COMMIT');
 
 # A slot needs two rounds of waiting for transactions until it has a snapshot. What begins in the

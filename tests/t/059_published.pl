@@ -322,7 +322,8 @@ for my $extension (sort keys %type_of)
         'max_connections = 100',           'shared_buffers = 256MB',
         'wal_keep_size = 4GB',             'max_locks_per_transaction = 1000',
         'wal_level = logical',             'hot_standby_feedback = on',
-        'max_wal_size = 8GB',              'checkpoint_timeout = 1h');
+        'max_wal_size = 8GB',              'checkpoint_timeout = 1h',
+        'autovacuum = off');
     my $start = sub {
         local $ENV{LD_PRELOAD} = $library if $library;
         $_[0]->start;
@@ -504,10 +505,14 @@ for my $extension (sort keys %type_of)
         consumers => \@some,
         meanwhile => sub {
             usleep(500_000);
-            my $pid = $sql->("SELECT pid FROM pg_stat_activity
-                WHERE backend_type = 'client backend' AND pid <> pg_backend_pid() LIMIT 1");
             append_to_file($wrong, '') if $wrong;
-            kill(KILL => $pid);
+            await(
+                'a client to kill',
+                sub {
+                    my $pid = $sql->("SELECT pid FROM pg_stat_activity
+                        WHERE backend_type = 'client backend' AND pid <> pg_backend_pid() LIMIT 1");
+                    return $pid && kill(KILL => $pid);
+                });
         });
     flood($node, what => "$extension, after a crash", seconds => $brief, consumers => \@some);
     $sql->($publish);

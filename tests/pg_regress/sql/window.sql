@@ -47,7 +47,7 @@ SELECT name, parameter_types FROM pg_prepared_statements ORDER BY 1;
 DEALLOCATE ALL;
 
 -- a million ids in order of time, one a second from 2026-01-01, and the same times as bigint
-CREATE TABLE window_1m AS
+CREATE TABLE window_1m WITH (autovacuum_enabled = off) AS
 SELECT ulid_lower_bound('2026-01-01 00:00'::timestamptz + i * interval '1 second') AS id, i
 FROM generate_series(0::bigint, 999999) AS i;
 CREATE INDEX window_1m_id ON window_1m (id);
