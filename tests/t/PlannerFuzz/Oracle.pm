@@ -166,6 +166,14 @@ sub fault
       && $ours->{message} =~ /^invalid input syntax for type uuid: "[0-9A-Z]{26}"$/
       && join('', statements($tree)) =~ /GROUPING SETS|ROLLUP|CUBE/;
 
+    # whether a function that is not inlined is called, so that it reads its tables, may depend on
+    # the order of the joins
+    return
+      if grep { $_->{state} eq '00000' } $ours, $plain
+      and grep { $_->{state} eq '42501' && $_->{message} =~ /^permission denied for table / }
+      $ours, $plain
+      and grep { /pg_temp\.f/ } statements($tree);
+
     # core cannot plan the plain query
     return if $ours->{state} eq '00000' && $plain->{state} =~ /^(0A000|XX000)$/;
     if ($ours->{state} ne $plain->{state})
