@@ -260,8 +260,8 @@ exchange(place, sql) AS (
     WHERE converts AND generated
     UNION ALL
     SELECT 30,
-        format('ALTER TABLE %s ADD CONSTRAINT %I %s USING INDEX %I%s;', indrelid::regclass, conname,
-        CASE contype WHEN 'p' THEN 'PRIMARY KEY' ELSE 'UNIQUE' END, name, deferral)
+        format('ALTER TABLE %s ADD CONSTRAINT %I %s USING INDEX %I;', indrelid::regclass, conname,
+        CASE contype WHEN 'p' THEN 'PRIMARY KEY' ELSE 'UNIQUE' END, name)
     FROM pair WHERE con IS NOT NULL
     UNION ALL
     SELECT 31, format('ALTER INDEX %s RENAME TO %I;', new::regclass, relname) FROM pair
@@ -452,7 +452,8 @@ refusal(reason) AS (
 -- What deserves to be known.
 note(line) AS (
     SELECT format('%s is rebuilt under the lock, because it is partial or deferrable, '
-        'has expressions or is of the type brin', indexrelid::regclass) FROM index WHERE rebuilt
+        'has expressions or is of the type brin', indexrelid::regclass) FROM index
+    WHERE rebuilt AND (deferral IS NULL OR indexrelid IN (SELECT indexrelid FROM shape WHERE old))
     UNION ALL
     SELECT format('check constraint %I of %s is made again for %s, with casts: see its definition',
         conname, conrelid::regclass, :'to') FROM constr WHERE contype = 'c' AND dropped

@@ -83,8 +83,8 @@ CREATE TABLE child_10 (account_id uuid REFERENCES account ON DELETE CASCADE,
 CREATE INDEX ON child_10 (other, account_id);
 
 -- another key, of a partitioned table
-CREATE TABLE event (id uuid DEFAULT gen_ordered_uuid_v7(), at integer, PRIMARY KEY (id, at))
-    PARTITION BY RANGE (at);
+CREATE TABLE event (id uuid DEFAULT gen_ordered_uuid_v7(), at integer, PRIMARY KEY (id, at),
+    UNIQUE (at, id) DEFERRABLE) PARTITION BY RANGE (at);
 CREATE TABLE event_1 PARTITION OF event FOR VALUES FROM (MINVALUE) TO (100);
 CREATE TABLE event_2 PARTITION OF event FOR VALUES FROM (100) TO (MAXVALUE);
 CREATE INDEX event_at ON event (at, id);
