@@ -334,8 +334,8 @@ pub(crate) fn horizon_after(position: Option<Ulid>) -> Result<Ulid, Error> {
 /// do not continue after `published`, and it is more than a day ahead of the system clock.
 ///
 /// The id clock advances to the next whole millisecond. So the horizon is above each row that the
-/// snapshot sees, unless the id clock is ahead of the system clock, and steps later. And the id
-/// clock shows whether ids have been generated since.
+/// snapshot sees. If the id clock is ahead of the system clock, that may take another publication.
+/// And the id clock shows whether ids have been generated since.
 ///
 /// The system clock is read once: by a later reading, the id clock would pass the horizon.
 pub(crate) fn horizon_to_publish(
