@@ -80,7 +80,7 @@ for my $advanced (qw(before after))
     $consumer = $consume->();
     $more->();
 
-    $_->signal('INT') for @writers;
+    $_->signal('TERM') for @writers;
     $_->finish        for @writers;
     unlike(slurp_file("$directory/$_.log"), qr/ERROR|FATAL|aborted/, "no writer fails: $_")
       for qw(simple prepared);

@@ -58,7 +58,7 @@ for my $extension (sort keys %type_of)
         $sql->("INSERT INTO outbox (message) VALUES ('first')");
         $start->(keys %command);
         $more->();
-        $running{writers}->signal('INT');
+        $running{writers}->signal('TERM');
         (delete $running{writers})->finish;
 
         # rows that were not published before are read after an id that is generated when the clock
