@@ -29,7 +29,8 @@ SAVEPOINT s;
 INSERT INTO event VALUES (:old, 6);
 ROLLBACK TO s;
 \set VERBOSITY sqlstate
-INSERT INTO event VALUES (ulid_upper_bound(:'id'::ulid::timestamptz - interval '1 s'), 7);
+INSERT INTO event
+VALUES (ulid_upper_bound(ulid_ordered_since(pg_backend_pid()) - interval '1 ms'), 7);
 ROLLBACK TO s;
 -- nor is one of a clock that is ahead
 INSERT INTO event VALUES (ulid_lower_bound(clock_timestamp() + interval '1 hour'), 7);
