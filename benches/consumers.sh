@@ -15,8 +15,8 @@ query() { psql -XAtq -F $'\t' -v ON_ERROR_STOP=1 "$@"; }
 consumer() {
   local position=last_id horizon="ulid_ordered_horizon(:last)"
   if [ "$1" = published ]; then
-    position="last_id, ulid_published_horizon(last_id) AS horizon" horizon=:horizon
-    echo 'CALL ulid_publish_horizon();'
+    position="last_id, ulid_current_horizon(last_id) AS horizon" horizon=:horizon
+    echo 'CALL ulid_refresh_horizon();'
   fi
   cat << END
 BEGIN;

@@ -370,21 +370,6 @@ COMMENT ON FUNCTION gen_ordered_uuid_v7()
     IS 'generate a version 7 uuid greater than all that any session of this server '
         'generated with it before';
 
--- A query has one horizon, that of its snapshot; each worker would find another one.
-CREATE FUNCTION ulid_ordered_horizon() RETURNS ulid
-    LANGUAGE c STABLE STRICT PARALLEL RESTRICTED
-    AS 'MODULE_PATHNAME', 'ulid_ordered_horizon';
-COMMENT ON FUNCTION ulid_ordered_horizon()
-    IS 'ulid below which the present query sees each ordered id that will ever be seen';
-
--- Not STRICT: with a position that is null, a consumer would read nothing for ever. There is no
--- second one for uuid: a plain literal or an untyped parameter could be either.
-CREATE FUNCTION ulid_ordered_horizon(last ulid) RETURNS ulid
-    LANGUAGE c STABLE PARALLEL RESTRICTED
-    AS 'MODULE_PATHNAME', 'ulid_ordered_horizon_after';
-COMMENT ON FUNCTION ulid_ordered_horizon(ulid)
-    IS 'the same for a consumer at this position; an error if new ids could be less than it';
-
 -- Creating a trigger needs EXECUTE; firing it does not.
 CREATE FUNCTION ulid_ordered_guard() RETURNS trigger
     LANGUAGE c VOLATILE STRICT PARALLEL RESTRICTED
@@ -428,10 +413,10 @@ COMMENT ON FUNCTION ulid_advance_ordered_time(ulid, boolean)
 REVOKE ALL ON FUNCTION ulid_advance_ordered_time(ulid, boolean) FROM PUBLIC;
 
 CREATE FUNCTION ulid_reset_id_clock() RETURNS void
-    LANGUAGE c VOLATILE STRICT PARALLEL RESTRICTED
+    LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE
     AS 'MODULE_PATHNAME', 'ulid_reset_id_clock';
 COMMENT ON FUNCTION ulid_reset_id_clock()
-    IS 'set the id clock back to the system clock, without the published horizon';
+    IS 'set the id clock back to the system clock when the transaction commits, without the row';
 REVOKE ALL ON FUNCTION ulid_reset_id_clock() FROM PUBLIC;
 
 --
@@ -467,223 +452,265 @@ COMMENT ON FUNCTION ulid_upper_bound(timestamptz)
     IS 'greatest ulid of the millisecond that the time lies in';
 
 --
--- The published horizon: a horizon in a row, which every server has that has the rows. If it was
--- computed before it was committed, each snapshot that sees it also sees every transaction that had
--- ended by then. So it holds at every isolation level, on standbys, and on subscribers that apply
--- transactions in the order of their commits.
+-- The horizon, in a row that every server has that has the rows. It was computed before it was
+-- committed. So each snapshot that sees it also sees every transaction that had ended by then. That
+-- holds at every isolation level, on standbys, and on subscribers that apply transactions in the
+-- order of their commits. The computation is in src/ordered/horizon.rs and in horizon/.
 --
 
--- A process moves the id clock to it before its first ordered id. So no later id is less, unless it
--- is set while processes that have read it go on. pg_dump leaves it out, since whoever restores a
--- dump need not be allowed to set it.
-CREATE SEQUENCE ulid_clock MINVALUE 0 MAXVALUE 281474976710655 START 0;
-COMMENT ON SEQUENCE ulid_clock
-    IS 'milliseconds since 1970-01-01 UTC that the published horizon has reached';
-
--- The first publication inserts the row, not this script, since a dump has the row. Its primary key
--- lets it be replicated. Its versions stay in one page, as no index has the columns that change.
+-- The first refresh inserts the row, not this script, since a dump has the row. Its primary key lets
+-- it be replicated. Its versions stay in one page, as no index has the columns that change.
 -- Autovacuum must not truncate the table, which cancels queries on standbys, nor analyze it.
+-- src/ordered/row.rs reads the table by its name, and the second column.
 CREATE TABLE ulid_horizon (
     one boolean DEFAULT true PRIMARY KEY CHECK (one),
     horizon ulid NOT NULL,
-    published_at timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp()
+    refreshed_at timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp()
 ) WITH (
     vacuum_truncate = off,
     autovacuum_vacuum_threshold = 500, autovacuum_vacuum_scale_factor = 0,
     autovacuum_analyze_threshold = 2000000000
 );
-COMMENT ON TABLE ulid_horizon IS 'the published horizon of ordered ids, one row';
+COMMENT ON TABLE ulid_horizon IS 'the horizon of ordered ids, one row';
 SELECT pg_catalog.pg_extension_config_dump('ulid_horizon', '');
-REVOKE ALL ON ulid_clock, ulid_horizon FROM PUBLIC;
-GRANT SELECT ON ulid_clock, ulid_horizon TO PUBLIC;
+REVOKE ALL ON ulid_horizon FROM PUBLIC;
+GRANT SELECT ON ulid_horizon TO PUBLIC;
+
+-- The id clock follows the row, and it is that of all databases. So a row that is far ahead must not
+-- come in: not from a dump, nor from a subscription, nor by hand. What
+-- ulid_advance_ordered_time(ulid, true) has set is not ahead of the id clock.
+CREATE FUNCTION ulid_horizon_refuse() RETURNS trigger
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+BEGIN
+    RAISE EXCEPTION 'horizon "%" is more than a day ahead of the clock', NEW.horizon
+        USING ERRCODE = 'object_not_in_prerequisite_state',
+        DETAIL = 'All ordered ids of this server would be later.',
+        HINT = 'If that is right, run ulid_advance_ordered_time(horizon, true) before.';
+END $$;
+COMMENT ON FUNCTION ulid_horizon_refuse() IS 'trigger that refuses a horizon that is far ahead';
+REVOKE ALL ON FUNCTION ulid_horizon_refuse() FROM PUBLIC;
+CREATE TRIGGER ulid_horizon_a_refuse BEFORE INSERT OR UPDATE ON ulid_horizon
+    FOR EACH ROW
+    WHEN (NEW.horizon > ulid_upper_bound(greatest(pg_catalog.clock_timestamp(), ulid_ordered_time())
+        + interval '1 day'))
+    EXECUTE FUNCTION ulid_horizon_refuse();
+ALTER TABLE ulid_horizon ENABLE ALWAYS TRIGGER ulid_horizon_a_refuse;
+COMMENT ON TRIGGER ulid_horizon_a_refuse ON ulid_horizon IS 'refuses a horizon that is far ahead';
 
 -- A dump that the owner of the database restores must not fail at the row. But with a horizon that
 -- is too high, consumers miss rows, and the id clock belongs to the server. So only a superuser
--- restores it, and only a superuser's subscription inserts it. The row of the first publication is
--- zero.
+-- restores it, and only a superuser's subscription inserts it. The id clock advances to it at once,
+-- for sessions that have read the row before. Where there is a row already, a session restores the
+-- greater one. The initial copy of a subscription fails: a greater one that
+-- is there could be above rows of the publisher that are still to come. The row of the first refresh
+-- is zero.
 GRANT INSERT ON ulid_horizon TO pg_database_owner;
 CREATE FUNCTION ulid_horizon_restore() RETURNS trigger
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
     AS $$
 DECLARE
-    clock CONSTANT regclass := format('%I.ulid_clock', TG_TABLE_SCHEMA);
-    id CONSTANT uuid := NEW.horizon;
+    is_there boolean;
 BEGIN
-    IF id = '00000000-0000-0000-0000-000000000000' THEN
+    IF NOT (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) THEN
+        RETURN NULL;
+    ELSIF current_setting('session_replication_role') = 'replica' THEN
         RETURN NEW;
-    ELSIF NOT (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) THEN
+    END IF;
+    EXECUTE format('SELECT %I.ulid_advance_ordered_time($1, true)', TG_TABLE_SCHEMA)
+        USING NEW.horizon;
+    EXECUTE format('UPDATE %I.%I SET horizon = greatest(horizon, $1) RETURNING true',
+        TG_TABLE_SCHEMA, TG_TABLE_NAME) INTO is_there USING NEW.horizon;
+    IF is_there THEN
         RETURN NULL;
     END IF;
-    PERFORM setval(clock, greatest(pg_sequence_last_value(clock),
-        ('x' || encode(substring(uuid_send(id) FOR 6), 'hex'))::bit(48)::bigint));
     RETURN NEW;
 END $$;
-COMMENT ON FUNCTION ulid_horizon_restore()
-    IS 'trigger that sets the id clock to a horizon that is restored';
+COMMENT ON FUNCTION ulid_horizon_restore() IS 'trigger that decides who restores a horizon, and how';
 REVOKE ALL ON FUNCTION ulid_horizon_restore() FROM PUBLIC;
-CREATE TRIGGER ulid_horizon_restore BEFORE INSERT ON ulid_horizon
-    FOR EACH ROW EXECUTE FUNCTION ulid_horizon_restore();
-ALTER TABLE ulid_horizon ENABLE ALWAYS TRIGGER ulid_horizon_restore;
-COMMENT ON TRIGGER ulid_horizon_restore ON ulid_horizon
-    IS 'sets the id clock to a horizon that is restored';
+CREATE TRIGGER ulid_horizon_b_restore BEFORE INSERT ON ulid_horizon
+    FOR EACH ROW WHEN (NEW.horizon > '00000000000000000000000000')
+    EXECUTE FUNCTION ulid_horizon_restore();
+ALTER TABLE ulid_horizon ENABLE ALWAYS TRIGGER ulid_horizon_b_restore;
+COMMENT ON TRIGGER ulid_horizon_b_restore ON ulid_horizon
+    IS 'decides who restores a horizon, and how';
 
-CREATE FUNCTION ulid_horizon_to_publish(published ulid) RETURNS ulid
-    LANGUAGE c VOLATILE PARALLEL RESTRICTED
-    AS 'MODULE_PATHNAME', 'ulid_horizon_to_publish';
-COMMENT ON FUNCTION ulid_horizon_to_publish(ulid)
-    IS 'horizon to publish in place of this one; null if no ordered id follows it';
-REVOKE ALL ON FUNCTION ulid_horizon_to_publish(ulid) FROM PUBLIC;
+CREATE FUNCTION ulid_is_refresh_due(horizon ulid) RETURNS boolean
+    LANGUAGE c VOLATILE PARALLEL UNSAFE
+    AS 'MODULE_PATHNAME', 'ulid_is_refresh_due';
+COMMENT ON FUNCTION ulid_is_refresh_due(ulid)
+    IS 'whether an ordered id may have been generated since the horizon was set to this';
+CREATE FUNCTION ulid_next_horizon(horizon ulid) RETURNS ulid
+    LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE
+    AS 'MODULE_PATHNAME', 'ulid_next_horizon';
+COMMENT ON FUNCTION ulid_next_horizon(ulid)
+    IS 'horizon in place of this one, whose row is locked; null if it has not advanced';
 
 -- What runs with the rights of the functions' owner, the bootstrap superuser, looks up no name of
 -- this schema when it runs, since the owner of the schema can rename that, and create another one
 -- of the old name. The names in bodies of SQL are resolved when a function is created. PL/pgSQL
 -- finds names in pg_catalog, then in pg_temp.
 
--- The primary publishes, or the server that this one subscribes to.
-CREATE FUNCTION ulid_publishes(published regclass) RETURNS boolean
+-- The primary refreshes, or the server that this one subscribes to.
+CREATE FUNCTION ulid_refreshes(horizon regclass) RETURNS boolean
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
     AS $$
 BEGIN
     IF pg_is_in_recovery()
-        OR EXISTS (SELECT FROM pg_subscription_rel WHERE srrelid = published::oid) THEN
+        OR EXISTS (SELECT FROM pg_subscription_rel WHERE srrelid = horizon::oid) THEN
         RETURN false;
     ELSIF current_setting('transaction_isolation')
         NOT IN ('read committed', 'read uncommitted') THEN
-        RAISE EXCEPTION 'the horizon must be published in isolation level READ COMMITTED'
+        RAISE EXCEPTION 'the horizon must be refreshed in isolation level READ COMMITTED'
             USING ERRCODE = 'active_sql_transaction';
     END IF;
     RETURN true;
 END $$;
-COMMENT ON FUNCTION ulid_publishes(regclass) IS 'whether this server publishes the horizon';
+COMMENT ON FUNCTION ulid_refreshes(regclass) IS 'whether this server refreshes the horizon';
 
--- First the sequence: a server that has the row has the sequence. A crash must not lose what a
--- consumer has read.
-CREATE FUNCTION ulid_publish_write(next_horizon ulid) RETURNS boolean
+-- A crash must not lose what a consumer has read.
+CREATE FUNCTION ulid_refresh_write(next_horizon ulid) RETURNS boolean
     LANGUAGE sql VOLATILE PARALLEL UNSAFE
 BEGIN ATOMIC
     SELECT pg_catalog.set_config('synchronous_commit', 'local', true)
-    WHERE pg_catalog.current_setting('synchronous_commit') = 'off';
-    SELECT pg_catalog.setval('ulid_clock'::regclass,
-        greatest(pg_catalog.pg_sequence_last_value('ulid_clock'::regclass),
-            ulid_extract_unix_ms(next_horizon)));
-    UPDATE ulid_horizon SET horizon = next_horizon, published_at = pg_catalog.clock_timestamp()
+    WHERE next_horizon IS NOT NULL AND pg_catalog.current_setting('synchronous_commit') = 'off';
+    UPDATE ulid_horizon SET horizon = next_horizon, refreshed_at = pg_catalog.clock_timestamp()
+    WHERE next_horizon IS NOT NULL
     RETURNING true;
 END;
-COMMENT ON FUNCTION ulid_publish_write(ulid) IS 'publish this horizon, with the row locked';
+COMMENT ON FUNCTION ulid_refresh_write(ulid) IS 'write this horizon into the row, which is locked';
 
--- One at a time, so that none sets the sequence back. If another one is publishing, the horizon
--- that it has found will do. A horizon that was found before a reset is ahead of the id clock
--- afterwards, and is not published.
-CREATE FUNCTION ulid_publish_above(next_horizon ulid) RETURNS boolean
+-- One at a time: if another one refreshes, its horizon will do. The row is locked before the id
+-- clock is touched, so that a reset, which holds the lock until it has ended, is not undone.
+CREATE FUNCTION ulid_refresh_locked() RETURNS boolean
     LANGUAGE sql VOLATILE PARALLEL UNSAFE
 BEGIN ATOMIC
     INSERT INTO ulid_horizon (horizon) SELECT '00000000000000000000000000'::ulid
     WHERE NOT EXISTS (SELECT FROM ulid_horizon) ON CONFLICT DO NOTHING;
-    SELECT coalesce((
-        SELECT CASE WHEN ulid_ordered_time() >= ulid_extract_timestamp(next_horizon)
-            THEN ulid_publish_write(next_horizon) END FROM (
-            SELECT FROM ulid_horizon WHERE horizon < next_horizon FOR UPDATE SKIP LOCKED
-        ) AS locked), false);
+    SELECT coalesce((SELECT ulid_refresh_write(ulid_next_horizon(horizon)) FROM (
+        SELECT horizon FROM ulid_horizon FOR UPDATE SKIP LOCKED) AS locked), false);
 END;
-COMMENT ON FUNCTION ulid_publish_above(ulid)
-    IS 'publish this horizon, unless a greater one is published or being published';
+COMMENT ON FUNCTION ulid_refresh_locked() IS 'refresh the horizon, unless another one does';
 
-CREATE FUNCTION ulid_publish() RETURNS boolean
+-- It writes nothing, not even a lock, while no ordered id is generated.
+CREATE FUNCTION ulid_refresh() RETURNS boolean
     LANGUAGE sql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
     SET search_path = pg_catalog, pg_temp
-    RETURN CASE WHEN ulid_publishes('ulid_horizon'::regclass) THEN coalesce((
-        SELECT ulid_publish_above(next_horizon) FROM (
-            SELECT ulid_horizon_to_publish((SELECT horizon FROM ulid_horizon)) AS next_horizon
-        ) AS found WHERE next_horizon IS NOT NULL), false)
-    ELSE false END;
-COMMENT ON FUNCTION ulid_publish()
-    IS 'publish the horizon of ordered ids in this transaction; false if there is no need';
-REVOKE ALL ON FUNCTION ulid_publishes(regclass), ulid_publish_write(ulid), ulid_publish_above(ulid),
-    ulid_publish() FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION ulid_publish() TO pg_database_owner WITH GRANT OPTION;
+    RETURN CASE WHEN ulid_refreshes('ulid_horizon'::regclass)
+            AND ulid_is_refresh_due((SELECT horizon FROM ulid_horizon))
+        THEN ulid_refresh_locked() ELSE false END;
+COMMENT ON FUNCTION ulid_refresh()
+    IS 'refresh the horizon of ordered ids in this transaction; false if there is no need';
+REVOKE ALL ON FUNCTION ulid_is_refresh_due(ulid), ulid_next_horizon(ulid), ulid_refreshes(regclass),
+    ulid_refresh_write(ulid), ulid_refresh_locked(), ulid_refresh() FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION ulid_refresh() TO pg_database_owner WITH GRANT OPTION;
 
--- The publication holds the lock on the row until its transaction ends. So the procedure ends it,
--- and is an error in a transaction block. A procedure that commits looks up the names in its body
--- with the caller's search_path. So its body has none, and the default of its argument, which is
--- resolved when it is created, publishes.
-CREATE PROCEDURE ulid_publish_horizon(is_published boolean DEFAULT ulid_publish())
+-- A refresh holds the lock on the row until its transaction ends. So the procedure ends it, and is
+-- an error in a transaction block. A procedure that commits looks up the names in its body with the
+-- caller's search_path. So its body has none, and the default of its argument, which is resolved
+-- when it is created, refreshes.
+CREATE PROCEDURE ulid_refresh_horizon(is_refreshed boolean DEFAULT ulid_refresh())
     LANGUAGE plpgsql
     AS 'BEGIN COMMIT; END';
-COMMENT ON PROCEDURE ulid_publish_horizon(boolean)
-    IS 'publish the horizon of ordered ids, and commit; call it without arguments, or with '
-    'ulid_publish()';
+COMMENT ON PROCEDURE ulid_refresh_horizon(boolean)
+    IS 'refresh the horizon of ordered ids, and commit; call it without arguments, or with '
+    'ulid_refresh()';
 
-CREATE FUNCTION ulid_published_horizon_error(last ulid, horizon ulid) RETURNS ulid
+CREATE FUNCTION ulid_current_horizon_error(last ulid, horizon ulid, row_of regclass) RETURNS ulid
     LANGUAGE plpgsql STABLE PARALLEL SAFE
     SET search_path = pg_catalog, pg_temp
     AS $$
 BEGIN
     IF horizon IS NULL THEN
-        RAISE EXCEPTION 'no horizon of ordered ids has been published'
+        RAISE EXCEPTION 'the horizon of ordered ids is not known yet'
             USING ERRCODE = 'object_not_in_prerequisite_state',
-            HINT = 'CALL ulid_publish_horizon(), on the primary or the publisher of this server.';
+            HINT = 'CALL ulid_refresh_horizon(), on the primary or the publisher of this server.';
     ELSIF last IS NULL THEN
         RAISE EXCEPTION 'position of a consumer must not be null'
             USING ERRCODE = 'null_value_not_allowed',
             HINT = 'The position before all rows is ''00000000000000000000000000''.';
+    ELSIF EXISTS (SELECT FROM pg_subscription_rel WHERE srrelid = row_of::oid) THEN
+        RAISE EXCEPTION 'position "%" is ahead of the horizon "%" of this subscriber', last, horizon
+            USING ERRCODE = 'object_not_in_prerequisite_state',
+            HINT = 'If this server has crashed, it applies again what it has lost: wait. Otherwise '
+                'the position is of another server, or of before a restore.';
     END IF;
-    RAISE EXCEPTION 'position "%" is ahead of the published horizon "%"', last, horizon
+    RAISE EXCEPTION 'position "%" is ahead of the horizon "%"', last, horizon
         USING ERRCODE = 'object_not_in_prerequisite_state',
-        HINT = 'The position is of another server, or of before a restore.';
+        HINT = 'The position is of another server, or of before a restore or a reset.';
 END $$;
-COMMENT ON FUNCTION ulid_published_horizon_error(ulid, ulid)
-    IS 'error of a horizon that is not published, or is less than the position';
+COMMENT ON FUNCTION ulid_current_horizon_error(ulid, ulid, regclass)
+    IS 'error of a horizon that is not known, or is less than the position';
 
--- A query reads the row with its own snapshot. So each worker reads the same.
-CREATE FUNCTION ulid_published_horizon() RETURNS ulid
+-- A query reads the row with its own snapshot. So each worker reads the same. The names are not that
+-- of the table: with one argument, that would be a cast to its row type.
+CREATE FUNCTION ulid_current_horizon() RETURNS ulid
     LANGUAGE sql STABLE PARALLEL SAFE
-    RETURN coalesce((SELECT horizon FROM ulid_horizon),
-        ulid_published_horizon_error(NULL::ulid, NULL::ulid));
-COMMENT ON FUNCTION ulid_published_horizon()
-    IS 'ulid below which the present query sees each ordered id that will ever be seen, '
-        'as published';
+    RETURN coalesce((SELECT nullif(horizon, '00000000000000000000000000') FROM ulid_horizon),
+        ulid_current_horizon_error(NULL::ulid, NULL::ulid, NULL::regclass));
+COMMENT ON FUNCTION ulid_current_horizon()
+    IS 'ulid below which the present query sees each ordered id that will ever be seen';
 
--- During recovery, the consumer may have read from a server that has replayed more.
-CREATE FUNCTION ulid_published_horizon(last ulid) RETURNS ulid
+-- Not STRICT: with a position that is null, a consumer would read nothing for ever. There is no
+-- second one for uuid: a plain literal or an untyped parameter could be either. During recovery, the
+-- consumer may have read from a server that has replayed more.
+CREATE FUNCTION ulid_current_horizon(last ulid) RETURNS ulid
     LANGUAGE sql STABLE PARALLEL SAFE
     RETURN (SELECT CASE WHEN last <= horizon OR last IS NOT NULL AND pg_catalog.pg_is_in_recovery()
-            THEN horizon ELSE ulid_published_horizon_error(last, horizon) END
-        FROM (SELECT ulid_published_horizon()) AS published (horizon));
-COMMENT ON FUNCTION ulid_published_horizon(ulid)
+            THEN horizon ELSE ulid_current_horizon_error(last, horizon, 'ulid_horizon'::regclass) END
+        FROM (SELECT ulid_current_horizon()) AS row (horizon));
+COMMENT ON FUNCTION ulid_current_horizon(ulid)
     IS 'the same for a consumer at this position; an error if new ids could be less than it';
 
--- As ulid_ordered_since(), for those who may read all statistics.
+-- As ulid_ordered_since(), for those who may read all statistics. A transaction holds the horizon
+-- from its first ordered id on, or by the lock of the row: then the xid, or that of a
+-- subtransaction, is the xmax of the row.
 CREATE VIEW ulid_horizon_holders AS
+    WITH row_lock AS MATERIALIZED (
+        SELECT lock.pid, lock.virtualtransaction
+        FROM ulid_horizon AS h JOIN pg_catalog.pg_locks AS lock ON lock.transactionid = h.xmax
+        WHERE lock.locktype = 'transactionid' AND lock.mode = 'ExclusiveLock' AND lock.granted)
     SELECT pid, backend_xid AS transaction, NULL::text AS prepared,
-        ulid_ordered_since(pid) AS since, usename, application_name, state, query
-    FROM pg_catalog.pg_stat_activity
-    WHERE datname = pg_catalog.current_database() AND ulid_ordered_since(pid) IS NOT NULL
+        coalesce(ulid_ordered_since(pid), xact_start) AS since,
+        EXISTS (SELECT FROM row_lock WHERE row_lock.pid = a.pid) AS refreshes,
+        usename, application_name, state, query
+    FROM pg_catalog.pg_stat_activity AS a
+    WHERE datname = pg_catalog.current_database() AND (ulid_ordered_since(pid) IS NOT NULL
+        OR EXISTS (SELECT FROM row_lock WHERE row_lock.pid = a.pid))
     UNION ALL
-    SELECT NULL, transaction, gid, ulid_ordered_since(transaction), owner, NULL, NULL, NULL
-    FROM pg_catalog.pg_prepared_xacts
-    WHERE database = pg_catalog.current_database() AND ulid_ordered_since(transaction) IS NOT NULL;
+    SELECT NULL, transaction, gid, coalesce(ulid_ordered_since(transaction), prepared), refreshes,
+        owner, NULL, NULL, NULL
+    FROM (
+        SELECT p.*, EXISTS (SELECT FROM row_lock JOIN pg_catalog.pg_locks AS lock
+            ON row_lock.pid IS NULL AND lock.pid IS NULL
+            AND lock.virtualtransaction = row_lock.virtualtransaction
+            WHERE lock.transactionid = p.transaction) AS refreshes
+        FROM pg_catalog.pg_prepared_xacts AS p
+        WHERE database = pg_catalog.current_database()) AS p
+    WHERE refreshes OR ulid_ordered_since(transaction) IS NOT NULL;
 COMMENT ON VIEW ulid_horizon_holders
     IS 'transactions that hold back the horizon of this database, and since when';
 REVOKE ALL ON ulid_horizon_holders FROM PUBLIC;
 GRANT SELECT ON ulid_horizon_holders TO pg_read_all_stats;
 
--- Consumers of the published horizon would wait for the clock to reach it. A first publication that
--- has not ended is waited for: the row that it inserts would stay otherwise. A superuser can grant
--- EXECUTE alone.
+-- Consumers would wait for the clock to reach the horizon. A first refresh that has not ended is
+-- waited for. The lock of the row is kept until the id clock has been set back, when the transaction
+-- has committed. A superuser can grant EXECUTE alone.
 CREATE FUNCTION ulid_reset_ordered_time() RETURNS void
     LANGUAGE sql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
     SET search_path = pg_catalog, pg_temp
 BEGIN ATOMIC
     INSERT INTO ulid_horizon (horizon) SELECT '00000000000000000000000000'::ulid
     WHERE NOT EXISTS (SELECT FROM ulid_horizon) ON CONFLICT DO NOTHING;
-    DELETE FROM ulid_horizon;
-    SELECT pg_catalog.setval('ulid_clock'::regclass, 0);
+    UPDATE ulid_horizon SET horizon = '00000000000000000000000000'::ulid;
     SELECT ulid_reset_id_clock();
 END;
 COMMENT ON FUNCTION ulid_reset_ordered_time()
-    IS 'set the id clock back to the system clock, and forget the published horizon';
+    IS 'set the id clock back to the system clock when the transaction commits, and forget the '
+        'horizon';
 REVOKE ALL ON FUNCTION ulid_reset_ordered_time() FROM PUBLIC;
 
 --

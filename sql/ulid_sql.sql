@@ -447,7 +447,7 @@ COMMENT ON FUNCTION typeid_prefix(text) IS 'prefix of a TypeID; empty if it has 
 -- ends, because pg_sequence_last_value(), like nextval(), takes ROW EXCLUSIVE before it reads. The
 -- lock belongs to the top-level transaction: ROLLBACK TO SAVEPOINT and the end of a cursor keep
 -- it, PREPARE TRANSACTION hands it over, and a restart restores those of prepared transactions.
--- pg_locks shows it. The horizon is computed from these locks and published in a row of the table
+-- pg_locks shows it. The horizon is computed from these locks and written into a row of the table
 -- ulid_horizon, which consumers read like any other row.
 --
 -- No row is lost, because:
@@ -457,9 +457,9 @@ COMMENT ON FUNCTION typeid_prefix(text) IS 'prefix of a TypeID; empty if it has 
 -- I2. ulid_clock never decreases: whoever sets it has locked the row of ulid_horizon, and sets a
 --     greater value. A reset breaks this, so positions must be set back with it. Do not roll it
 --     back: the row returns, but the id clock does not.
--- I3. The publisher sets ulid_clock to a number m before it looks at pg_locks. So a transaction
+-- I3. Whoever refreshes sets ulid_clock to a number m before it looks at pg_locks. So a transaction
 --     that it does not see there has ended, or reads at least m.
--- I4. m becomes the horizon only when each transaction that the publisher saw after I3 has ended.
+-- I4. m becomes the horizon only when each transaction that it saw after I3 has ended.
 --     Then all ids below m, whether they exist or will be generated, are of transactions that have
 --     ended, by I1 to I3.
 -- I5. The row of ulid_horizon is committed after that. So every snapshot that sees the row sees
@@ -472,7 +472,7 @@ COMMENT ON FUNCTION typeid_prefix(text) IS 'prefix of a TypeID; empty if it has 
 --     So what a consumer has read also holds after a crash, a restart and a promotion, whatever
 --     the clock of the server says.
 --
--- What a role can do: PUBLIC may generate ids and read the horizon. Whoever may call ulid_publish()
+-- What a role can do: PUBLIC may generate ids and read the horizon. Whoever may call ulid_refresh()
 -- moves the horizon, but not beyond the system clock. An open transaction that has generated an id
 -- holds the horizon back, as does one that has read the view pg_sequences with an xid; see the view
 -- ulid_horizon_holders. The owner can set the sequence back, which breaks I2, or ahead, which the
@@ -489,14 +489,14 @@ CREATE SEQUENCE ulid_clock MINVALUE 0 MAXVALUE 140737488355327 START 0;
 COMMENT ON SEQUENCE ulid_clock IS 'milliseconds; no ordered id generated later is less';
 GRANT SELECT ON SEQUENCE ulid_clock TO PUBLIC;
 
--- One row, which the first publication inserts: a row of this script would be there twice after
--- the restore of an extension. Each publication updates it. A page is pruned when it is half full.
+-- One row, which the first refresh inserts: a row of this script would be there twice after
+-- the restore of an extension. Each refresh updates it. A page is pruned when it is half full.
 -- Vacuum neither waits for many dead rows nor truncates, which would lock consumers out. No column
 -- is toasted.
 CREATE TABLE ulid_horizon (
     one boolean PRIMARY KEY DEFAULT true CHECK (one),
     horizon uuid NOT NULL DEFAULT '00000000-0000-0000-0000-000000000000',
-    published_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    refreshed_at timestamptz NOT NULL DEFAULT clock_timestamp(),
     -- next_ms is the horizon when all holders with an xid of at most next_xid have ended.
     next_ms bigint,
     next_xid bigint,
@@ -507,18 +507,18 @@ CREATE TABLE ulid_horizon (
     database oid
 ) WITH (fillfactor = 50, vacuum_truncate = off, autovacuum_vacuum_threshold = 500,
     autovacuum_vacuum_scale_factor = 0, autovacuum_analyze_threshold = 2000000000);
-COMMENT ON TABLE ulid_horizon IS 'published horizon, in the only row';
+COMMENT ON TABLE ulid_horizon IS 'the horizon of ordered ids, in the only row';
 COMMENT ON COLUMN ulid_horizon.one IS 'key, because replication needs one';
 COMMENT ON COLUMN ulid_horizon.horizon
     IS 'whoever sees this row sees each ordered id below the horizon that will ever be seen';
-COMMENT ON COLUMN ulid_horizon.published_at IS 'time of the publication';
+COMMENT ON COLUMN ulid_horizon.refreshed_at IS 'time of the last refresh';
 COMMENT ON COLUMN ulid_horizon.next_ms
     IS 'next horizon in milliseconds, when the transactions have ended that hold it back';
 COMMENT ON COLUMN ulid_horizon.next_xid IS 'the greatest xid of those transactions';
 COMMENT ON COLUMN ulid_horizon.idle_xmax
     IS 'xmax of snapshots until the next transaction; null if others were running';
-COMMENT ON COLUMN ulid_horizon.server_started_at IS 'when the server was started that published';
-COMMENT ON COLUMN ulid_horizon.database IS 'OID of the database of the publication';
+COMMENT ON COLUMN ulid_horizon.server_started_at IS 'when the server was started that refreshed it';
+COMMENT ON COLUMN ulid_horizon.database IS 'OID of the database in which it was refreshed';
 GRANT SELECT ON ulid_horizon TO PUBLIC;
 
 -- The value 0 has been used, as pg_sequence_last_value() says nothing of one that has not been.
@@ -581,7 +581,7 @@ BEGIN
         -- rounded up, so that the microsecond is read back
         time := us / 1000 << 16 | ((us % 1000 << 16) + 999) / 1000;
     ELSE
-        -- The id clock is ahead, at least by the rest of a millisecond, as after each publication.
+        -- The id clock is ahead, at least by the rest of a millisecond, as after each refresh.
         -- The microseconds are in place of random bits, so that ids are in their order: 32 bits, in
         -- a uuid after a byte for the variant.
         time := ms << 16;
@@ -611,14 +611,14 @@ CREATE FUNCTION gen_ordered_uuid_v7() RETURNS uuid
 COMMENT ON FUNCTION gen_ordered_uuid_v7()
     IS 'generate a version 7 uuid greater than all that the transaction generated with it before';
 
--- Whether a publication would tell anything new. It writes nothing: neither WAL nor an xid.
+-- Whether a refresh would tell anything new. It writes nothing: neither WAL nor an xid.
 --
--- If no other transaction with an xid was running at the last publication, and none has ended since
+-- If no other transaction with an xid was running at the last refresh, and none has ended since
 -- by the xmax of snapshots, then none that has committed since has generated an id. If transactions
 -- hold the next horizon back, they must have ended. Otherwise the row is written once a minute, so
--- that an older published_at tells of a publisher that has stopped. The ids that a transaction
--- generates after it has published are noticed when another one ends, or after that minute.
-CREATE FUNCTION ulid_sql_is_due(horizon regclass, id_clock regclass, published ulid_horizon)
+-- that an older refreshed_at tells that nobody refreshes any more. The ids that a transaction
+-- generates after it has refreshed are noticed when another one ends, or after that minute.
+CREATE FUNCTION ulid_sql_is_due(horizon regclass, id_clock regclass, old ulid_horizon)
     RETURNS boolean
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
@@ -629,22 +629,22 @@ DECLARE
     here oid;
     oldest bigint;
 BEGIN
-    -- the primary server publishes, or the source of the subscription
+    -- the primary server refreshes, or the source of the subscription
     IF pg_is_in_recovery()
         OR EXISTS (SELECT FROM pg_subscription_rel WHERE srrelid = horizon) THEN
         RETURN false;
     ELSIF current_setting('transaction_isolation')
         NOT IN ('read committed', 'read uncommitted') THEN
         RAISE EXCEPTION USING ERRCODE = 'active_sql_transaction',
-            MESSAGE = 'the horizon must be published in isolation level READ COMMITTED';
+            MESSAGE = 'the horizon must be refreshed in isolation level READ COMMITTED';
     END IF;
     SELECT oid INTO here FROM pg_database WHERE datname = current_database();
-    IF published.published_at BETWEEN now - interval '1 minute' AND now
-        AND published.server_started_at = pg_postmaster_start_time()
-        AND published.database = here THEN
-        IF published.idle_xmax = xmax THEN
+    IF old.refreshed_at BETWEEN now - interval '1 minute' AND now
+        AND old.server_started_at = pg_postmaster_start_time()
+        AND old.database = here THEN
+        IF old.idle_xmax = xmax THEN
             RETURN false;
-        ELSIF published.next_xid IS NOT NULL THEN
+        ELSIF old.next_xid IS NOT NULL THEN
             SELECT min(xid) INTO oldest FROM (
                 SELECT min(xmax + ((transactionid::text::bigint - xmax + 2147483648) & 4294967295)
                     - 2147483648) AS xid
@@ -653,17 +653,17 @@ BEGIN
                     OR locktype = 'relation' AND mode = 'RowExclusiveLock'
                     AND relation = id_clock AND database = here)
                 GROUP BY virtualtransaction HAVING bool_or(locktype = 'relation')) AS holder;
-            RETURN (oldest <= published.next_xid) IS NOT TRUE;
+            RETURN (oldest <= old.next_xid) IS NOT TRUE;
         END IF;
     END IF;
     RETURN true;
 END $$;
 COMMENT ON FUNCTION ulid_sql_is_due(regclass, regclass, ulid_horizon)
-    IS 'whether a publication would tell anything new';
+    IS 'whether a refresh would tell anything new';
 
--- The row as it is to be published, of one that is locked. It sets the id clock. The caller is a
+-- The row as it is to be written, of one that is locked. It sets the id clock. The caller is a
 -- transaction of its own, without an xid before the row was locked, or counts itself.
-CREATE FUNCTION ulid_sql_step(id_clock regclass, published ulid_horizon, is_own boolean)
+CREATE FUNCTION ulid_sql_step(id_clock regclass, old ulid_horizon, is_own boolean)
     RETURNS ulid_horizon
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
@@ -691,19 +691,19 @@ BEGIN
         PERFORM set_config('synchronous_commit', 'local', true);
     END IF;
     -- The next millisecond, so that the ids of this one are below it. It is a later one than that
-    -- of the last publication, and the id clock advances by at most a millisecond in a millisecond,
+    -- of the last refresh, and the id clock advances by at most a millisecond in a millisecond,
     -- however often it is called. If the time of the server was set back, it goes on slowly.
     IF now < before THEN
         PERFORM pg_sleep(0.001);
         now := trunc(date_part('epoch', clock_timestamp()) * 1000);
     END IF;
     -- The row may be later than the id clock where it was replicated, and the clock was not.
-    ms := greatest(now, before, ('x' || encode(substring(uuid_send(published.horizon) FOR 6),
+    ms := greatest(now, before, ('x' || encode(substring(uuid_send(old.horizon) FOR 6),
         'hex'))::bit(48)::bigint) + 1;
     PERFORM setval(id_clock, ms);                               -- I2, I3
-    IF published.server_started_at IS DISTINCT FROM pg_postmaster_start_time()
-        OR published.database IS DISTINCT FROM here THEN
-        published.next_xid := NULL;
+    IF old.server_started_at IS DISTINCT FROM pg_postmaster_start_time()
+        OR old.database IS DISTINCT FROM here THEN
+        old.next_xid := NULL;
     END IF;
     FOR n IN 1 .. 3 LOOP
         -- I3. A holder without an xid has generated nothing yet. Locks of an unnamed owner, as of
@@ -727,30 +727,30 @@ BEGIN
         END IF;
         IF oldest IS NULL THEN                                  -- I4
             ready := ms;
-            published.next_xid := NULL;
+            old.next_xid := NULL;
             EXIT;
-        ELSIF oldest > published.next_xid THEN                  -- I4
-            ready := published.next_ms;
-            published.next_xid := NULL;
+        ELSIF oldest > old.next_xid THEN                  -- I4
+            ready := old.next_ms;
+            old.next_xid := NULL;
         END IF;
         EXIT WHEN ready = ms;
-        IF published.next_xid IS NULL THEN
-            published.next_ms := ms;
-            published.next_xid := newest;
+        IF old.next_xid IS NULL THEN
+            old.next_ms := ms;
+            old.next_xid := newest;
         END IF;
         -- Most transactions are short: they are waited for, but not those that were there at the
-        -- last publication.
-        EXIT WHEN n = 3 OR published.next_ms < ms;
+        -- last refresh.
+        EXIT WHEN n = 3 OR old.next_ms < ms;
         PERFORM pg_sleep(0.001);
     END LOOP;
-    published.horizon := greatest(published.horizon,
+    old.horizon := greatest(old.horizon,
         encode(substring(int8send(ready) FROM 3) || E'\\x00000000000000000000', 'hex')::uuid);
-    published.published_at := clock_timestamp();
-    published.idle_xmax := CASE WHEN is_alone AND ready = ms AND before <= now
+    old.refreshed_at := clock_timestamp();
+    old.idle_xmax := CASE WHEN is_alone AND ready = ms AND before <= now
         THEN me + 1 END;
-    published.server_started_at := pg_postmaster_start_time();
-    published.database := here;
-    RETURN published;
+    old.server_started_at := pg_postmaster_start_time();
+    old.database := here;
+    RETURN old;
 END $$;
 COMMENT ON FUNCTION ulid_sql_step(regclass, ulid_horizon, boolean)
     IS 'set the id clock, and compute the row of ulid_horizon';
@@ -758,7 +758,7 @@ COMMENT ON FUNCTION ulid_sql_step(regclass, ulid_horizon, boolean)
 CREATE FUNCTION ulid_sql_write(ulid_horizon) RETURNS boolean
     LANGUAGE sql VOLATILE PARALLEL UNSAFE
 BEGIN ATOMIC
-    UPDATE ulid_horizon SET horizon = ($1).horizon, published_at = ($1).published_at,
+    UPDATE ulid_horizon SET horizon = ($1).horizon, refreshed_at = ($1).refreshed_at,
         next_ms = ($1).next_ms, next_xid = ($1).next_xid, idle_xmax = ($1).idle_xmax,
         server_started_at = ($1).server_started_at, database = ($1).database
     RETURNING true;
@@ -768,40 +768,40 @@ COMMENT ON FUNCTION ulid_sql_write(ulid_horizon) IS 'write the row of ulid_horiz
 -- Each function here is a statement with a snapshot of its own, so that the row that is computed
 -- and written is the one that is locked (I2), and is written last (I5). Who finds it locked leaves
 -- the work to the other.
-CREATE FUNCTION ulid_sql_publish(is_own boolean) RETURNS boolean
+CREATE FUNCTION ulid_sql_refresh(is_own boolean) RETURNS boolean
     LANGUAGE sql VOLATILE PARALLEL UNSAFE
 BEGIN ATOMIC
     INSERT INTO ulid_horizon (one)
     SELECT true WHERE NOT EXISTS (SELECT FROM ulid_horizon) ON CONFLICT DO NOTHING;
     SELECT coalesce((
-        SELECT ulid_sql_write(ulid_sql_step('ulid_clock'::regclass, published, is_own))
-        FROM (SELECT h AS published FROM ulid_horizon AS h FOR UPDATE SKIP LOCKED) AS locked),
+        SELECT ulid_sql_write(ulid_sql_step('ulid_clock'::regclass, old, is_own))
+        FROM (SELECT h AS old FROM ulid_horizon AS h FOR UPDATE SKIP LOCKED) AS locked),
         false);
 END;
-COMMENT ON FUNCTION ulid_sql_publish(boolean) IS 'publish the horizon';
+COMMENT ON FUNCTION ulid_sql_refresh(boolean) IS 'refresh the horizon';
 
-CREATE FUNCTION ulid_publish() RETURNS boolean
+CREATE FUNCTION ulid_refresh() RETURNS boolean
     LANGUAGE sql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
     SET search_path = pg_catalog, pg_temp
     RETURN (
         SELECT CASE WHEN ulid_sql_is_due('ulid_horizon'::regclass, 'ulid_clock'::regclass, h)
-            THEN ulid_sql_publish(pg_current_xact_id_if_assigned() IS NULL)
+            THEN ulid_sql_refresh(pg_current_xact_id_if_assigned() IS NULL)
             ELSE false END
         FROM (VALUES (1)) AS v (n) LEFT JOIN ulid_horizon AS h ON true);
-COMMENT ON FUNCTION ulid_publish()
-    IS 'publish the horizon; false if there is nothing new, or another session publishes it';
+COMMENT ON FUNCTION ulid_refresh()
+    IS 'refresh the horizon; false if there is nothing new, or another session refreshes it';
 
 -- The default of the argument is bound, and does the work before the body runs, which only commits
 -- and looks up no name: a procedure that commits can have no search_path of its own. In a
 -- transaction block the COMMIT is an error, so that nobody keeps the row locked.
-CREATE PROCEDURE ulid_publish_horizon(is_published boolean DEFAULT ulid_publish())
+CREATE PROCEDURE ulid_refresh_horizon(is_refreshed boolean DEFAULT ulid_refresh())
     LANGUAGE plpgsql
     AS 'BEGIN COMMIT; END';
-COMMENT ON PROCEDURE ulid_publish_horizon(boolean)
-    IS 'publish the horizon and commit; takes the privilege EXECUTE on ulid_publish()';
+COMMENT ON PROCEDURE ulid_refresh_horizon(boolean)
+    IS 'refresh the horizon and commit; takes the privilege EXECUTE on ulid_refresh()';
 
 --
--- The published horizon. A query reads the row with its own snapshot, as does each of its workers
+-- The horizon. A query reads the row with its own snapshot, as does each of its workers
 -- (I6): the functions are STABLE.
 --
 
@@ -811,51 +811,37 @@ CREATE FUNCTION ulid_sql_horizon_error(last uuid, horizon uuid) RETURNS uuid
     AS $$
 BEGIN
     IF horizon IS NULL THEN
-        RAISE EXCEPTION 'no horizon of ordered ids has been published'
+        RAISE EXCEPTION 'the horizon of ordered ids is not known yet'
             USING ERRCODE = 'object_not_in_prerequisite_state',
-            HINT = 'CALL ulid_publish_horizon(), on the primary or the publisher of this server.';
+            HINT = 'CALL ulid_refresh_horizon(), on the primary or the publisher of this server.';
     ELSIF last IS NULL THEN
         RAISE EXCEPTION 'position of a consumer must not be null'
             USING ERRCODE = 'null_value_not_allowed',
             HINT = 'The position before all rows is ''00000000-0000-0000-0000-000000000000''.';
     END IF;
-    RAISE EXCEPTION 'position "%" is ahead of the published horizon "%"', last, horizon
+    RAISE EXCEPTION 'position "%" is ahead of the horizon "%"', last, horizon
         USING ERRCODE = 'object_not_in_prerequisite_state',
-        HINT = 'The position is of another server, or of before a restore.';
+        HINT = 'The position is of another server, or of before a restore or a reset.';
 END $$;
 COMMENT ON FUNCTION ulid_sql_horizon_error(uuid, uuid)
-    IS 'error of a horizon that is not published, or is less than the position';
+    IS 'error of a horizon that is not known, or is less than the position';
 
-CREATE FUNCTION ulid_published_horizon() RETURNS uuid
+CREATE FUNCTION ulid_current_horizon() RETURNS uuid
     LANGUAGE sql STABLE PARALLEL SAFE
     RETURN coalesce((SELECT horizon FROM ulid_horizon),
         ulid_sql_horizon_error(NULL::uuid, NULL::uuid));
-COMMENT ON FUNCTION ulid_published_horizon()
-    IS 'ulid below which the present query sees each ordered id that will ever be seen, '
-        'as published';
+COMMENT ON FUNCTION ulid_current_horizon()
+    IS 'ulid below which the present query sees each ordered id that will ever be seen';
 
--- The first publications may find a horizon of zero. During recovery, the consumer may have read
+-- The first refreshes may find a horizon of zero. During recovery, the consumer may have read
 -- from a server that has replayed more.
-CREATE FUNCTION ulid_published_horizon(last uuid) RETURNS uuid
+CREATE FUNCTION ulid_current_horizon(last uuid) RETURNS uuid
     LANGUAGE sql STABLE PARALLEL SAFE
     RETURN (SELECT CASE WHEN last <= horizon OR last IS NOT NULL
             AND (horizon = '00000000-0000-0000-0000-000000000000' OR pg_is_in_recovery())
             THEN horizon ELSE ulid_sql_horizon_error(last, horizon) END
-        FROM (SELECT ulid_published_horizon()) AS published (horizon));
-COMMENT ON FUNCTION ulid_published_horizon(uuid)
-    IS 'the same for a consumer at this position; an error if new ids could be less than it';
-
--- The native functions of these names ask the server. Here, there is only what is published.
-CREATE FUNCTION ulid_ordered_horizon() RETURNS uuid
-    LANGUAGE sql STABLE PARALLEL SAFE
-    RETURN ulid_published_horizon();
-COMMENT ON FUNCTION ulid_ordered_horizon()
-    IS 'ulid below which the present query sees each ordered id that will ever be seen';
-
-CREATE FUNCTION ulid_ordered_horizon(last uuid) RETURNS uuid
-    LANGUAGE sql STABLE PARALLEL SAFE
-    RETURN ulid_published_horizon(last);
-COMMENT ON FUNCTION ulid_ordered_horizon(uuid)
+        FROM (SELECT ulid_current_horizon()) AS h (horizon));
+COMMENT ON FUNCTION ulid_current_horizon(uuid)
     IS 'the same for a consumer at this position; an error if new ids could be less than it';
 
 -- Sessions and prepared transactions. The locks of prepared transactions have no pid, and may have
@@ -968,7 +954,7 @@ COMMENT ON FUNCTION ulid_ordered_guard()
 --
 
 -- After a restore to an earlier time, on a server whose clock is behind, new ids would be less than
--- the positions of consumers. setval() alone could be undone by a publisher, without the lock.
+-- the positions of consumers. setval() alone could be undone by a refresh, without the lock.
 CREATE FUNCTION ulid_sql_advance(id_clock regclass, id uuid, force boolean) RETURNS timestamptz
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
@@ -999,7 +985,7 @@ COMMENT ON FUNCTION ulid_advance_ordered_time(uuid, boolean)
     IS 'let ordered ids continue after this id, which may be of either kind';
 
 -- For a clock that has jumped ahead: positions above the new ids must be set back, too. A first
--- publication that has not ended is waited for: the row that it inserts would stay otherwise.
+-- refresh that has not ended is waited for: the row that it inserts would stay otherwise.
 CREATE FUNCTION ulid_reset_ordered_time() RETURNS void
     LANGUAGE sql VOLATILE PARALLEL UNSAFE
 BEGIN ATOMIC
@@ -1009,9 +995,9 @@ BEGIN ATOMIC
     SELECT pg_catalog.setval('ulid_clock'::regclass, 0::bigint);
 END;
 COMMENT ON FUNCTION ulid_reset_ordered_time()
-    IS 'let ordered ids continue from the clock, and forget the published horizon';
+    IS 'let ordered ids continue from the clock, and forget the horizon';
 
 REVOKE ALL ON FUNCTION ulid_sql_is_due(regclass, regclass, ulid_horizon),
     ulid_sql_step(regclass, ulid_horizon, boolean), ulid_sql_write(ulid_horizon),
-    ulid_sql_publish(boolean), ulid_publish(), ulid_sql_advance(regclass, uuid, boolean),
+    ulid_sql_refresh(boolean), ulid_refresh(), ulid_sql_advance(regclass, uuid, boolean),
     ulid_advance_ordered_time(uuid, boolean), ulid_reset_ordered_time() FROM PUBLIC;

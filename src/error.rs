@@ -430,7 +430,7 @@ pub(crate) fn randomness_exhausted() -> Error {
 }
 
 /// 25000: a parallel worker asked for an ordered id, which would belong to a transaction that ends
-/// later than the worker, or for the horizon, which could differ from that of its leader.
+/// later than the worker, or for the next horizon.
 #[track_caller]
 pub(crate) fn parallel_worker() -> Error {
     Error::new(
@@ -438,64 +438,29 @@ pub(crate) fn parallel_worker() -> Error {
         c"cannot use ordered ids in a parallel worker",
         [],
     )
-    .hint(c"A function that generates them or asks for their horizon must be PARALLEL RESTRICTED.")
+    .hint(c"A function that generates them or refreshes their horizon must be PARALLEL RESTRICTED.")
 }
 
-/// 55000: a server in recovery, such as a standby, cannot compute a horizon.
+/// 42P01: the table with the horizon is not in the schema of the functions, so nothing keeps ids
+/// above the horizon.
 #[track_caller]
-pub(crate) fn no_horizon_during_recovery() -> Error {
+pub(crate) fn no_horizon_table() -> Error {
     Error::new(
-        ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-        c"cannot determine the horizon of ordered ids during recovery",
+        ERRCODE_UNDEFINED_TABLE,
+        c"table \"ulid_horizon\" of extension \"ulid\" does not exist",
         [],
     )
-    .hint(
-        c"Ask the primary server; its answer holds here once all WAL that it had generated until \
-            then is replayed.",
-    )
+    .hint(c"It must keep its name, and be in the schema of the extension.")
 }
 
-/// 55000: the position of a consumer, which is the last id that it has read, is ahead of the id
-/// clock, whose time is `reached`. New ids may be less than it, so the consumer would miss their
-/// rows.
+/// 25001: the id clock cannot be reset by a subtransaction, which may be rolled back alone.
 #[track_caller]
-pub(crate) fn ahead_of_id_clock(position: Ulid, reached: TimestampTz) -> Error {
+pub(crate) fn reset_in_subtransaction() -> Error {
     Error::new(
-        ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-        c"position \"%s\" is ahead of the id clock, which is at %s",
-        [&position.to_text(), time_text(reached).as_bytes()],
-    )
-    .hint(
-        c"If the position is right, ulid_advance_ordered_time(ulid, boolean) sets the id clock to \
-            it.",
-    )
-}
-
-/// 55000: the published horizon is ahead of the id clock, and more than a day ahead of the system
-/// clock. Its row has come from another server or from a dump, or the id clock was reset in another
-/// database only.
-#[track_caller]
-pub(crate) fn published_ahead_of_system_clock(horizon: Ulid) -> Error {
-    Error::new(
-        ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-        c"published horizon \"%s\" is more than a day ahead of the system clock",
-        [&horizon.to_text()],
-    )
-    .hint(
-        c"If the system clock is right, ulid_reset_ordered_time() forgets the published horizon. \
-            New ordered ids are then less than those that exist.",
-    )
-}
-
-/// 22004: the position of a consumer is null.
-#[track_caller]
-pub(crate) fn null_position() -> Error {
-    Error::new(
-        ERRCODE_NULL_VALUE_NOT_ALLOWED,
-        c"position of a consumer must not be null",
+        ERRCODE_ACTIVE_SQL_TRANSACTION,
+        c"cannot reset the id clock in a subtransaction",
         [],
     )
-    .hint(c"The position before all rows is '00000000000000000000000000'.")
 }
 
 /// 39P01: the trigger function `ulid_ordered_guard` is used in another way than the hint shows. The

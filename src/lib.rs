@@ -119,12 +119,10 @@ fmgr::export! {
     ulid_to_key(ulid: Ulid) -> Result<i64> = functions::to_key;
     ulid_from_bytes(created_at: TimestampTz, randomness: ByteaArg) -> Result<Ulid>
         = functions::from_time_and_randomness;
-    ulid_reset_id_clock() -> () = horizon::reset;
+    ulid_reset_id_clock() -> Result<()> = horizon::reset;
     ulid_ordered_guard(fcinfo: Fcinfo) -> Result<guard::Row> = guard::check_row;
-    ulid_ordered_horizon() -> Result<Ulid> = horizon::horizon;
-    ulid_ordered_horizon_after(position: Option<Ulid>) -> Result<Ulid> = horizon::horizon_after;
-    ulid_horizon_to_publish(published: Option<Ulid>, fcinfo: Fcinfo) -> Result<Option<Ulid>>
-        = horizon::horizon_to_publish;
+    ulid_is_refresh_due(horizon: Option<Ulid>) -> bool = horizon::is_refresh_due;
+    ulid_next_horizon(horizon: Ulid) -> Result<Option<Ulid>> = horizon::next_horizon;
     ulid_ordered_since(pid: i32) -> Option<TimestampTz> = horizon::bound_of_process;
     ulid_ordered_since_prepared(xid: TransactionId) -> Option<TimestampTz>
         = horizon::bound_of_prepared;

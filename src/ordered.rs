@@ -1,21 +1,21 @@
 //! Ordered ids: one increasing order for all sessions of a server, and the horizon below which a
-//! snapshot misses no row.
+//! consumer misses no row.
 //!
-//! The rules are in the library's module of this name. Here they get the server's shared memory
-//! ([`shmem`]), its transactions and snapshots ([`horizon`]), and SQL's types and errors.
-//! [`floor`] keeps ids above the published horizon after a restart. [`guard`] is the trigger that
-//! refuses ids which a consumer may have passed.
+//! The rules are in pg_ulid::ordered and in the crate `ulid_horizon`. Here they get the server's
+//! shared memory ([`shmem`]), its transactions ([`horizon`]), and SQL's types and errors. [`row`]
+//! keeps ids above the horizon after a restart. [`guard`] is the trigger that refuses ids which a
+//! consumer may have passed.
 
-mod floor;
 pub(super) mod guard;
 pub(super) mod horizon;
+mod row;
 pub(super) mod shmem;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use pg_ulid::extension::horizon::UNKNOWN;
 use pg_ulid::{Time, Ulid, ordered};
+use ulid_horizon::UNKNOWN;
 
 use crate::datum::{POSTGRES_EPOCH_MS, TimestampTz, Uuid};
 use crate::error::{self, Error};

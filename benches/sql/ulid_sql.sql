@@ -70,7 +70,7 @@ BEGIN
         PERFORM twin.gen_ordered_ulid(), pg_sleep(0.002);
         COMMIT;
         start := clock_timestamp();
-        CALL twin.ulid_publish_horizon();
+        CALL twin.ulid_refresh_horizon();
         INSERT INTO result
             VALUES (beside, extract(epoch FROM clock_timestamp() - start) * 1e6);
         COMMIT;

@@ -73,7 +73,7 @@ pub struct IdClock(AtomicU64);
 
 impl IdClock {
     /// An id clock that was not started: its time is [`Time::UNIX_EPOCH`].
-    #[cfg(not(all(test, loom)))]
+    #[cfg(not(loom))]
     pub const fn new() -> Self {
         Self(AtomicU64::new(0))
     }
@@ -90,7 +90,7 @@ impl IdClock {
     /// Those of [`next`].
     pub fn advance(&self, clock: Time) -> Result<Time, Error> {
         // Relaxed: the modification order of one atomic is enough for an increasing sequence. What
-        // else depends on it, such as the entries of `extension::horizon`, has barriers of its own.
+        // else depends on it, such as the entries of `ulid_horizon`, has barriers of its own.
         let mut last = self.time();
         loop {
             let time = next(last, clock)?;
@@ -119,7 +119,7 @@ impl IdClock {
 
     /// Sets it to this time, or back to it: the next ids may then be less than earlier ones.
     pub fn set(&self, time: Time) {
-        // A swap, not a store, as it also acquires. With the barriers of `extension::horizon`, this
+        // A swap, not a store, as it also acquires. With the barriers of `ulid_horizon`, this
         // sees what was stored before an earlier time was taken, and whoever takes a later time
         // sees what was stored before this.
         self.0.swap(time.0, Ordering::AcqRel);

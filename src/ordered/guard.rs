@@ -21,11 +21,11 @@ use std::ffi::{CStr, c_char, c_int};
 use std::ptr::without_provenance_mut;
 
 use pg_ulid::Ulid;
-use pg_ulid::extension::horizon::UNKNOWN;
 use pgrx::pg_sys::{
     self, Datum, FmgrInfo, FunctionCallInfo, HeapTuple, NodeTag, Oid, SysCacheIdentifier,
     TriggerData,
 };
+use ulid_horizon::UNKNOWN;
 
 use super::{SECOND, horizon, now, shmem, to_timestamptz};
 use crate::error::{self, Error, Refused};

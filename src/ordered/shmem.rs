@@ -18,13 +18,9 @@ use std::ptr::null_mut;
 use std::slice::from_raw_parts;
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering, fence};
 
-use pg_ulid::Time;
-use pg_ulid::extension::horizon::{self as rules, Control, PreparedSlot, ProcessSlot};
 use pg_ulid::ordered::IdClock;
 use pgrx::pg_sys::{self, MaxBackends, max_prepared_xacts};
-
-use super::SECOND;
-use crate::datum::POSTGRES_EPOCH_MS;
+use ulid_horizon::{self as rules, Control, PreparedSlot, ProcessSlot};
 
 /// The name of the header in the server. Never change it: another name would be another id clock.
 const NAME: &CStr = c"ulid_ordered_time";
@@ -37,29 +33,17 @@ const FORMAT_VERSION: usize = 1;
 const LAYOUT: u64 = {
     // Where the arrays begin shows their order, with any numbers of slots.
     let Parts {
-        latest_xids,
-        prepared_xids,
         process_slots,
         prepared_slots,
         size,
     } = Parts::of(3, 5);
-    let types = rules::layout_hash::<ENTRIES_PER_PROCESS>() as usize;
-    rules::hash(&[
-        FORMAT_VERSION,
-        types,
-        latest_xids,
-        prepared_xids,
-        process_slots,
-        prepared_slots,
-        size,
-    ])
+    let types = rules::layout_hash() as usize;
+    rules::hash(&[FORMAT_VERSION, types, process_slots, prepared_slots, size])
 };
 const _: () = assert!(LAYOUT != 0 && LAYOUT != UNTRACKED);
 
 /// Where the arrays behind [`Control`] begin in the segment, in bytes, and the size of it all.
 struct Parts {
-    latest_xids: usize,
-    prepared_xids: usize,
     process_slots: usize,
     prepared_slots: usize,
     size: usize,
@@ -68,15 +52,10 @@ struct Parts {
 impl Parts {
     /// For these numbers of process slots and of prepared slots.
     const fn of(processes: usize, prepared_count: usize) -> Self {
-        let latest_xids = size_of::<Control>();
-        let prepared_xids = latest_xids + processes * size_of::<AtomicU64>();
-        let process_slots = prepared_xids + prepared_count * size_of::<AtomicU64>();
-        let prepared_slots =
-            process_slots + processes * size_of::<ProcessSlot<ENTRIES_PER_PROCESS>>();
+        let process_slots = size_of::<Control>();
+        let prepared_slots = process_slots + processes * size_of::<ProcessSlot>();
         let size = prepared_slots + prepared_count * size_of::<PreparedSlot>();
         Self {
-            latest_xids,
-            prepared_xids,
             process_slots,
             prepared_slots,
             size,
@@ -105,13 +84,8 @@ struct Header {
     _unused: [u64; 6],
 }
 
-/// The number of entries in each process slot: the transactions that are remembered for a process.
-/// A query may have no horizon if a process has committed so many of them since the snapshot of the
-/// query was taken.
-const ENTRIES_PER_PROCESS: usize = 128;
-
-/// The shared memory as the rules of the library see it.
-pub(crate) type Shared = rules::Shared<'static, ENTRIES_PER_PROCESS>;
+/// The shared memory as the rules of the horizon see it.
+pub(crate) type Shared = rules::Shared<'static>;
 
 /// The header, if this process has attached it; otherwise null.
 static HEADER: AtomicPtr<Header> = AtomicPtr::new(null_mut());
@@ -144,7 +118,7 @@ fn header() -> &'static Header {
 
 /// The shared memory, attached at its first use in this process. `None` if libraries of several
 /// layouts use the memory, or if the segment cannot be attached: there is no horizon then, until
-/// the server starts again. Starts the id clock at the first use outside recovery.
+/// the server starts again.
 pub(crate) fn shared() -> Option<Shared> {
     let header = header();
     let layout = &header.layout;
@@ -153,90 +127,37 @@ pub(crate) fn shared() -> Option<Shared> {
     if layout.load(Ordering::Relaxed) == 0 {
         let _ = layout.compare_exchange(0, LAYOUT, Ordering::Relaxed, Ordering::Relaxed);
     }
-    let segment = match layout.load(Ordering::Relaxed) {
-        LAYOUT => attached_segment(&header.segment),
-        _ => null_mut(),
-    };
+    if layout.load(Ordering::Relaxed) != LAYOUT || attached_segment(&header.segment).is_null() {
+        return None;
+    }
+    let shared = shared_if_attached()?;
+    // SAFETY: a backend may call these.
+    unsafe {
+        if shared.start_xid().is_none() && !pg_sys::RecoveryInProgress() {
+            shared.start(pg_sys::ReadNextFullTransactionId().value);
+        }
+    }
+    Some(shared)
+}
+
+/// The shared memory, if this process has attached it. It cannot fail.
+pub(super) fn shared_if_attached() -> Option<Shared> {
+    let segment = SEGMENT.load(Ordering::Relaxed);
     if segment.is_null() {
         return None;
     }
     let (processes, prepared_count) = slot_counts();
     let parts = Parts::of(processes, prepared_count);
     // SAFETY: what is attached lasts as long as the process, and has these parts.
-    let shared = unsafe {
+    unsafe {
         let part = |start| segment.byte_add(start);
-        Shared {
-            id_clock: &header.id_clock,
+        Some(Shared {
+            id_clock: id_clock(),
             control: &*segment,
-            latest_xids: from_raw_parts(part(parts.latest_xids).cast(), processes),
             process_slots: from_raw_parts(part(parts.process_slots).cast(), processes),
-            prepared_xids: from_raw_parts(part(parts.prepared_xids).cast(), prepared_count),
             prepared_slots: from_raw_parts(part(parts.prepared_slots).cast(), prepared_count),
-        }
-    };
-    if shared.start_xid().is_none() {
-        start_id_clock(shared);
+        })
     }
-    Some(shared)
-}
-
-/// Starts the id clock after a promotion or a restart, with the next full xid. If the system clock
-/// is behind the ids of before, ids continue after these. During recovery this does nothing.
-#[cold]
-fn start_id_clock(shared: Shared) {
-    // SAFETY: a backend may call these.
-    let next_xid = unsafe {
-        if pg_sys::RecoveryInProgress() {
-            return;
-        }
-        pg_sys::ReadNextFullTransactionId().value
-    };
-    // An error of the clock is raised where it is read for an id.
-    if let Ok(clock) = Time::now() {
-        let earlier = time_of_earlier_ids();
-        let after = if clock < earlier {
-            earlier.saturating_add(SECOND)
-        } else {
-            Time::UNIX_EPOCH
-        };
-        shared.start(after, next_xid);
-    }
-}
-
-/// A time that the last ids of this cluster before its start exceed by less than a second, as
-/// far as PostgreSQL knows one.
-///
-/// - After a promotion: the time of the last commit or abort that was replayed. An id is older than
-///   the commit of its transaction. Commits are not written in the order of their times.
-/// - After a restart: the time of the last checkpoint, in whole seconds. It is that of the shutdown
-///   if none has followed.
-///
-/// These are not covered:
-///
-/// - a promotion if no commit or abort has been replayed since the standby started: the checkpoint
-///   that follows has the time of its own clock
-/// - an id clock that was ahead of the system clock
-/// - a crash, since its checkpoint has the time of the recovery
-/// - a clock that is set back while the server is stopped, if a checkpoint follows the start before
-///   the first use
-fn time_of_earlier_ids() -> Time {
-    // SAFETY: a backend may call these. The file is palloc'd.
-    let (commit, checkpoint) = unsafe {
-        let read_control_file = || {
-            let mut is_intact = false;
-            let file = pg_sys::get_controlfile(pg_sys::DataDir, &mut is_intact);
-            is_intact.then(|| (*file).checkPointCopy.time)
-        };
-        // It can be read while it is written: get_controlfile() does not take ControlFileLock.
-        // The checksum tells.
-        let checkpoint = (0..10).find_map(|_| read_control_file());
-        (pg_sys::GetLatestXTime(), checkpoint.unwrap_or(0))
-    };
-    // A commit in microseconds since 2000-01-01, zero if none was replayed; a checkpoint in seconds
-    // since the Unix epoch.
-    let commit_ms = commit.div_euclid(1000) + POSTGRES_EPOCH_MS;
-    let ms = commit_ms.max(checkpoint.saturating_mul(1000));
-    Time::from_unix_ms(ms as u64).unwrap_or(Time::UNIX_EPOCH)
 }
 
 /// Stores that a process, this one, generates ids without entries: there is no horizon until the

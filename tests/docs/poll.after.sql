@@ -14,7 +14,7 @@ BEGIN
     FOR c IN SELECT * FROM consumer WHERE name LIKE names || '%' LOOP
         FOR n IN 1 .. polls + right(c.name, 1)::integer LOOP
             EXECUTE format('SELECT array_agg(id ORDER BY id) FROM (
-                SELECT id FROM outbox WHERE id > $1 AND id < (SELECT ulid_published_horizon($1))
+                SELECT id FROM outbox WHERE id > $1 AND id < (SELECT ulid_current_horizon($1))
                     AND id <= $3 AND %s ORDER BY id LIMIT 50) AS s', share)
             INTO found USING c.last_id, right(c.name, 1)::integer, until;
             EXIT WHEN found IS NULL;
@@ -37,7 +37,7 @@ DELETE FROM consumer;
 TRUNCATE outbox;
 INSERT INTO outbox (message, account)
 SELECT n, CASE WHEN n % 40 > 0 THEN 'account ' || n % 40 END FROM generate_series(1, 2000) AS n;
-CALL ulid_publish_horizon();
+CALL ulid_refresh_horizon();
 \set end 7ZZZZZZZZZZZZZZZZZZZZZZZZZ
 INSERT INTO consumer (name) SELECT 'of four: ' || n FROM generate_series(0, 3) AS n;
 CALL poll('of four: ', 1, :'end');

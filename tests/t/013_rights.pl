@@ -120,7 +120,7 @@ FROM (VALUES ('to_regprocedure(varchar)', 'regprocedure'), ('format(text, regpro
     ('pg_extension_config_dump(text, text)', 'integer'),
     ('ulid_sql_parse(varchar, text, text, boolean)', 'uuid'),
     ('ulid_sql_horizon_error(text, text)', 'uuid'),
-    ('ulid_published_horizon_error(text, text)', 'uuid')) AS v (f, result) \gexec
+    ('ulid_current_horizon_error(text, text)', 'uuid')) AS v (f, result) \gexec
 SELECT '{oid,oid[],regtype,regclass,regprocedure,regprocedure[],name,text,varchar,smallint,int,
     bigint,float8,numeric,bytea,bit,timestamptz,interval,uuid}' AS types \gset
 \set types :'types'::regtype[]

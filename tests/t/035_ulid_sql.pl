@@ -380,12 +380,12 @@ my @calls = (
     "ulid_lower_bound('infinity')",
 
     # what is published here is never seen above the horizon of the same transaction
-    'ulid_publish() IS NOT NULL',
-    'ulid_published_horizon() IS NOT NULL',
+    'ulid_refresh() IS NOT NULL',
+    'ulid_current_horizon() IS NOT NULL',
     'ulid_ordered_horizon() IS NOT NULL',
     'ulid_extract_unix_ms(gen_ordered_ulid()) OPERATOR(pg_catalog.>) 1469918176385',
     'ulid_extract_unix_ms(gen_ordered_uuid_v7()) OPERATOR(pg_catalog.>) 1469918176385',
-    "ulid_published_horizon('00000000-0000-0000-0000-000000000000') IS NOT NULL",
+    "ulid_current_horizon('00000000-0000-0000-0000-000000000000') IS NOT NULL",
     'ulid_ordered_horizon(NULL::pg_catalog.uuid)',
     'ulid_ordered_guard()');
 my %called = map { $_ => 1 } map { /^(\w+)/, /\((gen_\w+)/ } @calls;
@@ -396,7 +396,7 @@ is( scalar keys %called,
         AND prokind = 'f' AND proname NOT IN ('ulid_advance_ordered_time',
             'ulid_reset_ordered_time')}),
     'every function is called that is not for the owner alone');
-by('owner', 'utf8', 'GRANT EXECUTE ON FUNCTION twin.ulid_publish() TO stranger');
+by('owner', 'utf8', 'GRANT EXECUTE ON FUNCTION twin.ulid_refresh() TO stranger');
 my $all_calls =
   "SET timezone = 'UTC'; SET datestyle = 'ISO';
   SELECT test.outcome(call) FROM pg_catalog.unnest(ARRAY["
@@ -433,7 +433,7 @@ CREATE SCHEMA twin_too;
 CREATE SCHEMA twin_off;
 GRANT USAGE ON SCHEMA hostile, twin_too, twin_off TO PUBLIC;
 SQL
-my $grant = '; GRANT EXECUTE ON FUNCTION ulid_publish() TO owner';
+my $grant = '; GRANT EXECUTE ON FUNCTION ulid_refresh() TO owner';
 $node->safe_psql('utf8', "SET search_path = twin_too, hostile;\n$script$grant");
 is(by('stranger', 'utf8', "SET search_path = hostile, twin, pg_catalog; $all_calls"),
     $expected, 'a hostile path changes nothing');
@@ -501,7 +501,7 @@ by( 'owner', 'extension',
 );
 is(by('owner', 'extension', "SET search_path = elsewhere; $all_calls"),
     $expected, 'as an extension, in another schema');
-by('owner', 'extension', 'CALL elsewhere.ulid_publish_horizon()');
+by('owner', 'extension', 'CALL elsewhere.ulid_refresh_horizon()');
 $node->command_ok([ qw(pg_dump -U owner -Fc -f), $dump, 'extension' ], 'dump of an extension');
 $node->command_ok(
     [ qw(pg_restore -U owner --exit-on-error -d extension_restored), $dump ],
@@ -522,7 +522,7 @@ SKIP:
     by('owner', 'tle',
         "$outcome CREATE EXTENSION ulid_tle; CREATE TABLE ticket (id uuid DEFAULT gen_ulid())");
     is(by('owner', 'tle', $all_calls), $expected, 'by pg_tle');
-    by('owner', 'tle', 'CALL ulid_publish_horizon()');
+    by('owner', 'tle', 'CALL ulid_refresh_horizon()');
     $node->command_ok([ 'pg_dump', '-f', $dump, 'tle' ], 'dump of pg_tle');
     $node->safe_psql('tle_restored', 'CREATE EXTENSION pg_tle');
     $node->psql('tle_restored', slurp_file($dump), on_error_stop => 0);
@@ -554,9 +554,9 @@ const results = await db.exec(readFileSync(process.argv[2], 'utf8'));
 console.log(results.at(-1).rows.map((row) => row.outcome).join('\n'));
 await db.exec('CREATE TABLE event (id uuid DEFAULT gen_ordered_ulid())');
 await db.query('INSERT INTO event DEFAULT VALUES');
-await db.query('CALL ulid_publish_horizon()');
+await db.query('CALL ulid_refresh_horizon()');
 await db.query('INSERT INTO event DEFAULT VALUES');
-const read = 'SELECT count(*)::text AS n FROM event WHERE id < (SELECT ulid_published_horizon())';
+const read = 'SELECT count(*)::text AS n FROM event WHERE id < (SELECT ulid_current_horizon())';
 console.log((await db.query(read)).rows[0].n);
 await db.close();
 JS

@@ -91,8 +91,8 @@ $node->safe_psql(
     RESET ROLE;
     SELECT ulid_advance_ordered_time(ulid_upper_bound(now() + interval '1 hour'));
     INSERT INTO outbox DEFAULT VALUES;
-    CALL ulid_publish_horizon();
-    GRANT EXECUTE ON FUNCTION ulid_publish() TO PUBLIC});
+    CALL ulid_refresh_horizon();
+    GRANT EXECUTE ON FUNCTION ulid_refresh() TO PUBLIC});
 my $published = $node->safe_psql('public', 'SELECT horizon FROM ulid_horizon');
 $node->command_ok([ 'pg_dump', '-Fc', '-f', "$directory/published.dump", 'public' ],
     'pg_dump with a published horizon');
@@ -109,8 +109,8 @@ for my $role (qw(owner), $node->safe_psql('postgres', 'SELECT current_user'))
     is( $node->safe_psql(
             $copy, "SELECT count(*) FROM ulid_horizon WHERE horizon = '$published';
             SELECT gen_ordered_ulid() > '$published';
-            SET ROLE pg_monitor; CALL ulid_publish_horizon();
-            SELECT ulid_published_horizon() > '$published'"
+            SET ROLE pg_monitor; CALL ulid_refresh_horizon();
+            SELECT ulid_current_horizon() > '$published'"
         ),
         $role eq 'owner' ? "0\nf\nf" : "1\nt\nt",
         "$role: ids continue after the horizon if it was restored, and grants are kept");

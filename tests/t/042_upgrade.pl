@@ -97,7 +97,7 @@ CREATE DOMAIN kept AS ulid DEFAULT gen_ulid() CHECK (VALUE::text <> '');
 CREATE TABLE outbox (id ulid PRIMARY KEY DEFAULT gen_ordered_ulid());
 SELECT ulid_advance_ordered_time(ulid_upper_bound(now() + interval '1 hour'));
 INSERT INTO outbox DEFAULT VALUES;
-CALL ulid_publish_horizon();
+CALL ulid_refresh_horizon();
 ANALYZE;
 SQL
     $old->safe_psql('postgres', 'CREATE DATABASE elsewhere');
@@ -146,10 +146,10 @@ sub check
     is($sql->(q{INSERT INTO part SELECT gen_ulid('2026-05-05'); SELECT count(*) FROM part}),
         10001, "$what: a new id goes into its partition");
     is( $sql->(
-            q{SELECT ulid_published_horizon(max(id)) = max(horizon) FROM outbox, ulid_horizon;
-            INSERT INTO outbox DEFAULT VALUES RETURNING id > ulid_published_horizon();
-            CALL ulid_publish_horizon();
-            SELECT max(id) < ulid_published_horizon() FROM outbox}
+            q{SELECT ulid_current_horizon(max(id)) = max(horizon) FROM outbox, ulid_horizon;
+            INSERT INTO outbox DEFAULT VALUES RETURNING id > ulid_current_horizon();
+            CALL ulid_refresh_horizon();
+            SELECT max(id) < ulid_current_horizon() FROM outbox}
         ),
         "t\nt\nt",
         "$what: consumers keep their positions, and read what follows");

@@ -98,7 +98,7 @@ $early->stop;
 local $ENV{LD_PRELOAD} = $library;
 my $busy = new_server('busy');
 append_to_file($switch, '');
-$busy->safe_psql('postgres', 'CALL ulid_publish_horizon()');
+$busy->safe_psql('postgres', 'CALL ulid_refresh_horizon()');
 is( $busy->safe_psql('postgres',
         'SELECT ulid_ordered_time() = ulid_extract_timestamp(horizon) FROM ulid_horizon'),
     't',

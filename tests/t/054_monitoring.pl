@@ -32,7 +32,7 @@ my $exported = sub { return $sql->("SET ROLE monitor; $queries{$_[0]}") };
 like($exported->('ulid'), qr/^\d+\.\d+\|0\|0$/m,      'nothing is ahead of the clock or outdated');
 like($exported->('ulid_horizon'),
     qr/^\|0(?:\.\d+)?$/m, 'the horizon is close behind the clock, and was not published');
-$sql->('CALL ulid_publish_horizon()');
+$sql->('CALL ulid_refresh_horizon()');
 my ($age) = blocks_of('operating.md', 'sql', 'Monitoring');
 is($sql->($age), '00:00:00', 'no ordered id was generated since the publication');
 like($exported->('ulid_horizon'), qr/^0\|/, 'nor is there an age for Prometheus');

@@ -64,8 +64,8 @@ my %writers = (
 # Airbyte does by a time in a view, up to the maximum of an earlier statement.
 (my $careful = $copy) =~ s/^.*?(?=^CALL)//ms;
 my $naive = $careful;
-$naive =~ s/CALL.*?;\nSELECT ulid_published_horizon.*?\n// or die 'it asks for no horizon';
-$naive =~ s/AND changed < \(SELECT ulid_published_horizon\(\)\)//
+$naive =~ s/CALL.*?;\nSELECT ulid_current_horizon.*?\n// or die 'it asks for no horizon';
+$naive =~ s/AND changed < \(SELECT ulid_current_horizon\(\)\)//
   or die 'the statement has no horizon';
 $naive =~ s/customer_copy/naive_copy/g;
 $naive =~ s/'copy'/'naive_copy'/g;

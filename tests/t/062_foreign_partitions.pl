@@ -30,7 +30,7 @@ my ($late, $locker, $reader) = map { $node->background_psql('postgres') } 1 .. 3
 my $rows = sub {
     return "SELECT string_agg(message, ' ' ORDER BY id) FROM outbox WHERE pause() AND id < $_[0];";
 };
-my $publish = 'CALL ulid_publish_horizon();';
+my $publish = 'CALL ulid_refresh_horizon();';
 my $insert  = sub { return "INSERT INTO outbox (message) VALUES ('$_[0]');" };
 
 # What a query reads, during which a transaction commits whose id is less than that of a row.
@@ -55,7 +55,7 @@ is( read_beside_commit(
     'one statement passes the row of a transaction that commits during it');
 
 # the first row is of before the snapshot on the other server
-my $published = "(SELECT ulid_published_horizon('00000000000000000000000000'))";
+my $published = "(SELECT ulid_current_horizon('00000000000000000000000000'))";
 $sql->('DELETE FROM outbox; ' . $insert->('earlier'));
 is(read_beside_commit($published, $publish, sub { $sql->($publish) }),
     'earlier', 'with the published horizon, it passes nothing');

@@ -34,12 +34,12 @@ my $start = sub {
     $sql->('postgres', $job, extra_params => [ '-U', 'app' ]);
     $sql->('postgres', $elsewhere);
 };
-my $is_published = sub {
+my $is_refreshed = sub {
     my ($database) = @_;
     return $node->poll_query_until($database,
-        'SELECT bool_and(id < ulid_published_horizon()) FROM outbox');
+        'SELECT bool_and(id < ulid_current_horizon()) FROM outbox');
 };
-$sql->($_, 'CALL ulid_publish_horizon()') for sort keys %type_in;
+$sql->($_, 'CALL ulid_refresh_horizon()') for sort keys %type_in;
 for my $workers (qw(off on))
 {
     $node->append_conf('postgresql.conf', "cron.use_background_workers = $workers");
@@ -50,7 +50,7 @@ for my $workers (qw(off on))
         for my $database (sort keys %type_in)
         {
             $sql->($database, "INSERT INTO outbox (message) VALUES ('new')");
-            ok($is_published->($database),
+            ok($is_refreshed->($database),
                 "workers $workers: the job publishes new rows, $database, $round");
         }
     }

@@ -11,10 +11,10 @@ SET search_path = by_sql;
 CREATE TABLE event (id uuid PRIMARY KEY DEFAULT gen_ordered_ulid(), n int);
 
 -- nothing has been published
-SELECT ulid_published_horizon();
+SELECT ulid_current_horizon();
 \echo :LAST_ERROR_SQLSTATE
 \set VERBOSITY terse
-SELECT ulid_published_horizon(:none);
+SELECT ulid_current_horizon(:none);
 SELECT ulid_ordered_horizon();
 SELECT ulid_ordered_horizon(:none);
 \set VERBOSITY default
@@ -22,24 +22,24 @@ SELECT count(*) FROM ulid_horizon;
 
 -- a row that was inserted before is below the horizon, one that is inserted later is not
 INSERT INTO event (n) VALUES (1);
-CALL ulid_publish_horizon();
-SELECT horizon = ulid_published_horizon(), horizon = ulid_ordered_horizon(:none),
-    published_at <= clock_timestamp() FROM ulid_horizon;
-SELECT n FROM event WHERE id < (SELECT ulid_published_horizon(:none)) ORDER BY id;
+CALL ulid_refresh_horizon();
+SELECT horizon = ulid_current_horizon(), horizon = ulid_ordered_horizon(:none),
+    refreshed_at <= clock_timestamp() FROM ulid_horizon;
+SELECT n FROM event WHERE id < (SELECT ulid_current_horizon(:none)) ORDER BY id;
 INSERT INTO event (n) VALUES (2);
-SELECT n FROM event WHERE id < (SELECT ulid_published_horizon(:none)) ORDER BY id;
-SELECT ulid_publish();
-SELECT n FROM event WHERE id < (SELECT ulid_published_horizon(:none)) ORDER BY id;
+SELECT n FROM event WHERE id < (SELECT ulid_current_horizon(:none)) ORDER BY id;
+SELECT ulid_refresh();
+SELECT n FROM event WHERE id < (SELECT ulid_current_horizon(:none)) ORDER BY id;
 
 -- positions
-SELECT ulid_published_horizon(NULL);
+SELECT ulid_current_horizon(NULL);
 \echo :LAST_ERROR_SQLSTATE
-SELECT ulid_published_horizon(ulid_published_horizon()) = ulid_published_horizon();
+SELECT ulid_current_horizon(ulid_current_horizon()) = ulid_current_horizon();
 SELECT max(id::text) FROM event \gset
 SELECT ulid_ordered_horizon(:'max') > :'max';
 BEGIN;
 UPDATE ulid_horizon SET horizon = '01563df3-6481-d676-4c61-efb99302bd5b';
-SELECT ulid_published_horizon('01563df3-6481-d676-4c61-efb99302bd5c');
+SELECT ulid_current_horizon('01563df3-6481-d676-4c61-efb99302bd5c');
 \echo :LAST_ERROR_SQLSTATE
 ROLLBACK;
 
@@ -77,31 +77,31 @@ SELECT pid = pg_backend_pid(), transaction = pg_current_xact_id()::xid, prepared
     usename = session_user, state FROM ulid_horizon_holders;
 -- a publication of its own transaction does not pass it
 INSERT INTO event (n) VALUES (3);
-SELECT ulid_publish();
-SELECT n FROM event WHERE id < (SELECT ulid_published_horizon(:none)) AND n = 3;
+SELECT ulid_refresh();
+SELECT n FROM event WHERE id < (SELECT ulid_current_horizon(:none)) AND n = 3;
 COMMIT;
-CALL ulid_publish_horizon();
-SELECT n FROM event WHERE id < (SELECT ulid_published_horizon(:none)) AND n = 3;
+CALL ulid_refresh_horizon();
+SELECT n FROM event WHERE id < (SELECT ulid_current_horizon(:none)) AND n = 3;
 
 -- where it cannot be published
 BEGIN;
-CALL ulid_publish_horizon();
+CALL ulid_refresh_horizon();
 ROLLBACK;
 BEGIN ISOLATION LEVEL REPEATABLE READ;
-SELECT ulid_publish();
+SELECT ulid_refresh();
 ROLLBACK;
 BEGIN ISOLATION LEVEL SERIALIZABLE;
-SELECT ulid_publish();
+SELECT ulid_refresh();
 ROLLBACK;
 INSERT INTO event (n) VALUES (4);
 BEGIN READ ONLY;
-SELECT ulid_publish();
+SELECT ulid_refresh();
 ROLLBACK;
 
 -- a commit that is not waited for could be lost
 SET synchronous_commit = off;
 BEGIN;
-SELECT ulid_publish();
+SELECT ulid_refresh();
 SHOW synchronous_commit;
 COMMIT;
 SHOW synchronous_commit;
@@ -113,11 +113,11 @@ GRANT USAGE ON SCHEMA by_sql TO regress_ulid_sql_reader;
 GRANT SELECT, INSERT ON event TO regress_ulid_sql_reader;
 SET ROLE regress_ulid_sql_reader;
 INSERT INTO event (n) VALUES (5);
-SELECT ulid_published_horizon() > :none, (SELECT count(*) FROM ulid_horizon);
+SELECT ulid_current_horizon() > :none, (SELECT count(*) FROM ulid_horizon);
 \set VERBOSITY terse
-CALL ulid_publish_horizon();
-SELECT ulid_publish();
-SELECT ulid_sql_publish(true);
+CALL ulid_refresh_horizon();
+SELECT ulid_refresh();
+SELECT ulid_sql_refresh(true);
 SELECT ulid_sql_write(h) FROM ulid_horizon AS h;
 SELECT ulid_sql_step('ulid_clock', h, true) FROM ulid_horizon AS h;
 SELECT ulid_advance_ordered_time(:none);
@@ -133,11 +133,11 @@ LOCK TABLE ulid_horizon IN SHARE MODE;
 ROLLBACK;
 RESET ROLE;
 -- one that may publish needs nothing else
-GRANT EXECUTE ON FUNCTION ulid_publish() TO regress_ulid_sql_reader;
+GRANT EXECUTE ON FUNCTION ulid_refresh() TO regress_ulid_sql_reader;
 SET ROLE regress_ulid_sql_reader;
 INSERT INTO event (n) VALUES (6);
-CALL ulid_publish_horizon();
-SELECT n FROM event WHERE id < (SELECT ulid_published_horizon(:none)) AND n = 6;
+CALL ulid_refresh_horizon();
+SELECT n FROM event WHERE id < (SELECT ulid_current_horizon(:none)) AND n = 6;
 RESET ROLE;
 -- one that may not read the clock
 REVOKE SELECT ON SEQUENCE ulid_clock FROM PUBLIC;
@@ -151,7 +151,7 @@ SELECT setval('ulid_clock', 0, false);
 SAVEPOINT a;
 SELECT gen_ordered_ulid();
 ROLLBACK TO a;
-SELECT ulid_publish();
+SELECT ulid_refresh();
 ROLLBACK;
 SELECT setval('ulid_clock', ulid_extract_unix_ms(horizon)) > 0 FROM ulid_horizon;
 \set VERBOSITY default
@@ -162,8 +162,8 @@ CREATE SCHEMA by_sql;
 CREATE TABLE by_sql.ulid_horizon (LIKE renamed.ulid_horizon);
 CREATE SEQUENCE by_sql.ulid_clock;
 INSERT INTO renamed.event (n) VALUES (8);
-CALL renamed.ulid_publish_horizon();
-SELECT n FROM renamed.event WHERE id < (SELECT renamed.ulid_published_horizon()) AND n = 8;
+CALL renamed.ulid_refresh_horizon();
+SELECT n FROM renamed.event WHERE id < (SELECT renamed.ulid_current_horizon()) AND n = 8;
 SELECT count(*) FROM by_sql.ulid_horizon;
 DROP SCHEMA by_sql CASCADE;
 ALTER SCHEMA renamed RENAME TO by_sql;
@@ -173,7 +173,7 @@ ALTER SCHEMA renamed RENAME TO by_sql;
 CREATE TABLE follower (n serial, id uuid DEFAULT gen_ordered_ulid(),
     v7 uuid DEFAULT gen_ordered_uuid_v7());
 INSERT INTO follower DEFAULT VALUES;
-CALL ulid_publish_horizon();
+CALL ulid_refresh_horizon();
 INSERT INTO follower DEFAULT VALUES;
 INSERT INTO follower DEFAULT VALUES;
 INSERT INTO follower SELECT FROM generate_series(1, 3);
@@ -214,11 +214,11 @@ FROM ulid_clock, current_setting('ulid_sql.ordered') AS state \gset
 SET LOCAL ulid_sql.ordered = :'state';
 SELECT gen_ordered_ulid() AS ahead \gset
 COMMIT;
-CALL ulid_publish_horizon();
-SELECT ulid_published_horizon() > :'ahead';
-CALL ulid_publish_horizon();
-CALL ulid_publish_horizon();
-SELECT ulid_published_horizon() > :'ahead';
+CALL ulid_refresh_horizon();
+SELECT ulid_current_horizon() > :'ahead';
+CALL ulid_refresh_horizon();
+CALL ulid_refresh_horizon();
+SELECT ulid_current_horizon() > :'ahead';
 
 -- the clock ahead, and back
 \set VERBOSITY sqlstate
@@ -229,14 +229,14 @@ SELECT ulid_advance_ordered_time(ulid_upper_bound(now() + interval '2 days'), tr
 SELECT ulid_advance_ordered_time(:none) > now() + interval '47 hours';
 INSERT INTO event (n) VALUES (9);
 SELECT id > ulid_upper_bound(now() + interval '47 hours') FROM event WHERE n = 9;
-CALL ulid_publish_horizon();
-SELECT n FROM event WHERE id < (SELECT ulid_published_horizon(:none)) AND n = 9;
+CALL ulid_refresh_horizon();
+SELECT n FROM event WHERE id < (SELECT ulid_current_horizon(:none)) AND n = 9;
 DELETE FROM event;
 SELECT ulid_reset_ordered_time();
 INSERT INTO event (n) VALUES (10);
-CALL ulid_publish_horizon();
-SELECT n FROM event WHERE id < (SELECT ulid_published_horizon(:none));
-SELECT ulid_published_horizon() < ulid_lower_bound(now() + interval '1 s');
+CALL ulid_refresh_horizon();
+SELECT n FROM event WHERE id < (SELECT ulid_current_horizon(:none));
+SELECT ulid_current_horizon() < ulid_lower_bound(now() + interval '1 s');
 
 -- the guard
 CREATE TRIGGER guard BEFORE INSERT OR UPDATE OF id ON event
@@ -252,7 +252,7 @@ SELECT gen_ordered_ulid() AS id \gset
 INSERT INTO event VALUES (:'id', 14), (gen_ulid(), 14);
 SAVEPOINT a;
 \set VERBOSITY sqlstate
-INSERT INTO event VALUES (ulid_upper_bound(ulid_extract_timestamp((SELECT ulid_published_horizon()))
+INSERT INTO event VALUES (ulid_upper_bound(ulid_extract_timestamp((SELECT ulid_current_horizon()))
     - interval '1 ms'), 15);
 ROLLBACK TO a;
 INSERT INTO event VALUES (ulid_lower_bound(clock_timestamp() + interval '10 s'), 15);

@@ -67,7 +67,7 @@ sub rows
         key     => 'id',
         table   => 'event',
         last    => "':last'",
-        horizon => '(SELECT ulid_published_horizon())',
+        horizon => '(SELECT ulid_current_horizon())',
         @_);
     return "SELECT $of{key} AS id FROM $of{table} "
       . "WHERE $of{key} > $of{last} AND $of{key} < $of{horizon}";
@@ -91,10 +91,10 @@ my %consumers = (
     without            => { rows => rows(horizon => $all) },
     index              => { rows => rows() },
     generic            => { rows => rows(last => ':last'), options => [ '-M', 'prepared' ] },
-    position           => { rows => rows(horizon => "(SELECT ulid_published_horizon(':last'))") },
+    position           => { rows => rows(horizon => "(SELECT ulid_current_horizon(':last'))") },
     ordered            => { rows => rows(horizon => "ulid_ordered_horizon(':last')") },
     scan               => { rows => rows(), @by_scan },
-    called             => { rows => rows(horizon => 'ulid_published_horizon()'), @by_scan },
+    called             => { rows => rows(horizon => 'ulid_current_horizon()'), @by_scan },
     partitions         => { rows => rows(table => 'parted') },
     scanned_partitions => { rows => rows(table => 'parted'), @by_scan },
     uuid               => { rows => rows(key => 'uuid', last => "':last'::TYPE") },
@@ -105,7 +105,7 @@ my %consumers = (
     stable             => { rows => "SELECT id FROM new_stable(':last') AS id" },
     volatile           => { rows => "SELECT id FROM new_volatile(':last') AS id" },
     two                => {
-        before => 'SELECT ulid_published_horizon() AS horizon \gset',
+        before => 'SELECT ulid_current_horizon() AS horizon \gset',
         rows   => rows(horizon => "':horizon'")
     },
     execute => {
@@ -124,7 +124,7 @@ sub step_of
       . "SELECT see('$name', array_agg(id ORDER BY id)) FROM ($of{rows}) AS s;\n$of{after}\n";
 }
 
-my $publish = "CALL ulid_publish_horizon();\n";
+my $publish = "CALL ulid_refresh_horizon();\n";
 my $again   = "\\sleep 10 ms\n";
 
 # The clients on the primary server, and the files of all.
@@ -135,9 +135,9 @@ my %scripts = (
     publisher  => "$publish\\sleep 3 ms\n",
 
     # publications in transactions that go on, and that have generated ids
-    publishing => "${begin}SELECT ulid_publish();\n$sleep${insert}COMMIT;\n\\sleep 50 ms\n",
-    published  => "$begin${insert}SAVEPOINT a;\nSELECT ulid_publish();\nROLLBACK TO a;\n"
-      . "${sleep}SELECT ulid_publish();\nCOMMIT;\n\\sleep 50 ms\n");
+    publishing => "${begin}SELECT ulid_refresh();\n$sleep${insert}COMMIT;\n\\sleep 50 ms\n",
+    published  => "$begin${insert}SAVEPOINT a;\nSELECT ulid_refresh();\nROLLBACK TO a;\n"
+      . "${sleep}SELECT ulid_refresh();\nCOMMIT;\n\\sleep 50 ms\n");
 my @files   = map { ('-f', "$directory/$_") } grep { $_ ne 'prepared' } sort keys %writers;
 my %clients = (
     writers    => [ '-c', 8,    @files ],
@@ -238,7 +238,7 @@ sub publications
     my $below = sub {
         return $sql->(
             "$publish;
-            SELECT string_agg(kind, ' ' ORDER BY id) FROM event WHERE id < ulid_published_horizon()"
+            SELECT string_agg(kind, ' ' ORDER BY id) FROM event WHERE id < ulid_current_horizon()"
         );
     };
     my ($one, $two) = map { $node->background_psql('postgres') } 1 .. 2;
@@ -253,7 +253,7 @@ sub publications
     $one->query('BEGIN; SELECT pg_current_xact_id()');
     $sql->($insert->('older') . "; $publish; DELETE FROM event WHERE kind = 'older'; $publish");
     $one->query($insert->('first'));
-    $one->query("DELETE FROM event WHERE kind = 'first' AND id < ulid_published_horizon(); COMMIT");
+    $one->query("DELETE FROM event WHERE kind = 'first' AND id < ulid_current_horizon(); COMMIT");
     is($below->(), 'first', 'one whose xid is older than the publication is noticed');
 
     $one->query('BEGIN; ' . $insert->('one'));
@@ -261,8 +261,8 @@ sub publications
     is($below->(), 'first', 'an open transaction holds the horizon');
     $before = $written->();
     is($below->() . $written->(), "first$before", 'while it does, nothing is written');
-    $sql->("UPDATE ulid_horizon SET published_at = published_at - interval '2 minutes'");
-    is($sql->('SELECT ulid_publish()'), 't', 'but once a minute');
+    $sql->("UPDATE ulid_horizon SET refreshed_at = refreshed_at - interval '2 minutes'");
+    is($sql->('SELECT ulid_refresh()'), 't', 'but once a minute');
 
     # one that is newer does not matter for what is older
     $two->query('BEGIN; ' . $insert->('two'));
@@ -288,13 +288,13 @@ sub publications
     # whoever publishes in a transaction that stays open
     $one = $node->background_psql('postgres');
     $one->query('BEGIN; ' . $insert->('fourth'));
-    $one->query('COMMIT; BEGIN; SELECT ulid_publish()');
-    is($sql->('SELECT ulid_publish()'), 'f', 'nobody waits for the one who publishes');
+    $one->query('COMMIT; BEGIN; SELECT ulid_refresh()');
+    is($sql->('SELECT ulid_refresh()'), 'f', 'nobody waits for the one who publishes');
     $one->query('COMMIT');
     is($below->(), 'first one second two third fourth', 'whose horizon comes when it commits');
 
     $one->query('BEGIN; ' . $insert->('never'));
-    $one->query("SELECT ulid_publish(); ROLLBACK");
+    $one->query("SELECT ulid_refresh(); ROLLBACK");
     is($below->(), 'first one second two third fourth', 'and not at all if it rolls back');
 
     # a sequence of the same OID, in a copy of the database, whose holder is older
@@ -394,19 +394,19 @@ for my $extension (sort keys %type_of)
         CREATE FUNCTION fetched(last $type) RETURNS SETOF $type LANGUAGE plpgsql AS \$\$
         DECLARE
             new CURSOR FOR SELECT id FROM parted WHERE id > last
-                AND id < (SELECT ulid_published_horizon()) ORDER BY id;
+                AND id < (SELECT ulid_current_horizon()) ORDER BY id;
         BEGIN
             FOR event IN new LOOP
                 RETURN NEXT event.id;
             END LOOP;
         END \$\$;
         CREATE FUNCTION new_stable(last $type) RETURNS SETOF $type STABLE LANGUAGE plpgsql AS \$\$
-        DECLARE horizon CONSTANT $type := ulid_published_horizon();
+        DECLARE horizon CONSTANT $type := ulid_current_horizon();
         BEGIN RETURN QUERY SELECT id FROM event WHERE id > last AND id < horizon; END \$\$;
         CREATE FUNCTION new_volatile(last $type) RETURNS SETOF $type LANGUAGE plpgsql AS \$\$
-        DECLARE horizon CONSTANT $type := ulid_published_horizon();
+        DECLARE horizon CONSTANT $type := ulid_current_horizon();
         BEGIN RETURN QUERY SELECT id FROM event WHERE id > last AND id < horizon; END \$\$;
-        CALL ulid_publish_horizon();
+        CALL ulid_refresh_horizon();
         CREATE PUBLICATION polled FOR TABLE event, ulid_horizon});
 
     publications($node) if $extension eq 'ulid_sql';
@@ -422,14 +422,14 @@ for my $extension (sort keys %type_of)
         $tables . "CREATE SUBSCRIPTION polled CONNECTION '" . $node->connstr . " dbname=postgres'
             PUBLICATION polled");
     $subscriber->wait_for_subscription_sync($node, 'polled');
-    is($subscriber->safe_psql('postgres', 'SELECT ulid_publish()'),
+    is($subscriber->safe_psql('postgres', 'SELECT ulid_refresh()'),
         'f', "$extension: a subscriber of the horizon leaves it to the publisher");
 
     $node->backup('copy');
     my $standby = PostgreSQL::Test::Cluster->new("${extension}_standby");
     $standby->init_from_backup($node, 'copy', has_streaming => 1);
     $start->($standby);
-    is($standby->safe_psql('postgres', 'CALL ulid_publish_horizon(); SELECT ulid_publish()'),
+    is($standby->safe_psql('postgres', 'CALL ulid_refresh_horizon(); SELECT ulid_refresh()'),
         'f', "$extension: a standby leaves it to the primary server");
 
     # What is read on the standby, in READ COMMITTED and REPEATABLE READ.
@@ -449,7 +449,7 @@ for my $extension (sort keys %type_of)
             my ($place, $new) = ($read{$name}[-1]);
             $new = $session{$name}->query(
                 "SELECT id FROM event WHERE id > '$place'
-                    AND id < (SELECT ulid_published_horizon('$place')) ORDER BY id");
+                    AND id < (SELECT ulid_current_horizon('$place')) ORDER BY id");
             push @{ $read{$name} }, split /\n/, $new;
             $session{$name}->query('COMMIT') if $repeatable;
         }
