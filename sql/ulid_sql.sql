@@ -950,6 +950,699 @@ COMMENT ON FUNCTION ulid_ordered_guard()
     IS 'trigger that refuses ids below those that the transaction generates, and ids far ahead';
 
 --
+-- Consumers: who reads the rows of a table in the order of their ids, and how far. The text from
+-- here to the end of this part is the same in ulid.sql and in ulid_sql.sql, where an id is a uuid.
+--
+-- A batch is two ids between which the next rows lie. The client reads it with a query of its own.
+-- No row is lost, because:
+--
+-- - The batch ends below the horizon, which was read before. So the client's query sees each row of
+--   it that will ever be seen.
+-- - The position moves in the transaction that has read the batch, and only from where the batch
+--   began.
+-- - A statement can be planned before a partition is attached or rewritten, and then be executed
+--   with a later snapshot: it does not see the rows that were moved. So the storage of the table
+--   (OIDs, files and attachments of its tree) is compared at the beginning and at the end. The
+--   change of a catalog is visible before its invalidation messages are sent. Whoever has made it
+--   still holds the lock then, and is waited for.
+--
+-- Both ends are ids between two rows, so that < and <=, > and >= read the same. A batch ends after
+-- its last row, never at the horizon: where there is no row, nothing is written.
+--
+-- Nobody is stopped: a probe of the table keeps no lock, since its subtransaction is rolled back.
+-- With a lock that was taken before, the client's statement would not notice a change, either.
+--
+-- Ids are uuid in what is returned, since a uuid can be compared with both types. Bodies of PL/pgSQL
+-- know pg_catalog alone. The functions around them, whose names are resolved when they are created,
+-- pass what is of this schema: tables as regclass, functions as regproc.
+--
+
+-- Whoever is granted INSERT, UPDATE and DELETE may have consumers; the trigger below lets a role
+-- change its own only. A position belongs to a database, so a subscription does not bring it.
+CREATE TABLE ulid_consumer (
+    name text PRIMARY KEY CHECK (name <> ''),
+    owner name NOT NULL DEFAULT current_user,
+    relation regclass NOT NULL,
+    key name NOT NULL,
+    position uuid NOT NULL,
+    moved_at timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp(),
+    -- by ulid_consumer_storage(), when whoever had changed it had ended
+    storage bigint[]
+) WITH (
+    fillfactor = 50, vacuum_truncate = off,
+    autovacuum_vacuum_threshold = 500, autovacuum_vacuum_scale_factor = 0,
+    autovacuum_analyze_threshold = 2000000000
+);
+COMMENT ON TABLE ulid_consumer IS 'consumers of tables with ordered ids, and their positions';
+COMMENT ON COLUMN ulid_consumer.position IS 'all rows with a lesser id have been read';
+REVOKE ALL ON ulid_consumer FROM PUBLIC;
+GRANT SELECT ON ulid_consumer TO PUBLIC;
+GRANT INSERT, UPDATE, DELETE ON ulid_consumer TO pg_database_owner WITH GRANT OPTION;
+
+CREATE FUNCTION ulid_consumer_change() RETURNS trigger
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+DECLARE
+    changed record := coalesce(OLD, NEW);
+    is_member boolean := (SELECT pg_has_role(oid, 'MEMBER') FROM pg_roles
+        WHERE rolname = changed.owner);
+BEGIN
+    IF current_setting('session_replication_role') = 'replica' THEN
+        RETURN NULL;
+    ELSIF TG_OP = 'INSERT' AND is_member IS NULL THEN
+        -- a dump that is restored where this role does not exist
+        NEW.owner := current_user;
+    ELSIF is_member IS NOT TRUE AND NOT pg_has_role('pg_database_owner', 'MEMBER') THEN
+        RAISE EXCEPTION 'must be owner of consumer "%"', changed.name
+            USING ERRCODE = 'insufficient_privilege';
+    END IF;
+    RETURN CASE WHEN TG_OP = 'DELETE' THEN OLD ELSE NEW END;
+END $$;
+COMMENT ON FUNCTION ulid_consumer_change()
+    IS 'trigger that lets a role change its own consumers only';
+CREATE TRIGGER ulid_consumer_change BEFORE INSERT OR UPDATE OR DELETE ON ulid_consumer
+    FOR EACH ROW EXECUTE FUNCTION ulid_consumer_change();
+ALTER TABLE ulid_consumer ENABLE ALWAYS TRIGGER ulid_consumer_change;
+COMMENT ON TRIGGER ulid_consumer_change ON ulid_consumer
+    IS 'lets a role change its own consumers only';
+
+CREATE FUNCTION ulid_consumer_find(consumer text, consumers regclass) RETURNS ulid_consumer
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+DECLARE
+    c record;
+BEGIN
+    EXECUTE format('SELECT * FROM %s WHERE name = $1', consumers) INTO c USING consumer;
+    IF c.name IS NULL THEN
+        RAISE EXCEPTION 'consumer "%" does not exist', consumer USING ERRCODE = 'undefined_object';
+    END IF;
+    RETURN c;
+END $$;
+COMMENT ON FUNCTION ulid_consumer_find(text, regclass) IS 'the consumer of this name';
+
+-- The cast of an id that is compared with the column. An error if the relation or the column is not
+-- what a consumer can read. So whatever a role has made of its table, no function or operator of its
+-- own is called.
+CREATE FUNCTION ulid_consumer_cast(relation oid, key name, consumer text, id_type regtype)
+    RETURNS text
+    LANGUAGE plpgsql STABLE PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+DECLARE
+    kind "char" := (SELECT relkind FROM pg_class WHERE oid = relation);
+    type oid := (SELECT atttypid FROM pg_attribute
+        WHERE attrelid = relation AND attname = key AND attnum > 0 AND NOT attisdropped);
+    base oid;
+BEGIN
+    IF kind IS NULL THEN
+        RAISE EXCEPTION 'the table of consumer "%" does not exist any more', consumer
+            USING ERRCODE = 'undefined_table',
+            HINT = 'If another table has taken its place, ulid_move_consumer() sets it.';
+    ELSIF kind NOT IN ('r', 'p') THEN
+        RAISE EXCEPTION '"%" is not a table', relation::regclass
+            USING ERRCODE = 'wrong_object_type',
+            HINT = 'Let the consumer read the table, and the query between the ids the view.';
+    ELSIF type IS NULL THEN
+        RAISE EXCEPTION 'column "%" of relation "%" does not exist', key, relation::regclass
+            USING ERRCODE = 'undefined_column';
+    END IF;
+    LOOP
+        SELECT nullif(typbasetype, 0) INTO base FROM pg_type WHERE oid = type AND typtype = 'd';
+        EXIT WHEN base IS NULL;
+        type := base;
+    END LOOP;
+    IF type = 'uuid'::regtype THEN
+        RETURN '::uuid';
+    ELSIF type = id_type THEN
+        RETURN format('::%s', id_type);
+    END IF;
+    RAISE EXCEPTION 'column "%" of relation "%" is of type %, not of a type of ids', key,
+        relation::regclass, type::regtype USING ERRCODE = 'datatype_mismatch';
+END $$;
+COMMENT ON FUNCTION ulid_consumer_cast(oid, name, text, regtype)
+    IS 'cast to the type of the column that a consumer reads';
+
+-- One number for each table in the tree of a relation, which changes when the table is rewritten,
+-- attached or detached, also if it is attached again. Waits for whoever has changed a table that is
+-- not among the known ones. pg_partition_tree() leaves out children by INHERIT. relhassubclass is
+-- never false where there are children.
+CREATE FUNCTION ulid_consumer_storage(relation oid, known bigint[]) RETURNS bigint[]
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+DECLARE
+    storage bigint[];
+    is_foreign boolean;
+BEGIN
+    LOOP
+        IF (SELECT relhassubclass FROM pg_class WHERE oid = relation) THEN
+            WITH RECURSIVE tree (oid, link) AS (
+                SELECT relation, ''
+                UNION ALL
+                SELECT inhrelid, inhparent || '/' || i.xmin || '/' || inhdetachpending
+                FROM pg_inherits AS i JOIN tree ON inhparent = tree.oid
+            ), one AS (
+                SELECT relkind,
+                    hashtextextended(c.oid || ':' || relfilenode || ':' || link, 0) AS number
+                FROM tree JOIN pg_class AS c ON c.oid = tree.oid
+            )
+            SELECT array_agg(number ORDER BY number), bool_or(relkind = 'f')
+            INTO storage, is_foreign FROM one;
+            IF is_foreign THEN
+                -- The other server's snapshot is that of the first statement of the transaction.
+                RAISE EXCEPTION 'relation "%" has a foreign partition', relation::regclass
+                    USING ERRCODE = 'feature_not_supported',
+                    HINT = 'Let consumers of the other server read it.';
+            END IF;
+        ELSE
+            SELECT ARRAY[hashtextextended(oid || ':' || relfilenode || ':', 0)]
+            INTO storage FROM pg_class WHERE oid = relation;
+        END IF;
+        EXIT WHEN storage = known OR storage IS NULL;
+        -- It locks the table, and releases the lock at once.
+        WITH RECURSIVE tree (oid, link) AS (
+            SELECT relation, ''
+            UNION ALL
+            SELECT inhrelid, inhparent || '/' || i.xmin || '/' || inhdetachpending
+            FROM pg_inherits AS i JOIN tree ON inhparent = tree.oid
+        )
+        SELECT bool_or(pg_relation_size(c.oid) > 0) INTO is_foreign
+        FROM tree JOIN pg_class AS c ON c.oid = tree.oid
+        WHERE known IS NULL
+            OR hashtextextended(c.oid || ':' || relfilenode || ':' || link, 0) <> ALL (known);
+        known := storage;
+    END LOOP;
+    RETURN storage;
+END $$;
+COMMENT ON FUNCTION ulid_consumer_storage(oid, bigint[])
+    IS 'what tells whether the tables of a tree have been rewritten, attached or detached';
+
+CREATE FUNCTION ulid_consumer_next(c ulid_consumer, cast_ text, max_rows integer, up_to uuid,
+        horizon uuid, consumers regclass, storage_of regproc,
+        OUT batch_start uuid, OUT batch_end uuid)
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+DECLARE
+    below uuid := coalesce(up_to, horizon);
+    last_id uuid;
+    now_storage bigint[];
+    is_row boolean;
+    bytes bytea;
+BEGIN
+    IF current_setting('transaction_isolation') NOT IN ('read committed', 'read uncommitted') THEN
+        RAISE EXCEPTION 'a batch must be read in isolation level READ COMMITTED'
+            USING ERRCODE = 'active_sql_transaction';
+    ELSIF max_rows IS NULL OR max_rows < 1 THEN
+        RAISE EXCEPTION 'a batch must have at least one row'
+            USING ERRCODE = 'invalid_parameter_value';
+    ELSIF nullif(current_setting('ulid_consumer.batch', true), '')::json ->> 'storage' IS NOT NULL
+    THEN
+        RAISE EXCEPTION 'this transaction has a batch already'
+            USING ERRCODE = 'object_not_in_prerequisite_state',
+            HINT = 'Finish it before the next one.';
+    ELSIF coalesce(horizon, '00000000-0000-0000-0000-000000000000')
+        = '00000000-0000-0000-0000-000000000000' THEN
+        RAISE EXCEPTION 'the horizon of ordered ids is not known yet'
+            USING ERRCODE = 'object_not_in_prerequisite_state',
+            HINT = 'CALL ulid_refresh_horizon().';
+    ELSIF up_to > horizon THEN
+        RAISE EXCEPTION 'a batch cannot reach above the horizon'
+            USING ERRCODE = 'invalid_parameter_value',
+            DETAIL = format('The horizon is "%s".', horizon);
+    END IF;
+    IF c.position > horizon THEN
+        RAISE EXCEPTION 'position "%" of consumer "%" is ahead of the horizon "%"', c.position,
+            c.name, horizon
+            USING ERRCODE = 'object_not_in_prerequisite_state',
+            HINT = 'It is of another server, or of before a restore or a reset: move the consumer.';
+    ELSIF up_to < c.position THEN
+        RAISE EXCEPTION 'consumer "%" has passed id "%"', c.name, up_to
+            USING ERRCODE = 'invalid_parameter_value',
+            DETAIL = format('Its position is "%s".', c.position);
+    END IF;
+    batch_start := c.position;
+    batch_end := c.position;
+    BEGIN
+        EXECUTE format('SELECT true FROM %2$s WHERE %1$I >= $1%3$s AND %1$I < $2%3$s LIMIT 1',
+            c.key, c.relation, cast_) INTO is_row USING c.position, below;
+        RAISE SQLSTATE 'ULID0';
+    EXCEPTION WHEN SQLSTATE 'ULID0' THEN
+        NULL;
+    END;
+    IF is_row THEN
+        -- Another session of the same consumer waits here.
+        EXECUTE format('SELECT * FROM %s WHERE name = $1 AND relation = $2 FOR NO KEY UPDATE',
+            consumers) INTO c USING c.name, c.relation;
+        IF c.name IS NULL THEN
+            RAISE EXCEPTION 'the consumer has been dropped, or reads another table now'
+                USING ERRCODE = 'serialization_failure';
+        END IF;
+        batch_start := c.position;
+        batch_end := c.position;
+        EXECUTE format('SELECT %s($1, $2)', storage_of) INTO now_storage
+            USING c.relation::oid, c.storage;
+        IF now_storage IS DISTINCT FROM c.storage THEN
+            EXECUTE format('UPDATE %s SET storage = $2 WHERE name = $1', consumers)
+                USING c.name, now_storage;
+        END IF;
+        BEGIN
+            EXECUTE format('SELECT id FROM (SELECT %1$I AS id FROM %2$s'
+                ' WHERE %1$I >= $1%3$s AND %1$I < $2%3$s ORDER BY %1$I LIMIT $3) AS r'
+                ' ORDER BY id DESC LIMIT 1', c.key, c.relation, cast_)
+                INTO last_id USING c.position, below, max_rows;
+            -- the id after it, and after those that follow without a gap
+            WHILE is_row AND last_id IS NOT NULL LOOP
+                bytes := uuid_send(last_id);
+                FOR i IN REVERSE 15 .. 0 LOOP
+                    bytes := set_byte(bytes, i, (get_byte(bytes, i) + 1) & 255);
+                    EXIT WHEN get_byte(bytes, i) > 0;
+                END LOOP;
+                last_id := encode(bytes, 'hex')::uuid;
+                EXIT WHEN last_id >= below;
+                EXECUTE format('SELECT EXISTS (SELECT FROM %2$s WHERE %1$I = $1%3$s)',
+                    c.key, c.relation, cast_) INTO is_row USING last_id;
+            END LOOP;
+            RAISE SQLSTATE 'ULID0';
+        EXCEPTION WHEN SQLSTATE 'ULID0' THEN
+            NULL;
+        END;
+        batch_end := coalesce(last_id, batch_end);
+    END IF;
+    PERFORM set_config('ulid_consumer.batch', json_build_object('consumer', c.name,
+        'start', batch_start, 'end', batch_end, 'storage',
+        CASE WHEN batch_start < batch_end THEN hashtextextended(now_storage::text, 0) END)::text, true);
+END $$;
+COMMENT ON FUNCTION ulid_consumer_next(ulid_consumer, text, integer, uuid, uuid, regclass, regproc)
+    IS 'what ulid_next_batch() does';
+
+-- A procedure, since a function could be called in the statement that reads the rows, or in a
+-- function of LANGUAGE sql with it: then its horizon is later than the snapshot of the rows.
+CREATE PROCEDURE ulid_next_batch(consumer text, max_rows integer DEFAULT 1000,
+        up_to uuid DEFAULT NULL, INOUT batch_start uuid DEFAULT NULL,
+        INOUT batch_end uuid DEFAULT NULL)
+    LANGUAGE sql
+BEGIN ATOMIC
+    SELECT next.batch_start, next.batch_end
+    FROM ulid_consumer_find(consumer, 'ulid_consumer'::regclass) AS c
+    CROSS JOIN LATERAL ulid_consumer_cast(c.relation::oid, c.key, c.name, 'uuid'::regtype) AS cast_
+    CROSS JOIN LATERAL ulid_consumer_next(c, cast_, max_rows, up_to::uuid,
+        (SELECT horizon::uuid FROM ulid_horizon), 'ulid_consumer'::regclass,
+        'ulid_consumer_storage'::regproc) AS next;
+END;
+COMMENT ON PROCEDURE ulid_next_batch(text, integer, uuid, uuid, uuid)
+    IS 'begin a batch: two ids between which lie the next rows of a consumer';
+
+-- The batch of this transaction; an error if it is none of this consumer, or if its storage has
+-- changed since it began.
+CREATE FUNCTION ulid_consumer_batch(c ulid_consumer, storage_of regproc) RETURNS json
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+DECLARE
+    batch json := nullif(current_setting('ulid_consumer.batch', true), '');
+    now_storage bigint[];
+BEGIN
+    IF (batch ->> 'consumer' = c.name) IS NOT TRUE THEN
+        RAISE EXCEPTION 'consumer "%" has no batch in this transaction', c.name
+            USING ERRCODE = 'object_not_in_prerequisite_state',
+            HINT = 'CALL ulid_next_batch() in the same transaction. With autocommit, each statement'
+                ' is a transaction.';
+    ELSIF batch ->> 'storage' IS NOT NULL THEN
+        EXECUTE format('SELECT %s($1, $2)', storage_of) INTO now_storage
+            USING c.relation::oid, c.storage;
+        IF (batch ->> 'storage' = hashtextextended(now_storage::text, 0)::text) IS NOT TRUE THEN
+            RAISE EXCEPTION 'relation "%" has changed while consumer "%" has read it', c.relation,
+                c.name
+                USING ERRCODE = 'serialization_failure',
+                DETAIL = 'A partition was attached, detached or rewritten.',
+                HINT = 'Roll back, and read the batch again.';
+        END IF;
+    END IF;
+    PERFORM set_config('ulid_consumer.batch', '', true);
+    RETURN batch;
+END $$;
+COMMENT ON FUNCTION ulid_consumer_batch(ulid_consumer, regproc)
+    IS 'the batch of this transaction, which has been read rightly';
+
+CREATE FUNCTION ulid_consumer_finish(consumer text, batch json, consumers regclass) RETURNS void
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+DECLARE
+    is_moved boolean;
+BEGIN
+    IF (batch ->> 'consumer' = consumer) IS NOT TRUE THEN
+        RAISE EXCEPTION 'the batch is not one of consumer "%"', consumer
+            USING ERRCODE = 'invalid_parameter_value';
+    ELSIF batch ->> 'start' = batch ->> 'end' THEN
+        RETURN;
+    END IF;
+    EXECUTE format('UPDATE %s SET position = $3, moved_at = clock_timestamp()'
+        ' WHERE name = $1 AND position = $2 RETURNING true', consumers) INTO is_moved
+        USING consumer, (batch ->> 'start')::uuid, (batch ->> 'end')::uuid;
+    IF is_moved IS NULL THEN
+        RAISE EXCEPTION 'consumer "%" is not where the batch began any more', consumer
+            USING ERRCODE = 'serialization_failure',
+            DETAIL = 'Another session has finished the batch, or has moved the consumer.',
+            HINT = 'Roll back, and read the next batch.';
+    END IF;
+END $$;
+COMMENT ON FUNCTION ulid_consumer_finish(text, json, regclass) IS 'what ulid_finish_batch() does';
+
+CREATE FUNCTION ulid_finish_batch(consumer text) RETURNS void
+    LANGUAGE sql VOLATILE PARALLEL UNSAFE
+    RETURN ulid_consumer_finish(consumer, ulid_consumer_batch(
+        ulid_consumer_find(consumer, 'ulid_consumer'::regclass), 'ulid_consumer_storage'::regproc),
+        'ulid_consumer'::regclass);
+COMMENT ON FUNCTION ulid_finish_batch(text)
+    IS 'move a consumer behind the batch of this transaction, when the transaction commits';
+
+-- For work that takes long: the transaction that has read the batch ends before the work begins.
+CREATE FUNCTION ulid_defer_batch(consumer text) RETURNS json
+    LANGUAGE sql VOLATILE PARALLEL UNSAFE
+    RETURN ulid_consumer_batch(ulid_consumer_find(consumer, 'ulid_consumer'::regclass),
+        'ulid_consumer_storage'::regproc);
+COMMENT ON FUNCTION ulid_defer_batch(text)
+    IS 'the batch of this transaction, to be finished by a later one';
+CREATE FUNCTION ulid_finish_batch(consumer text, batch json) RETURNS void
+    LANGUAGE sql VOLATILE PARALLEL UNSAFE
+    RETURN ulid_consumer_finish(consumer, batch, 'ulid_consumer'::regclass);
+COMMENT ON FUNCTION ulid_finish_batch(text, json)
+    IS 'move a consumer behind a batch that was deferred';
+
+-- Whether something lets only ordered ids into the column: its default, a trigger that sets it, or
+-- the guard; or a subscription brings the rows.
+CREATE FUNCTION ulid_consumer_is_ordered(relation oid, key name, guard regproc, generators oid[])
+    RETURNS boolean
+    LANGUAGE sql STABLE PARALLEL SAFE
+BEGIN ATOMIC
+    SELECT EXISTS (SELECT FROM pg_catalog.pg_attrdef AS d
+            JOIN pg_catalog.pg_attribute AS a ON a.attrelid = adrelid AND attnum = adnum
+            JOIN pg_catalog.pg_depend ON classid = 'pg_catalog.pg_attrdef'::regclass
+                AND objid = d.oid AND refclassid = 'pg_catalog.pg_proc'::regclass
+                AND refobjid = ANY (generators)
+            WHERE adrelid = relation AND attname = key)
+        OR EXISTS (SELECT FROM pg_catalog.pg_trigger
+            JOIN pg_catalog.pg_proc AS p ON p.oid = tgfoid
+            WHERE tgrelid = relation AND tgenabled <> 'D'
+                AND (tgfoid = guard OR tgtype & 7 = 7 AND prosrc ~ 'gen_ordered_(uuid|uuid_v7)'))
+        OR EXISTS (SELECT FROM pg_catalog.pg_subscription_rel WHERE srrelid = relation);
+END;
+COMMENT ON FUNCTION ulid_consumer_is_ordered(oid, name, regproc, oid[])
+    IS 'whether only ordered ids come into a column';
+
+-- The column that a consumer reads: the one that is named, or the primary key.
+CREATE FUNCTION ulid_consumer_key(name text, relation regclass, key name) RETURNS name
+    LANGUAGE plpgsql STABLE PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+DECLARE
+    primary_key name := (SELECT min(attname::text) FROM pg_index
+        JOIN pg_attribute ON attrelid = indrelid AND attnum = ANY (indkey)
+        WHERE indrelid = relation AND indisprimary HAVING count(*) = 1);
+BEGIN
+    IF name IS NULL OR relation IS NULL THEN
+        RAISE EXCEPTION 'a consumer must have a name and a table'
+            USING ERRCODE = 'null_value_not_allowed';
+    ELSIF coalesce(key, primary_key) IS NULL THEN
+        RAISE EXCEPTION 'relation "%" has no primary key of one column', relation
+            USING ERRCODE = 'undefined_column',
+            HINT = 'Name the column of ids: key => ''column''.';
+    END IF;
+    RETURN coalesce(key, primary_key);
+END $$;
+COMMENT ON FUNCTION ulid_consumer_key(text, regclass, name) IS 'the column that a consumer reads';
+
+CREATE FUNCTION ulid_consumer_create(name text, relation regclass, key name, start uuid,
+        guard boolean, horizon uuid, consumers regclass, guard_function regproc,
+        is_ordered boolean)
+    RETURNS void
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+DECLARE
+    is_owner boolean := (SELECT pg_has_role(relowner, 'USAGE') FROM pg_class WHERE oid = relation);
+    is_null boolean;
+    number smallint;
+BEGIN
+    IF NOT has_column_privilege(relation, key, 'SELECT') THEN
+        RAISE EXCEPTION 'permission denied for table %', relation
+            USING ERRCODE = 'insufficient_privilege';
+    END IF;
+    SELECT NOT attnotnull, attnum INTO is_null, number FROM pg_attribute
+    WHERE attrelid = relation AND attname = key;
+    IF is_null THEN
+        RAISE EXCEPTION 'column "%" of relation "%" can be null', key, relation
+            USING ERRCODE = 'object_not_in_prerequisite_state',
+            DETAIL = 'No consumer would read such a row.',
+            HINT = format('ALTER TABLE %s ALTER %I SET NOT NULL', relation, key);
+    ELSIF NOT EXISTS (SELECT FROM pg_index JOIN pg_class ON oid = indexrelid
+        JOIN pg_am AS am ON am.oid = relam
+        WHERE indrelid = relation AND indkey[0] = number AND indisvalid AND indpred IS NULL
+            AND amname = 'btree') THEN
+        RAISE EXCEPTION 'column "%" of relation "%" has no index', key, relation
+            USING ERRCODE = 'object_not_in_prerequisite_state',
+            HINT = format('CREATE INDEX CONCURRENTLY ON %s (%I)', relation, key);
+    ELSIF NOT is_ordered THEN
+        RAISE EXCEPTION 'ids of column "%" of relation "%" are not ordered', key, relation
+            USING ERRCODE = 'object_not_in_prerequisite_state',
+            DETAIL = 'A consumer would pass rows that are committed later.',
+            HINT = format('ALTER TABLE %s ALTER %I SET DEFAULT gen_ordered_ulid(), or'
+                ' gen_ordered_uuid_v7(); rows from before are read, too.', relation, key);
+    ELSIF start IS NULL AND coalesce(horizon, '00000000-0000-0000-0000-000000000000')
+        = '00000000-0000-0000-0000-000000000000' THEN
+        RAISE EXCEPTION 'the horizon of ordered ids is not known yet'
+            USING ERRCODE = 'object_not_in_prerequisite_state',
+            HINT = 'CALL ulid_refresh_horizon(), or name the first id: start => ''…''.';
+    ELSIF start > coalesce(horizon, '00000000-0000-0000-0000-000000000000') THEN
+        RAISE EXCEPTION 'a consumer cannot start above the horizon'
+            USING ERRCODE = 'invalid_parameter_value',
+            DETAIL = format('The horizon is "%s".', horizon);
+    END IF;
+    IF guard AND is_owner
+        AND NOT EXISTS (SELECT FROM pg_subscription_rel WHERE srrelid = relation)
+        AND NOT EXISTS (SELECT FROM pg_trigger
+            WHERE tgrelid = relation AND tgfoid = guard_function) THEN
+        IF current_setting('lock_timeout') = '0' THEN
+            PERFORM set_config('lock_timeout', '2s', true);
+        END IF;
+        EXECUTE format('CREATE TRIGGER ulid_ordered_guard BEFORE INSERT OR UPDATE OF %I ON %s'
+            ' FOR EACH ROW EXECUTE FUNCTION %s(%L)', key, relation, guard_function, key);
+    END IF;
+    EXECUTE format('INSERT INTO %s (name, relation, key, position) VALUES ($1, $2, $3, $4)',
+        consumers) USING name, relation, key, coalesce(start, horizon);
+EXCEPTION WHEN unique_violation THEN
+    RAISE EXCEPTION 'consumer "%" exists already', name USING ERRCODE = 'duplicate_object';
+END $$;
+COMMENT ON FUNCTION ulid_consumer_create(text, regclass, name, uuid, boolean, uuid, regclass, regproc,
+    boolean) IS 'what ulid_create_consumer() does';
+
+CREATE FUNCTION ulid_create_consumer(name text, relation regclass, key name DEFAULT NULL,
+        start uuid DEFAULT NULL, guard boolean DEFAULT true) RETURNS void
+    LANGUAGE sql VOLATILE PARALLEL UNSAFE
+    RETURN (SELECT ulid_consumer_create(name, relation, column_, start::uuid, guard,
+            (SELECT horizon::uuid FROM ulid_horizon), 'ulid_consumer'::regclass,
+            'ulid_ordered_guard'::regproc, ulid_consumer_is_ordered(relation::oid, column_,
+                'ulid_ordered_guard'::regproc,
+                ARRAY['gen_ordered_ulid'::regproc, 'gen_ordered_uuid_v7'::regproc]::oid[]))
+        FROM ulid_consumer_key(name, relation, key) AS column_
+        CROSS JOIN LATERAL ulid_consumer_cast(relation::oid, column_, name, 'uuid'::regtype) AS cast_
+        CROSS JOIN LATERAL ulid_consumer_storage(relation::oid, NULL::bigint[]) AS storage
+        WHERE cast_ IS NOT NULL AND storage IS NOT NULL);
+COMMENT ON FUNCTION ulid_create_consumer(text, regclass, name, uuid, boolean)
+    IS 'create a consumer of a table, from the horizon on or from an id on, and guard the table';
+
+CREATE FUNCTION ulid_consumer_move(c ulid_consumer, "position" uuid, relation regclass, horizon uuid,
+        consumers regclass)
+    RETURNS void
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+BEGIN
+    IF "position" > coalesce(horizon, '00000000-0000-0000-0000-000000000000') THEN
+        RAISE EXCEPTION 'a consumer cannot be above the horizon'
+            USING ERRCODE = 'invalid_parameter_value',
+            DETAIL = format('The horizon is "%s".', horizon);
+    END IF;
+    EXECUTE format('UPDATE %s SET position = coalesce($2, position),'
+        ' relation = coalesce($3, relation), storage = NULL, moved_at = clock_timestamp()'
+        ' WHERE name = $1', consumers) USING c.name, "position", relation;
+END $$;
+COMMENT ON FUNCTION ulid_consumer_move(ulid_consumer, uuid, regclass, uuid, regclass)
+    IS 'what ulid_move_consumer() does';
+CREATE FUNCTION ulid_move_consumer(consumer text, "position" uuid DEFAULT NULL,
+        relation regclass DEFAULT NULL) RETURNS void
+    LANGUAGE sql VOLATILE PARALLEL UNSAFE
+    RETURN (SELECT ulid_consumer_move(c, ulid_move_consumer."position"::uuid,
+            ulid_move_consumer.relation, (SELECT horizon::uuid FROM ulid_horizon),
+            'ulid_consumer'::regclass)
+        FROM ulid_consumer_find(consumer, 'ulid_consumer'::regclass) AS c
+        CROSS JOIN LATERAL ulid_consumer_cast(coalesce(ulid_move_consumer.relation,
+            c.relation)::oid, c.key, c.name, 'uuid'::regtype) AS cast_
+        WHERE cast_ IS NOT NULL);
+COMMENT ON FUNCTION ulid_move_consumer(text, uuid, regclass)
+    IS 'let a consumer go on from this id, or read another table, or both';
+
+CREATE FUNCTION ulid_consumer_drop(c ulid_consumer, consumers regclass) RETURNS void
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+BEGIN
+    EXECUTE format('DELETE FROM %s WHERE name = $1', consumers) USING c.name;
+END $$;
+COMMENT ON FUNCTION ulid_consumer_drop(ulid_consumer, regclass) IS 'what ulid_drop_consumer() does';
+CREATE FUNCTION ulid_drop_consumer(consumer text) RETURNS void
+    LANGUAGE sql VOLATILE PARALLEL UNSAFE
+    RETURN ulid_consumer_drop(ulid_consumer_find(consumer, 'ulid_consumer'::regclass),
+        'ulid_consumer'::regclass);
+COMMENT ON FUNCTION ulid_drop_consumer(text) IS 'drop a consumer';
+
+-- Consumers of the relation, of a table above it, or of one below it count.
+CREATE FUNCTION ulid_read_by_all(relation regclass) RETURNS uuid
+    LANGUAGE sql VOLATILE PARALLEL UNSAFE
+BEGIN ATOMIC
+    WITH RECURSIVE above (oid) AS (
+        SELECT relation::oid
+        UNION SELECT inhparent FROM pg_catalog.pg_inherits JOIN above ON inhrelid = above.oid
+    ), below (oid) AS (
+        SELECT relation::oid
+        UNION SELECT inhrelid FROM pg_catalog.pg_inherits JOIN below ON inhparent = below.oid
+    )
+    SELECT c."position" FROM ulid_consumer AS c
+    WHERE c.relation::oid IN (SELECT oid FROM above UNION ALL SELECT oid FROM below)
+    ORDER BY 1 LIMIT 1;
+END;
+COMMENT ON FUNCTION ulid_read_by_all(regclass)
+    IS 'id below which all consumers of a table have read its rows; null if it has no consumer';
+
+CREATE FUNCTION ulid_consumer_delete(relation regclass, key name, cast_ text, max_rows integer,
+        below uuid)
+    RETURNS bigint
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+DECLARE
+    number bigint;
+BEGIN
+    IF key IS NULL THEN
+        RAISE EXCEPTION 'relation "%" has no consumers, or they read it by several columns', relation
+            USING ERRCODE = 'object_not_in_prerequisite_state';
+    ELSIF max_rows IS NULL OR max_rows < 1 THEN
+        RAISE EXCEPTION 'at least one row must be deleted'
+            USING ERRCODE = 'invalid_parameter_value';
+    END IF;
+    -- up to the last id of the batch, which is found first
+    EXECUTE format('DELETE FROM %2$s WHERE %1$I < $1%3$s AND %1$I <= (SELECT id FROM ('
+        'SELECT %1$I AS id FROM %2$s WHERE %1$I < $1%3$s ORDER BY %1$I LIMIT $2) AS r'
+        ' ORDER BY id DESC LIMIT 1)', key, relation, cast_) USING below, max_rows;
+    GET DIAGNOSTICS number = ROW_COUNT;
+    RETURN number;
+END $$;
+COMMENT ON FUNCTION ulid_consumer_delete(regclass, name, text, integer, uuid)
+    IS 'what ulid_delete_read() does';
+CREATE FUNCTION ulid_delete_read(relation regclass, max_rows integer DEFAULT 10000) RETURNS bigint
+    LANGUAGE sql VOLATILE PARALLEL UNSAFE
+    RETURN (SELECT ulid_consumer_delete(relation, k.key, CASE WHEN k.key IS NOT NULL
+                THEN ulid_consumer_cast(relation::oid, k.key, '', 'uuid'::regtype) END,
+            max_rows, ulid_read_by_all(relation))
+        FROM (SELECT CASE WHEN count(DISTINCT c.key::text) = 1 THEN min(c.key::text)::name END AS key
+            FROM ulid_consumer AS c WHERE c.relation = ulid_delete_read.relation) AS k);
+COMMENT ON FUNCTION ulid_delete_read(regclass, integer)
+    IS 'delete the first rows that all consumers of a table have read; returns their number';
+
+-- The first id that a consumer has not read; null if there is none, or if the table cannot be read.
+CREATE FUNCTION ulid_consumer_unread(relation oid, key name, "position" uuid, id_type regtype,
+        cast_of regproc)
+    RETURNS uuid
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+DECLARE
+    cast_ text;
+    id uuid;
+BEGIN
+    EXECUTE format('SELECT %s($1, $2, $3, $4)', cast_of) INTO cast_
+        USING relation, key, ''::text, id_type;
+    EXECUTE format('SELECT %1$I FROM %2$s WHERE %1$I >= $1%3$s ORDER BY %1$I LIMIT 1',
+        key, relation::regclass, cast_) INTO id USING "position";
+    RETURN id;
+EXCEPTION WHEN insufficient_privilege OR undefined_table OR undefined_column OR wrong_object_type
+    OR datatype_mismatch THEN
+    RETURN NULL;
+END $$;
+COMMENT ON FUNCTION ulid_consumer_unread(oid, name, uuid, regtype, regproc)
+    IS 'the first id of a table that is not less than a position';
+
+-- An idle consumer is not behind, however old its position is.
+CREATE VIEW ulid_consumer_lag AS
+    SELECT c.name, c.owner, c.relation, c.key, c."position"::uuid AS "position",
+        ulid_extract_timestamp(c."position"::uuid) AS position_time, c.moved_at,
+        first.unread::uuid AS unread,
+        coalesce(pg_catalog.clock_timestamp() - ulid_extract_timestamp(first.unread::uuid),
+            interval '0') AS behind,
+        (SELECT pg_catalog.clock_timestamp() - ulid_extract_timestamp(horizon) FROM ulid_horizon)
+            AS horizon_age,
+        EXISTS (SELECT FROM pg_catalog.pg_trigger WHERE tgrelid = c.relation
+            AND tgfoid = 'ulid_ordered_guard'::regproc AND tgenabled <> 'D') AS is_guarded
+    FROM ulid_consumer AS c CROSS JOIN LATERAL ulid_consumer_unread(c.relation::oid, c.key,
+        c."position", 'uuid'::regtype, 'ulid_consumer_cast'::regproc) AS first (unread);
+COMMENT ON VIEW ulid_consumer_lag IS 'consumers, their positions, and how far they are behind';
+GRANT SELECT ON ulid_consumer_lag TO PUBLIC;
+
+CREATE FUNCTION ulid_consumer_wait(consumer text, id uuid, timeout interval, consumers regclass,
+        horizons regclass, id_type regtype, find regproc, unread_of regproc, cast_of regproc)
+    RETURNS boolean
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+DECLARE
+    deadline CONSTANT timestamptz := clock_timestamp() + timeout;
+    c record;
+    has_passed boolean;
+    unread uuid;
+BEGIN
+    IF current_setting('transaction_isolation') NOT IN ('read committed', 'read uncommitted')
+        OR pg_current_xact_id_if_assigned() IS NOT NULL THEN
+        RAISE EXCEPTION 'cannot wait for a consumer in a transaction that writes, or is not READ'
+            ' COMMITTED' USING ERRCODE = 'active_sql_transaction';
+    END IF;
+    LOOP
+        EXECUTE format('SELECT * FROM %s($1, $2)', find) INTO c USING consumer, consumers;
+        IF c.position > id THEN
+            RETURN true;
+        END IF;
+        -- A consumer that has nothing to read does not move.
+        EXECUTE format('SELECT horizon > $1%s FROM %s', '::' || id_type::text, horizons)
+            INTO has_passed USING id;
+        IF has_passed THEN
+            EXECUTE format('SELECT %s($1, $2, $3, $4, $5)', unread_of) INTO unread
+                USING c.relation::oid, c.key, c.position, id_type, cast_of;
+            IF (unread <= id) IS NOT TRUE THEN
+                RETURN true;
+            END IF;
+        END IF;
+        IF clock_timestamp() >= deadline THEN
+            RETURN false;
+        END IF;
+        PERFORM pg_sleep(0.01);
+    END LOOP;
+END $$;
+COMMENT ON FUNCTION ulid_consumer_wait(text, uuid, interval, regclass, regclass, regtype, regproc,
+    regproc, regproc)
+    IS 'what ulid_wait_for_consumer() does';
+CREATE FUNCTION ulid_wait_for_consumer(consumer text, id uuid,
+        timeout interval DEFAULT '10 seconds') RETURNS boolean
+    LANGUAGE sql VOLATILE PARALLEL UNSAFE
+    RETURN ulid_consumer_wait(consumer, id::uuid, timeout, 'ulid_consumer'::regclass,
+        'ulid_horizon'::regclass, 'uuid'::regtype, 'ulid_consumer_find'::regproc,
+        'ulid_consumer_unread'::regproc, 'ulid_consumer_cast'::regproc);
+COMMENT ON FUNCTION ulid_wait_for_consumer(text, uuid, interval)
+    IS 'wait until a consumer has read this id; false after the timeout';
+
+--
 -- The id clock, for the owner
 --
 
