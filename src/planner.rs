@@ -15,7 +15,8 @@
 //!   may have.
 //! - equal() matches a call in a query with those in index expressions and predicates, extended
 //!   statistics, partition keys and grouping sets. So a query that uses such a call is not
-//!   rewritten. The partitions' own indexes are not checked: that would lock every partition.
+//!   rewritten, nor one whose grouping sets could match what is put in its place. The partitions'
+//!   own indexes are not checked: that would lock every partition.
 //! - The type of an argument is checked before its value is read: any operator can name an
 //!   estimator.
 //! - An operator in the opfamily of an index or a partition key is used only if it is also in the
