@@ -16,7 +16,7 @@ use pgrx::pg_sys::{
 
 use crate::datum::POSTGRES_EPOCH_MS;
 use crate::fmgr::{Argument, argument, longjmp};
-use crate::planner::list_cells;
+use crate::list::list_cells;
 
 /// An argument of type tstzrange, as the ULIDs created within it.
 #[derive(Clone, Copy)]

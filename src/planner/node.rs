@@ -7,11 +7,12 @@ use std::ptr::{NonNull, null_mut};
 
 use pg_ulid::Ulid;
 use pgrx::pg_sys::{
-    self, BOOLOID, CoercionForm, Const, Datum, FuncExpr, List, ListCell, Node, NodeTag, Oid,
-    OpExpr, PlannerInfo, Query, RangeTblEntry, RelabelType, Var,
+    self, BOOLOID, CoercionForm, Const, Datum, FuncExpr, List, Node, NodeTag, Oid, OpExpr,
+    PlannerInfo, Query, RangeTblEntry, RelabelType, Var,
 };
 
 use super::catalog;
+use crate::list::list_cells;
 
 /// A pointer to the PlannerInfo, `root` in PostgreSQL, of the query level that is being planned,
 /// or of the outer one while a sub-select becomes a join. It is not null.
@@ -297,16 +298,4 @@ pub(super) unsafe fn two_expressions(list: *const List) -> Option<[Expr; 2]> {
             Expr::from_ptr(second.ptr_value)?,
         ])
     }
-}
-
-/// The ListCells of a List. PostgreSQL reads them by inline functions, which have no symbol.
-///
-/// # Safety
-/// The list is a valid one, or null for the empty list, and does not change while they are used.
-pub(crate) unsafe fn list_cells<'list>(list: *const List) -> &'list [ListCell] {
-    if list.is_null() {
-        return &[];
-    }
-    // SAFETY: a list that is not null has as many elements as its length says.
-    unsafe { std::slice::from_raw_parts((*list).elements, (*list).length as usize) }
 }

@@ -16,8 +16,9 @@ use pgrx::pg_sys::{
 use pgrx::{PgMemoryContexts, pg_guard};
 
 use super::catalog::{is_sql_function, syscache_attribute};
-use super::node::{self, Expr, Root, list_cells, two_expressions};
+use super::node::{self, Expr, Root, two_expressions};
 use super::{Predicate, PredicateCall};
+use crate::list::list_cells;
 
 /// The comparisons in place of a call of the predicate: `ulid >= lower AND ulid <= upper`, with a
 /// third condition if they are lossy. `None` leaves the call as it is.
