@@ -199,8 +199,8 @@ impl PartitionedTableColumn {
     /// expression by equal(), so a rewritten call would not match.
     fn partition_opfamily(&self, function: Oid) -> Option<Oid> {
         let cache = SysCacheIdentifier::PARTRELID as c_int;
-        // SAFETY: the cache is that of pg_partitioned_table, whose attributes these are. Its
-        // operator classes exist.
+        // SAFETY: the cache is that of pg_partitioned_table, whose attributes these are. What is
+        // read of the tuple is copied before ReleaseSysCache().
         unsafe {
             let tuple = pg_sys::SearchSysCache1(cache, Datum::from(self.relid));
             if tuple.is_null() {
@@ -252,7 +252,8 @@ fn is_called_by_indexes_or_statistics(relid: Oid, function: Oid) -> bool {
         // SAFETY: the list is null or a valid one, of an index or of statistics. It is not changed.
         unsafe { contains_call(list.cast(), &|called| called == function) }
     };
-    // SAFETY: the planner holds a lock on the table.
+    // SAFETY: the planner holds a lock on the table, so what the open relations point to stays
+    // until they are closed. The lists of OIDs are copies.
     unsafe {
         let relation = pg_sys::table_open(relid, no_lock);
         let mut found = false;
