@@ -22,6 +22,7 @@ mod error;
 mod fmgr;
 mod functions;
 mod generate;
+mod list;
 mod ordered;
 mod planner;
 mod range;
