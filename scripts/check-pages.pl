@@ -7,9 +7,9 @@
 #   first. Each cell must be that of benches/results.tsv, for the kind of id in the first cell. A
 #   table without measures, as well as prose, may only have values of that file beside "ns" and
 #   "bytes per row".
-# - The line <!-- figures: MEASURE of KINDS... --> names the kind of id of each column but the first,
-#   or several with a comma between them: the cells of the row that has "bytes per row" must have
-#   these values, in this order.
+# - The line <!-- figures: MEASURE of KINDS... --> names the kind of id of each column but the
+#   first, or several with a comma between them: the cells of the row that has "bytes per row" must
+#   have these values, in this order.
 # - A line of SQL has at most 100 columns.
 use strict;
 use warnings FATAL => 'all';
@@ -88,7 +88,7 @@ for my $file (@ARGV)
             {
                 my @found = ($cells[$n] // '') =~ /(\d[\d,.]*) bytes per row/g;
                 my @wanted = map { $result{$row_measure}{$_} // '' } split /,/, $row_kinds[$n];
-                $complain->("$row_measure of $row_kinds[$n]: \"@found\" is \"@wanted\" in benches/results.tsv")
+                $complain->("$row_measure of $row_kinds[$n]: \"@found\", not \"@wanted\"")
                   if "@found" ne "@wanted";
             }
             @row_kinds = ();

@@ -19,8 +19,8 @@
 # time beside it, whether that is the time of the id is compared, and the width of columns is not.
 # It is executed 2 ms after the block before it, since a row can be read in the millisecond after
 # its commit.
-# A block whose statement stops others on a table in use fails: CREATE INDEX without CONCURRENTLY, and
-# ALTER TABLE, a trigger, a partition or a foreign key where the block sets no lock_timeout. The
+# A block whose statement stops others on a table in use fails: CREATE INDEX without CONCURRENTLY,
+# and ALTER TABLE, a trigger, a partition or a foreign key where the block sets no lock_timeout. The
 # tables that the block itself creates are not in use, and VALIDATE CONSTRAINT lets others read and
 # write.
 # Examples with large tables contain \set rows NUMBER; for a quick run, the environment variable
@@ -146,7 +146,8 @@ sub blocks
         }
         elsif ($line =~ /\S/)
         {
-            if (!$unchecked{$file} && $line =~ /`(CREATE (UNIQUE )?INDEX (?!CONCURRENTLY)[^`]* ON .*?)`/)
+            my $index = qr/`(CREATE (?:UNIQUE )?INDEX (?!CONCURRENTLY)[^`]* ON .*?)`/;
+            if (!$unchecked{$file} && $line =~ $index)
             {
                 print "FAILED  $file:$. stops others on a table in use: $1\n";
                 $failed++;

@@ -1,5 +1,5 @@
--- The list of step 1 has every object that DROP SCHEMA would drop, also on a table and a view of the
--- schema, and none of the schema itself.
+-- The list of step 1 has every object that DROP SCHEMA would drop, also on a table and a view of
+-- the schema, and none of the schema itself.
 RESET search_path;
 CREATE VIEW watch AS SELECT * FROM ulid_sql.ulid_horizon;
 CREATE VIEW holders AS SELECT count(*) FROM ulid_sql.ulid_horizon_holders;

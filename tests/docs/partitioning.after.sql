@@ -22,21 +22,24 @@ DROP TABLESPACE ulid_docs_partitions;
 -- The longest names of parents, in letters of one byte and of two: a partition for each month.
 CREATE TABLE a_name_of_fifty_six_bytes_which_is_too_long_for_the_month (id ulid PRIMARY KEY)
 PARTITION BY RANGE (id);
-CREATE TABLE archive.xäääääääääääääääääääääääääääääää (id ulid PRIMARY KEY) PARTITION BY RANGE (id);
+CREATE TABLE archive.xäääääääääääääääääääääääääääääää
+(id ulid PRIMARY KEY) PARTITION BY RANGE (id);
 CALL make_partitions('a_name_of_fifty_six_bytes_which_is_too_long_for_the_month', '2026-01-01', 12);
-CALL make_partitions('archive.xäääääääääääääääääääääääääääääää', '2026-01-01', 12);
+CALL make_partitions(
+    'archive.xäääääääääääääääääääääääääääääää', '2026-01-01', 12);
 DO $$ BEGIN
     ASSERT (SELECT count(*) = 24 AND min(octet_length(relname)) >= 62
                 AND bool_and(relname ~ '^(a_name_of|xä).*_2026_[01]\d$')
             FROM pg_inherits JOIN pg_class AS p ON p.oid = inhrelid
             WHERE inhparent IN (
-                'a_name_of_fifty_six_bytes_which_is_too_long_for_the_month'::regclass,
-                'archive.xäääääääääääääääääääääääääääääää'::regclass));
+            'a_name_of_fifty_six_bytes_which_is_too_long_for_the_month'::regclass,
+            'archive.xäääääääääääääääääääääääääääääää'::regclass));
 END $$;
 DROP TABLE a_name_of_fifty_six_bytes_which_is_too_long_for_the_month,
     archive.xäääääääääääääääääääääääääääääää;
 
--- Neither the search_path of the caller decides what is called, nor is a lock waited for without end.
+-- The search_path of the caller does not decide what is called, and no lock is waited for without
+-- end.
 CREATE TABLE waited (lock_timeout text);
 CREATE FUNCTION note_wait() RETURNS event_trigger LANGUAGE plpgsql AS
 'BEGIN INSERT INTO public.waited VALUES (current_setting(''lock_timeout'')); END';
