@@ -115,12 +115,12 @@ setup: ## set up cargo, cargo-pgrx and a private PostgreSQL 17 for editing; see 
 book: ## build the documentation as a site in target/book/html, with mdBook
 	scripts/book.sh
 
-# Other projects may share CARGO_TARGET_DIR, so only what is of these two packages is removed there.
+# Other projects may share CARGO_TARGET_DIR, so only what is of these packages is removed there.
 clean: ## remove everything built here (except cargo's tools, in the user's cache directory)
 	scripts/clean.sh
 	if [ -n '$(CARGO_TARGET_DIR)' ] && command -v '$(CARGO)' > /dev/null; then \
 		for profile in dev release debugging; do \
-			'$(CARGO)' clean $(vendored) --package ulid_extension --package pg_ulid --profile $$profile || exit; \
+			'$(CARGO)' clean $(vendored) --package ulid_extension --package pg_ulid --package ulid_horizon --profile $$profile || exit; \
 		done; \
 		rm -f '$(target)'/pg[0-9]*/ulid.*; \
 	fi

@@ -164,7 +164,7 @@ impl Error {
     ///
     /// # Safety
     /// Every frame up to the next `sigsetjmp` owns nothing that needs Drop ([`longjmp`]).
-    unsafe fn ereport(self, level: PgLogLevel) {
+    pub(crate) unsafe fn ereport(self, level: PgLogLevel) {
         // SAFETY: an ERROR skips only this error, which is `Copy`. A null domain stands for
         // PostgreSQL's translations.
         unsafe {
@@ -459,6 +459,16 @@ pub(crate) fn reset_in_subtransaction() -> Error {
     Error::new(
         ERRCODE_ACTIVE_SQL_TRANSACTION,
         c"cannot reset the id clock in a subtransaction",
+        [],
+    )
+}
+
+/// 0A000: a transaction that has reset the id clock cannot be prepared.
+#[track_caller]
+pub(crate) fn reset_in_prepared() -> Error {
+    Error::new(
+        ERRCODE_FEATURE_NOT_SUPPORTED,
+        c"cannot PREPARE a transaction that has reset the id clock",
         [],
     )
 }

@@ -241,6 +241,9 @@ BEGIN;
 SAVEPOINT s;
 SELECT ulid_reset_ordered_time();
 ROLLBACK;
+BEGIN;
+SELECT ulid_reset_ordered_time();
+PREPARE TRANSACTION 'reset';
 CALL ulid_refresh_horizon();
 -- many refreshes do not move the id clock ahead: not by a millisecond for each
 DO $$ BEGIN
