@@ -104,7 +104,7 @@ def call(*command, cwd, **variables):
 class Dlt:
     """The programs of the page, one after the other in a process."""
 
-    again = 0  # how many rows it loads more than once
+    again = 0  # how many rows it loads more than once, at most
 
     def __init__(self, directory, name, sources, language="python append"):
         self.directory = directory
@@ -234,7 +234,7 @@ def test_inserted_rows(tmp_path):
             ids = tool.ids(source)
             missed = written - set(ids)
             print(f"{type(tool).__name__}: {len(missed)} of {len(written)} rows of {source} missed")
-            assert set(ids) <= written and len(ids) - len(set(ids)) == tool.again
+            assert set(ids) <= written and len(ids) - len(set(ids)) <= tool.again
             assert bool(missed) == (source in TABLES)
 
 
