@@ -473,23 +473,23 @@ pub(crate) fn reset_in_prepared() -> Error {
     )
 }
 
-/// How the trigger function `ulid_ordered_guard` is used in another way than it is made for.
+/// What is wrong with the use of the trigger function `ulid_ordered_guard`.
 #[derive(Clone, Copy)]
 pub(crate) enum Misuse {
-    NotATrigger,
-    NotBeforeRow,
-    NotForInsertOrUpdate,
-    NotOneArgument,
+    Call,
+    Timing,
+    Event,
+    Arguments,
 }
 
 impl Misuse {
     /// The message, in words of PostgreSQL's own triggers, with one `%s` for the function.
     const fn message(self) -> &'static CStr {
         match self {
-            Self::NotATrigger => c"function \"%s\" was not called by trigger manager",
-            Self::NotBeforeRow => c"function \"%s\" must be fired BEFORE ROW",
-            Self::NotForInsertOrUpdate => c"function \"%s\" must be fired for INSERT or UPDATE",
-            Self::NotOneArgument => c"function \"%s\" must have one argument, the name of a column",
+            Self::Call => c"function \"%s\" was not called by trigger manager",
+            Self::Timing => c"function \"%s\" must be fired BEFORE ROW",
+            Self::Event => c"function \"%s\" must be fired for INSERT or UPDATE",
+            Self::Arguments => c"function \"%s\" must have one argument, the name of a column",
         }
     }
 }
@@ -505,10 +505,10 @@ const fn directives(format: &CStr) -> usize {
 }
 
 const _: () = {
-    assert!(directives(Misuse::NotATrigger.message()) == 1);
-    assert!(directives(Misuse::NotBeforeRow.message()) == 1);
-    assert!(directives(Misuse::NotForInsertOrUpdate.message()) == 1);
-    assert!(directives(Misuse::NotOneArgument.message()) == 1);
+    assert!(directives(Misuse::Call.message()) == 1);
+    assert!(directives(Misuse::Timing.message()) == 1);
+    assert!(directives(Misuse::Event.message()) == 1);
+    assert!(directives(Misuse::Arguments.message()) == 1);
 };
 
 /// 39P01: the trigger function `ulid_ordered_guard` is used in another way than the hint shows.
