@@ -11,19 +11,16 @@ seconds=$1
 export PGOPTIONS='-c client_min_messages=warning'
 query() { psql -XAtq -F $'\t' -v ON_ERROR_STOP=1 "$@"; }
 
-# Print the transaction of a consumer: by the horizon $1, with a pause of $2 ms.
+# Print the transaction of a consumer, with a pause of $1 ms.
 consumer() {
-  local position=last_id horizon="ulid_ordered_horizon(:last)"
-  if [ "$1" = published ]; then
-    position="last_id, ulid_current_horizon(last_id) AS horizon" horizon=:horizon
-    echo 'CALL ulid_refresh_horizon();'
-  fi
   cat << END
+CALL ulid_refresh_horizon();
 BEGIN;
-SELECT last_id AS last, $position FROM consumer WHERE n = :client_id \\gset
+SELECT last_id AS last, ulid_current_horizon(last_id) AS horizon
+FROM consumer WHERE n = :client_id \\gset
 WITH new AS (
     SELECT id, message, xmin AS xact FROM outbox
-    WHERE id > :last AND id < $horizon ORDER BY id LIMIT 1000
+    WHERE id > :last AND id < :horizon ORDER BY id LIMIT 1000
 ), delays AS (
     INSERT INTO delay SELECT pg_xact_commit_timestamp(xact), clock_timestamp() FROM new
 ), stored AS (
@@ -32,7 +29,7 @@ WITH new AS (
 )
 SELECT id, message FROM new;
 COMMIT;
-\\sleep $2 ms
+\\sleep $1 ms
 END
 }
 
@@ -46,19 +43,17 @@ reset="TRUNCATE outbox, consumer, delay;
   INSERT INTO consumer SELECT n, '00000000000000000000000000' FROM generate_series(0, 19) AS n"
 insert="INSERT INTO outbox (message) SELECT repeat('x', 200)"
 for round in 1 2 3; do
-  for horizon in live published; do
-    for consumers in 1 5 20; do
-      query -c "$reset"
-      pgbench -n -M prepared -c 8 -R 1000 -T "$seconds" -f <(echo "$insert;") > /dev/null &
-      pgbench -n -M prepared -c $consumers -T "$seconds" -f <(consumer $horizon 10) > /dev/null
-      wait
-      query -c "SELECT 'delay_' || p, '$horizon', $round, $consumers,
-          extract(epoch FROM percentile_cont(p / 100.0) WITHIN GROUP (ORDER BY read - committed)) * 1000
-          FROM delay, unnest(ARRAY[50, 99]) AS p
-          WHERE committed > (SELECT min(committed) + interval '1 s' FROM delay) GROUP BY p"
-    done
-    query -c "$reset; $insert FROM generate_series(1, 300000)" -c "VACUUM ANALYZE outbox"
-    pgbench -n -M prepared -t 300 -f <(consumer $horizon 0) |
-      awk -v OFS='\t' "/^tps/ { print \"consumer_rows\", \"$horizon\", $round, 1, \$3 * 1000 }"
+  for consumers in 1 5 20; do
+    query -c "$reset"
+    pgbench -n -M prepared -c 8 -R 1000 -T "$seconds" -f <(echo "$insert;") > /dev/null &
+    pgbench -n -M prepared -c $consumers -T "$seconds" -f <(consumer 10) > /dev/null
+    wait
+    query -c "SELECT 'delay_' || p, 'horizon', $round, $consumers,
+        extract(epoch FROM percentile_cont(p / 100.0) WITHIN GROUP (ORDER BY read - committed)) * 1000
+        FROM delay, unnest(ARRAY[50, 99]) AS p
+        WHERE committed > (SELECT min(committed) + interval '1 s' FROM delay) GROUP BY p"
   done
+  query -c "$reset; $insert FROM generate_series(1, 300000)" -c "VACUUM ANALYZE outbox"
+  pgbench -n -M prepared -t 300 -f <(consumer 0) |
+    awk -v OFS='\t' "/^tps/ { print \"consumer_rows\", \"horizon\", $round, 1, \$3 * 1000 }"
 done
