@@ -84,7 +84,7 @@ installcheck: ## test the installed extension in the running server that PGHOST,
 	$(if $(tests),'$(pg_regress)' --bindir='$(bindir)' --inputdir=tests/pg_regress --outputdir=target/regress \
 		--load-extension=ulid --dbname=ulid_regression $(tests))
 
-isolationcheck: ## test there what sessions do at the same time; it resets ordered ids (TESTS=late_commit)
+isolationcheck: ## test there what sessions do at the same time; it resets ordered ids (TESTS=horizon)
 	mkdir -p target/isolation
 	$(if $(isolation_tests),$(isolation_regress) --load-extension=ulid --dbname=ulid_isolation_regression $(isolation_tests))
 	$(if $(both_tests),$(isolation_regress) --load-extension=ulid_sql --dbname=ulid_sql_isolation_regression $(both_tests))
