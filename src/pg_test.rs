@@ -320,7 +320,10 @@ mod tests {
                     let expected = format!("23514 consumers of relation \"guarded\" {message}");
                     assert_eq!(error_of_call(call), expected);
                 };
-                refused("old()", "may have passed ulid \"01ARYZ6S41TSV4RRFFQ69G5FAV\"");
+                refused(
+                    "old()",
+                    "may have passed ulid \"01ARYZ6S41TSV4RRFFQ69G5FAV\"",
+                );
                 refused(
                     "ahead()",
                     "cannot reach ulid \"7ZZZZZZZZZZZZZZZZZZZZZZZZZ\" yet",

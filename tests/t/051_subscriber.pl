@@ -1,6 +1,6 @@
-# A subscriber that becomes a server of its own: its next ids are above the horizon that the
-# subscription has brought, in each session, though its clock is behind that of the publisher. Before
-# that, the error of a position that is ahead names the case.
+# A subscriber that becomes a server of its own: in each session, its next ids are above the horizon
+# that the subscription has brought, though its clock is behind that of the publisher. Before that,
+# the error of a position that is ahead names the case.
 use strict;
 use warnings FATAL => 'all';
 use ULID;
@@ -47,10 +47,14 @@ for my $end ('DROP SUBSCRIPTION horizon', 'ALTER SUBSCRIPTION horizon SET PUBLIC
         'postgres',
         "\\set VERBOSITY verbose
         SELECT ulid_current_horizon(ulid_lower_bound(now() + interval '1 day'))");
-    like($error, qr/ERROR:  55000: position "\w+" is ahead of the horizon "\w+" of this subscriber\n/,
+    like(
+        $error,
+        qr/ERROR:  55000: position "\w+" is ahead of the horizon "\w+" of this subscriber$/m,
         "$end: the error names the case");
-    like($error, qr/HINT:  If this server has crashed, it applies again what it has lost: wait\./,
-        "$end: which a subscriber that catches up ends");
+    like(
+        $error,
+        qr/HINT:  If this server has crashed, it applies again what it has lost: wait\./,
+        "$end: which ends where the subscriber catches up");
     $sql->($end);
     is($older->query($is_above), 't', "$end: an older session continues after the last one");
     is($sql->($is_above),        't', "$end: so does a new one");

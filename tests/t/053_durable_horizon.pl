@@ -1,5 +1,5 @@
-# Writers that do not wait for their commits, and a refresh that waits until the standby has it: what
-# a consumer has read is there after the promotion. If the refresh waits for the primary alone, rows
+# Writers do not wait for their commits, and the refresh waits until the standby has it: what a
+# consumer has read is there after the promotion. If the refresh waits for the primary alone, rows
 # that were read are missing.
 use strict;
 use warnings FATAL => 'all';

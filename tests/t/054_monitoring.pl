@@ -56,7 +56,8 @@ is($sql->("SELECT * FROM ($queries{ulid_partitions}) AS s WHERE parent = 'open':
     'open|Infinity|0', 'a last partition TO (MAXVALUE) never ends');
 
 # Who holds the horizon
-my ($who) = grep { /FROM ulid_horizon_holders/ } blocks_of('operating.md', 'sql', 'The horizon lags');
+my ($who) =
+  grep { /FROM ulid_horizon_holders/ } blocks_of('operating.md', 'sql', 'The horizon lags');
 my ($holds, $other) = map { $node->background_psql('postgres', on_error_stop => 0) } 1, 2;
 my $pid = $holds->query('SELECT pg_backend_pid()');
 $other->query('BEGIN; CREATE TABLE written AS SELECT gen_ulid()');

@@ -260,8 +260,8 @@ END $$;
 SELECT ulid_ordered_time() < clock_timestamp() + interval '0.5 s' AS is_of_the_clock;
 
 --
--- Another extension of the same name has another table, which a session that has generated ids reads
--- again. Without the table, there are no ids
+-- Another extension of the same name has another table, which a session that has generated ids
+-- reads again. Without the table, there are no ids
 --
 
 DROP TABLE outbox, uuid_outbox, consumer;

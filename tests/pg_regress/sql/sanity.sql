@@ -48,7 +48,8 @@ SELECT object, provolatile, proisstrict, proparallel FROM function
 WHERE prokind <> 'a'
     AND (NOT proisstrict OR proparallel = 'u'
     OR (provolatile = 'v') <> (
-        proname ~ '^gen_|_ordered_(time|since|guard)$|_refresh|_next_horizon$|_(reset|restore|refuse)'))
+        proname ~ '^gen_|_ordered_(time|since|guard)$|_next_horizon$'
+        OR proname ~ '_(refresh|reset|restore|refuse)'))
 ORDER BY object COLLATE "C";
 SELECT object FROM function WHERE prosecdef OR proconfig IS NOT NULL OR proretset
     OR provariadic <> 0 OR prokind NOT IN ('f', 'a') ORDER BY object COLLATE "C";
