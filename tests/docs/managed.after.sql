@@ -5,7 +5,7 @@ CREATE VIEW watch AS SELECT * FROM ulid_sql.ulid_horizon;
 CREATE VIEW holders AS SELECT count(*) FROM ulid_sql.ulid_horizon_holders;
 CREATE MATERIALIZED VIEW clock AS SELECT last_value FROM ulid_sql.ulid_clock;
 CREATE FUNCTION now_as_id() RETURNS uuid LANGUAGE sql RETURN ulid_sql.ulid_lower_bound(now());
-CREATE TEMP TABLE listed AS :block_5
+CREATE TEMP TABLE listed AS :block_7
 DO $$ BEGIN
     ASSERT (SELECT array_agg(object ORDER BY object) = ARRAY['function now_as_id()',
                 'rule _RETURN on materialized view clock', 'rule _RETURN on view holders',
