@@ -23,16 +23,20 @@
 -- Literals have no backslashes but in E'', so that the settings of the session do not matter.
 
 -- Who replaces the functions must own what they write to, and does not take over what is not of an
--- older script. While PostgreSQL creates or updates an extension, whose row it has just written, it
--- refuses to replace other objects itself.
+-- older script, whose functions have comments. PostgreSQL refuses to replace functions of others
+-- itself, but not to a superuser, nor those of an extension, unless it creates or updates that one:
+-- then it has just written its row.
 DO $$
 DECLARE
     namespace oid := (SELECT oid FROM pg_catalog.pg_namespace
         WHERE nspname = pg_catalog.current_schema());
-    me oid := (SELECT oid FROM pg_catalog.pg_roles WHERE rolname = current_user);
+    me oid;
+    is_superuser boolean;
     object text;
     extension text;
 BEGIN
+    SELECT oid, rolsuper INTO me, is_superuser
+    FROM pg_catalog.pg_roles WHERE rolname = current_user;
     SELECT pg_catalog.pg_describe_object(class, o.oid, 0), e.extname INTO object, extension
     FROM (
         SELECT 'pg_catalog.pg_class'::pg_catalog.regclass::oid, oid, relowner
@@ -43,6 +47,8 @@ BEGIN
         SELECT 'pg_catalog.pg_proc'::pg_catalog.regclass::oid, oid, proowner
         FROM pg_catalog.pg_proc WHERE pronamespace = namespace
             AND proname::text ~ '^(ulid_|gen_(ordered_)?u|typeid_prefix$)'::text
+            AND (is_superuser OR proowner = me
+                OR pg_catalog.obj_description(oid, 'pg_proc'::name) IS NOT NULL)
     ) AS o (class, oid, owner)
     LEFT JOIN pg_catalog.pg_depend AS d ON d.classid = o.class AND d.objid = o.oid
         AND d.deptype = 'e'::"char"
@@ -1497,7 +1503,7 @@ BEGIN
         = '00000000-0000-0000-0000-000000000000' THEN
         RAISE EXCEPTION 'the horizon of ordered ids is not known yet'
             USING ERRCODE = 'object_not_in_prerequisite_state',
-            HINT = 'CALL ulid_refresh_horizon(), or name the first id: start => ''…''.';
+            HINT = 'CALL ulid_refresh_horizon(), or name the first id: start => ''...''.';
     ELSIF start > coalesce(horizon, '00000000-0000-0000-0000-000000000000') THEN
         RAISE EXCEPTION 'a consumer cannot start above the horizon'
             USING ERRCODE = 'invalid_parameter_value',
