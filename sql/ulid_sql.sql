@@ -1503,7 +1503,7 @@ BEGIN
         = '00000000-0000-0000-0000-000000000000' THEN
         RAISE EXCEPTION 'the horizon of ordered ids is not known yet'
             USING ERRCODE = 'object_not_in_prerequisite_state',
-            HINT = 'CALL ulid_refresh_horizon(), or name the first id: start => ''...''.';
+            HINT = 'CALL ulid_refresh_horizon(), or name the first id: start => ''…''.';
     ELSIF start > coalesce(horizon, '00000000-0000-0000-0000-000000000000') THEN
         RAISE EXCEPTION 'a consumer cannot start above the horizon'
             USING ERRCODE = 'invalid_parameter_value',
