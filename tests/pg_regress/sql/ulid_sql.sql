@@ -114,7 +114,7 @@ CALL ulid_refresh_horizon();
 SELECT ulid_refresh();
 SELECT ulid_sql_refresh(true);
 SELECT ulid_sql_write(h) FROM ulid_horizon AS h;
-SELECT ulid_sql_step('ulid_clock', h, true) FROM ulid_horizon AS h;
+SELECT ulid_sql_compute('ulid_clock', h, true) FROM ulid_horizon AS h;
 SELECT ulid_advance_ordered_time(:none);
 SELECT ulid_reset_ordered_time();
 SELECT * FROM ulid_horizon_holders;
@@ -187,7 +187,7 @@ DROP TABLE follower;
 BEGIN;
 SELECT gen_ordered_ulid() < gen_ordered_ulid();
 SELECT split_part(state, ' ', 1) || ' ' || split_part(state, ' ', 2) || ' '
-    || (last_value * 1000 - 500) AS state
+    || ((last_value - 1 << 16) + 32768) AS state
 FROM ulid_clock, current_setting('ulid_sql.ordered') AS state \gset
 SET LOCAL ulid_sql.ordered = :'state';
 SELECT count(*) FILTER (WHERE id > before), count(*) FILTER (WHERE us = n - 500) FROM (
@@ -204,7 +204,7 @@ COMMIT;
 BEGIN;
 SELECT gen_ordered_ulid() < gen_ordered_ulid();
 SELECT split_part(state, ' ', 1) || ' ' || split_part(state, ' ', 2) || ' '
-    || (last_value * 1000 + 2500) AS state
+    || ((last_value + 2 << 16) + 32768) AS state
 FROM ulid_clock, current_setting('ulid_sql.ordered') AS state \gset
 SET LOCAL ulid_sql.ordered = :'state';
 SELECT gen_ordered_ulid() AS ahead \gset
