@@ -427,8 +427,8 @@ for my $call ('ulid_ordered_since(pg_backend_pid())', q{ulid_ordered_since('3'::
 }
 
 # No script has the words that would take over an object that is there, or bring a name into it.
-# ulid_sql.sql, which is run again, looks first at what is there: 035_ulid_sql_update.pl. What runs with
-# the owner's rights finds its objects by OID, and all else in pg_catalog.
+# ulid_sql.sql, which is run again, looks first at what is there: 035_ulid_sql_update.pl. What runs
+# with the owner's rights finds its objects by OID, and all else in pg_catalog.
 for my $script (bsd_glob("$root/sql/*.sql"))
 {
     my $path  = qr/ +SET search_path = pg_catalog, pg_temp/;
