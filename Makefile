@@ -39,7 +39,7 @@ chosen = $(if $(TESTS),$(foreach name,$(TESTS),$(if $(filter $(name),$(sql_tests
 tests = $(strip $(call chosen,$(sql_tests)))
 isolation_tests = $(strip $(call chosen,$(specs)))
 # Those that are run with ulid_sql, too.
-both_tests = $(filter horizon refresh,$(isolation_tests))
+both_tests = $(filter consumer horizon refresh,$(isolation_tests))
 isolation_regress = '$(ISOLATION_REGRESS)' --bindir='$(bindir)' --inputdir=tests/isolation --outputdir=target/isolation
 # Of Citus there is no package, so its test would skip itself everywhere: it runs on request, TESTS=citus.
 prove_tests = $(if $(TESTS),$(foreach name,$(TESTS),$(or $(wildcard tests/t/[0-9]*_$(name).pl),$(error no test is called $(name)))),$(filter-out %_citus.pl,$(wildcard tests/t/[0-9]*.pl)))
@@ -84,7 +84,7 @@ installcheck: ## test the installed extension in the running server that PGHOST,
 	$(if $(tests),'$(pg_regress)' --bindir='$(bindir)' --inputdir=tests/pg_regress --outputdir=target/regress \
 		--load-extension=ulid --dbname=ulid_regression $(tests))
 
-isolationcheck: ## test there what sessions do at the same time; it resets ordered ids (TESTS=late_commit)
+isolationcheck: ## test there what sessions do at the same time; it resets ordered ids (TESTS=horizon)
 	mkdir -p target/isolation
 	$(if $(isolation_tests),$(isolation_regress) --load-extension=ulid --dbname=ulid_isolation_regression $(isolation_tests))
 	$(if $(both_tests),$(isolation_regress) --load-extension=ulid_sql --dbname=ulid_sql_isolation_regression $(both_tests))
@@ -107,7 +107,7 @@ bench: ## measure the Rust code, then kinds of ids in a server (minutes; FULL=1:
 	scripts/bench.sh
 
 flood: ## 8 x 10^7 ids of each kind at once, 10^8 calls, then polling for ten minutes
-	TESTS="$@ flood_of_horizon" FUZZ_SECONDS=$${FUZZ_SECONDS:-600} EACH=$${EACH:-10000000} CALLS=$${CALLS:-100000000} scripts/test.sh server
+	TESTS="$@ horizon" FUZZ_SECONDS=$${FUZZ_SECONDS:-600} EACH=$${EACH:-10000000} CALLS=$${CALLS:-100000000} scripts/test.sh server
 
 setup: ## set up cargo, cargo-pgrx and a private PostgreSQL 17 for editing; see CONTRIBUTING.md
 	scripts/setup.sh

@@ -1032,8 +1032,9 @@ COMMENT ON CAST (timestamp AS ulid)
 -- With a lock that was taken before, the client's statement would not notice a change, either.
 --
 -- Ids are uuid in what is returned, since a uuid can be compared with both types. Bodies of PL/pgSQL
--- know pg_catalog alone. The functions around them, whose names are resolved when they are created,
--- pass what is of this schema: tables as regclass, functions as regproc.
+-- know pg_catalog alone. What is of this schema is passed to them, tables as regclass and functions as
+-- regproc: by functions of SQL, whose names are resolved when they are created, or, where each
+-- call counts, by the defaults of arguments that nobody else sets.
 --
 
 -- Whoever is granted INSERT, UPDATE and DELETE may have consumers; the trigger below lets a role
@@ -1042,6 +1043,8 @@ CREATE TABLE ulid_consumer (
     name text PRIMARY KEY CHECK (name <> ''),
     owner name NOT NULL DEFAULT current_user,
     relation regclass NOT NULL,
+    -- the name when the consumer was let read it: another table that has the name now is not it
+    relation_name text NOT NULL,
     key name NOT NULL,
     position uuid NOT NULL,
     moved_at timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp(),
@@ -1063,20 +1066,43 @@ CREATE FUNCTION ulid_consumer_change() RETURNS trigger
     SET search_path = pg_catalog, pg_temp
     AS $$
 DECLARE
-    changed record := coalesce(OLD, NEW);
-    is_member boolean := (SELECT pg_has_role(oid, 'MEMBER') FROM pg_roles
-        WHERE rolname = changed.owner);
+    -- Whoever makes a consumer read a table of his could have it run functions of his. So not even
+    -- the owner of the database does that in the name of a role that he cannot become.
+    is_administrator boolean := pg_has_role('pg_database_owner', 'MEMBER');
+    is_member boolean;
 BEGIN
     IF current_setting('session_replication_role') = 'replica' THEN
         RETURN NULL;
-    ELSIF TG_OP = 'INSERT' AND is_member IS NULL THEN
-        -- a dump that is restored where this role does not exist
-        NEW.owner := current_user;
-    ELSIF is_member IS NOT TRUE AND NOT pg_has_role('pg_database_owner', 'MEMBER') THEN
-        RAISE EXCEPTION 'must be owner of consumer "%"', changed.name
-            USING ERRCODE = 'insufficient_privilege';
     END IF;
-    RETURN CASE WHEN TG_OP = 'DELETE' THEN OLD ELSE NEW END;
+    IF TG_OP <> 'INSERT' THEN
+        SELECT pg_has_role(oid, 'MEMBER') INTO is_member FROM pg_roles WHERE rolname = OLD.owner;
+        IF is_member IS NOT TRUE AND NOT (is_administrator AND (TG_OP = 'DELETE'
+            OR (NEW.owner, NEW.relation::oid, NEW.key) = (OLD.owner, OLD.relation::oid, OLD.key)
+            OR NEW.owner = current_user)) THEN
+            RAISE EXCEPTION 'must be owner of consumer "%"', OLD.name
+                USING ERRCODE = 'insufficient_privilege';
+        ELSIF TG_OP = 'DELETE' THEN
+            RETURN OLD;
+        END IF;
+    END IF;
+    IF TG_OP = 'INSERT' OR NEW.owner <> OLD.owner THEN
+        SELECT pg_has_role(oid, 'MEMBER') INTO is_member FROM pg_roles WHERE rolname = NEW.owner;
+        IF TG_OP = 'INSERT' AND (is_member IS NULL OR is_member IS FALSE AND is_administrator) THEN
+            -- a dump that is restored where this role does not exist, or by another role
+            NEW.owner := current_user;
+        ELSIF is_member IS NOT TRUE THEN
+            RAISE EXCEPTION 'must be able to SET ROLE "%"', NEW.owner
+                USING ERRCODE = 'insufficient_privilege';
+        END IF;
+    END IF;
+    IF TG_OP = 'INSERT' OR NEW.relation::oid <> OLD.relation::oid THEN
+        NEW.relation_name := NEW.relation;
+        IF NOT has_any_column_privilege(NEW.relation, 'SELECT') AND NOT is_administrator THEN
+            RAISE EXCEPTION 'permission denied for table %', NEW.relation
+                USING ERRCODE = 'insufficient_privilege';
+        END IF;
+    END IF;
+    RETURN NEW;
 END $$;
 COMMENT ON FUNCTION ulid_consumer_change()
     IS 'trigger that lets a role change its own consumers only';
@@ -1102,46 +1128,88 @@ END $$;
 COMMENT ON FUNCTION ulid_consumer_find(text, regclass) IS 'the consumer of this name';
 
 -- The cast of an id that is compared with the column. An error if the relation or the column is not
--- what a consumer can read. So whatever a role has made of its table, no function or operator of its
--- own is called.
-CREATE FUNCTION ulid_consumer_cast(relation oid, key name, consumer text, id_type regtype)
-    RETURNS text
+-- what a consumer can read. So whatever a role has made of its table, no operator of its own is
+-- called.
+CREATE FUNCTION ulid_consumer_cast(relation regclass, key name, id_type regtype) RETURNS text
     LANGUAGE plpgsql STABLE PARALLEL SAFE
     SET search_path = pg_catalog, pg_temp
     AS $$
 DECLARE
-    kind "char" := (SELECT relkind FROM pg_class WHERE oid = relation);
-    type oid := (SELECT atttypid FROM pg_attribute
-        WHERE attrelid = relation AND attname = key AND attnum > 0 AND NOT attisdropped);
+    kind "char";
+    persistence "char";
+    type oid;
     base oid;
 BEGIN
+    SELECT relkind, relpersistence, atttypid INTO kind, persistence, type FROM pg_class AS c
+    LEFT JOIN pg_attribute ON attrelid = c.oid AND attname = key AND attnum > 0 AND NOT attisdropped
+    WHERE c.oid = relation;
     IF kind IS NULL THEN
-        RAISE EXCEPTION 'the table of consumer "%" does not exist any more', consumer
+        RAISE EXCEPTION 'the table of the consumer does not exist any more'
             USING ERRCODE = 'undefined_table',
             HINT = 'If another table has taken its place, ulid_move_consumer() sets it.';
     ELSIF kind NOT IN ('r', 'p') THEN
-        RAISE EXCEPTION '"%" is not a table', relation::regclass
+        RAISE EXCEPTION '"%" is not a table', relation
             USING ERRCODE = 'wrong_object_type',
             HINT = 'Let the consumer read the table, and the query between the ids the view.';
+    ELSIF persistence = 't' THEN
+        RAISE EXCEPTION '"%" is a temporary table', relation USING ERRCODE = 'wrong_object_type';
     ELSIF type IS NULL THEN
-        RAISE EXCEPTION 'column "%" of relation "%" does not exist', key, relation::regclass
+        RAISE EXCEPTION 'column "%" of relation "%" does not exist', key, relation
             USING ERRCODE = 'undefined_column';
     END IF;
     LOOP
+        IF type = 'uuid'::regtype THEN
+            RETURN '::uuid';
+        ELSIF type = id_type THEN
+            RETURN format('::%s', id_type);
+        END IF;
         SELECT nullif(typbasetype, 0) INTO base FROM pg_type WHERE oid = type AND typtype = 'd';
         EXIT WHEN base IS NULL;
         type := base;
     END LOOP;
-    IF type = 'uuid'::regtype THEN
-        RETURN '::uuid';
-    ELSIF type = id_type THEN
-        RETURN format('::%s', id_type);
-    END IF;
-    RAISE EXCEPTION 'column "%" of relation "%" is of type %, not of a type of ids', key,
-        relation::regclass, type::regtype USING ERRCODE = 'datatype_mismatch';
+    RAISE EXCEPTION 'column "%" of relation "%" is of type %, not of a type of ids', key, relation,
+        type::regtype USING ERRCODE = 'datatype_mismatch';
 END $$;
-COMMENT ON FUNCTION ulid_consumer_cast(oid, name, text, regtype)
+COMMENT ON FUNCTION ulid_consumer_cast(regclass, name, regtype)
     IS 'cast to the type of the column that a consumer reads';
+
+-- Whether the present role can read the table of a consumer without running functions of others.
+-- Who plans a query evaluates what is constant in the expressions of indexes and keys; policies call
+-- functions, too. If the owner of the consumer can become the present role, nothing is gained.
+CREATE FUNCTION ulid_consumer_is_trusted(relation regclass, owner name) RETURNS boolean
+    LANGUAGE plpgsql STABLE PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+BEGIN
+    IF owner = current_user THEN
+        RETURN true;
+    ELSIF (SELECT pg_has_role(r.oid, current_user, 'USAGE') FROM pg_roles AS r
+        WHERE rolname = owner) THEN
+        RETURN true;
+    ELSIF row_security_active(relation) THEN
+        RETURN false;
+    END IF;
+    RETURN NOT EXISTS (
+        WITH RECURSIVE tree (oid) AS (
+            SELECT relation::oid
+            UNION SELECT inhrelid FROM pg_inherits JOIN tree ON inhparent = tree.oid
+        ), part (class, oid) AS (
+            SELECT 'pg_class'::regclass::oid, tree.oid FROM tree
+            UNION ALL SELECT 'pg_class'::regclass, indexrelid
+            FROM tree JOIN pg_index ON indrelid = tree.oid
+            UNION ALL SELECT 'pg_constraint'::regclass, c.oid
+            FROM tree JOIN pg_constraint AS c ON conrelid = tree.oid
+            UNION ALL SELECT 'pg_statistic_ext'::regclass, s.oid
+            FROM tree JOIN pg_statistic_ext AS s ON stxrelid = tree.oid
+        )
+        SELECT FROM part JOIN pg_depend ON classid = class AND objid = part.oid
+        LEFT JOIN pg_operator AS o ON refclassid = 'pg_operator'::regclass AND o.oid = refobjid
+        JOIN pg_proc AS p ON p.oid = coalesce(oprcode::oid, refobjid)
+        WHERE refclassid IN ('pg_operator'::regclass, 'pg_proc'::regclass)
+            AND NOT pg_has_role(proowner, current_user, 'USAGE'));
+END $$;
+COMMENT ON FUNCTION ulid_consumer_is_trusted(regclass, name)
+    IS 'whether reading the table of a consumer runs no functions of other roles';
 
 -- One number for each table in the tree of a relation, which changes when the table is rewritten,
 -- attached or detached, also if it is attached again. Waits for whoever has changed a table that is
@@ -1198,17 +1266,35 @@ END $$;
 COMMENT ON FUNCTION ulid_consumer_storage(oid, bigint[])
     IS 'what tells whether the tables of a tree have been rewritten, attached or detached';
 
-CREATE FUNCTION ulid_consumer_next(c ulid_consumer, cast_ text, max_rows integer, up_to uuid,
-        horizon uuid, consumers regclass, storage_of regproc,
-        OUT batch_start uuid, OUT batch_end uuid)
-    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+-- A procedure, since a function could be called in the statement that reads the rows, or in a
+-- function of LANGUAGE sql with it: then its horizon is later than the snapshot of the rows.
+CREATE PROCEDURE ulid_next_batch(consumer text, max_rows integer DEFAULT 1000,
+        up_to ulid DEFAULT NULL, INOUT batch_start uuid DEFAULT NULL,
+        INOUT batch_end uuid DEFAULT NULL,
+        consumers regclass DEFAULT 'ulid_consumer'::regclass,
+        horizons regclass DEFAULT 'ulid_horizon'::regclass,
+        id_type regtype DEFAULT 'ulid'::regtype,
+        cast_of regproc DEFAULT 'ulid_consumer_cast'::regproc,
+        trust_of regproc DEFAULT 'ulid_consumer_is_trusted'::regproc,
+        storage_of regproc DEFAULT 'ulid_consumer_storage'::regproc)
+    LANGUAGE plpgsql
     SET search_path = pg_catalog, pg_temp
     AS $$
 DECLARE
-    below uuid := coalesce(up_to, horizon);
+    none CONSTANT uuid := '00000000-0000-0000-0000-000000000000';
+    c record;
+    base oid;
+    has_children boolean;
+    number bigint;
+    cast_ text;
+    is_trusted boolean := true;
+    below uuid := up_to;
+    ids uuid[];
+    next_id uuid;
+    after_last uuid;
     last_id uuid;
-    now_storage bigint[];
     is_row boolean;
+    now_storage bigint[];
     bytes bytea;
 BEGIN
     IF current_setting('transaction_isolation') NOT IN ('read committed', 'read uncommitted') THEN
@@ -1222,31 +1308,62 @@ BEGIN
         RAISE EXCEPTION 'this transaction has a batch already'
             USING ERRCODE = 'object_not_in_prerequisite_state',
             HINT = 'Finish it before the next one.';
-    ELSIF coalesce(horizon, '00000000-0000-0000-0000-000000000000')
-        = '00000000-0000-0000-0000-000000000000' THEN
+    END IF;
+    EXECUTE format('SELECT *, (SELECT horizon::uuid FROM %s) AS horizon FROM %s WHERE name = $1',
+        horizons, consumers) INTO c USING consumer;
+    IF c.name IS NULL THEN
+        RAISE EXCEPTION 'consumer "%" does not exist', consumer USING ERRCODE = 'undefined_object';
+    ELSIF c.owner <> current_user THEN
+        EXECUTE format('SELECT %s($1, $2)', trust_of) INTO is_trusted USING c.relation, c.owner;
+    END IF;
+    -- The cast is found here if nothing is special, since each call counts.
+    SELECT atttypid INTO base FROM pg_class
+    JOIN pg_attribute ON attrelid = pg_class.oid AND attname = c.key AND attnum > 0
+        AND NOT attisdropped
+    WHERE pg_class.oid = c.relation AND relkind IN ('r', 'p') AND relpersistence <> 't';
+    IF base = 'uuid'::regtype THEN
+        cast_ := '::uuid';
+    ELSIF base = id_type THEN
+        cast_ := format('::%s', id_type);
+    ELSE
+        EXECUTE format('SELECT %s($1, $2, $3)', cast_of) INTO cast_
+            USING c.relation, c.key, id_type;
+    END IF;
+    IF NOT is_trusted THEN
+        RAISE EXCEPTION 'permission denied for consumer "%"', consumer
+            USING ERRCODE = 'insufficient_privilege',
+            DETAIL = format('To read "%s" could run functions of other roles.', c.relation),
+            HINT = format('SET ROLE %I', c.owner);
+    ELSIF c.relation_name <> c.relation::text AND to_regclass(c.relation_name) IS NOT NULL THEN
+        RAISE EXCEPTION 'relation "%" is not the table of consumer "%" any more',
+            c.relation_name, consumer
+            USING ERRCODE = 'object_not_in_prerequisite_state',
+            HINT = 'SELECT ulid_move_consumer(consumer, relation => table).';
+    ELSIF coalesce(c.horizon, none) = none THEN
         RAISE EXCEPTION 'the horizon of ordered ids is not known yet'
             USING ERRCODE = 'object_not_in_prerequisite_state',
             HINT = 'CALL ulid_refresh_horizon().';
-    ELSIF up_to > horizon THEN
+    ELSIF below > c.horizon THEN
         RAISE EXCEPTION 'a batch cannot reach above the horizon'
             USING ERRCODE = 'invalid_parameter_value',
-            DETAIL = format('The horizon is "%s".', horizon);
-    END IF;
-    IF c.position > horizon THEN
+            DETAIL = format('The horizon is "%s".', c.horizon);
+    ELSIF c.position > c.horizon THEN
         RAISE EXCEPTION 'position "%" of consumer "%" is ahead of the horizon "%"', c.position,
-            c.name, horizon
+            consumer, c.horizon
             USING ERRCODE = 'object_not_in_prerequisite_state',
             HINT = 'It is of another server, or of before a restore or a reset: move the consumer.';
-    ELSIF up_to < c.position THEN
-        RAISE EXCEPTION 'consumer "%" has passed id "%"', c.name, up_to
+    ELSIF below < c.position THEN
+        RAISE EXCEPTION 'consumer "%" has passed id "%"', consumer, below
             USING ERRCODE = 'invalid_parameter_value',
             DETAIL = format('Its position is "%s".', c.position);
     END IF;
+    below := coalesce(below, c.horizon);
     batch_start := c.position;
     batch_end := c.position;
     BEGIN
-        EXECUTE format('SELECT true FROM %2$s WHERE %1$I >= $1%3$s AND %1$I < $2%3$s LIMIT 1',
-            c.key, c.relation, cast_) INTO is_row USING c.position, below;
+        -- in order, since a scan of the table could read all its older rows before the first one
+        EXECUTE format('SELECT true FROM %2$s WHERE %1$I >= $1%3$s AND %1$I < $2%3$s'
+            ' ORDER BY %1$I LIMIT 1', c.key, c.relation, cast_) INTO is_row USING c.position, below;
         RAISE SQLSTATE 'ULID0';
     EXCEPTION WHEN SQLSTATE 'ULID0' THEN
         NULL;
@@ -1254,64 +1371,63 @@ BEGIN
     IF is_row THEN
         -- Another session of the same consumer waits here.
         EXECUTE format('SELECT * FROM %s WHERE name = $1 AND relation = $2 FOR NO KEY UPDATE',
-            consumers) INTO c USING c.name, c.relation;
+            consumers) INTO c USING consumer, c.relation;
         IF c.name IS NULL THEN
             RAISE EXCEPTION 'the consumer has been dropped, or reads another table now'
                 USING ERRCODE = 'serialization_failure';
         END IF;
         batch_start := c.position;
         batch_end := c.position;
-        EXECUTE format('SELECT %s($1, $2)', storage_of) INTO now_storage
-            USING c.relation::oid, c.storage;
-        IF now_storage IS DISTINCT FROM c.storage THEN
-            EXECUTE format('UPDATE %s SET storage = $2 WHERE name = $1', consumers)
-                USING c.name, now_storage;
+        SELECT relhassubclass, hashtextextended(oid || ':' || relfilenode || ':', 0)
+        INTO has_children, number FROM pg_class WHERE oid = c.relation;
+        now_storage := ARRAY[number];
+        IF has_children OR now_storage IS DISTINCT FROM c.storage THEN
+            EXECUTE format('SELECT %s($1, $2)', storage_of) INTO now_storage
+                USING c.relation::oid, c.storage;
+            IF now_storage IS DISTINCT FROM c.storage THEN
+                EXECUTE format('UPDATE %s SET storage = $2 WHERE name = $1', consumers)
+                    USING consumer, now_storage;
+            END IF;
         END IF;
         BEGIN
-            EXECUTE format('SELECT id FROM (SELECT %1$I AS id FROM %2$s'
-                ' WHERE %1$I >= $1%3$s AND %1$I < $2%3$s ORDER BY %1$I LIMIT $3) AS r'
-                ' ORDER BY id DESC LIMIT 1', c.key, c.relation, cast_)
-                INTO last_id USING c.position, below, max_rows;
-            -- the id after it, and after those that follow without a gap
-            WHILE is_row AND last_id IS NOT NULL LOOP
+            -- the last id of the batch, and the one after it, if there is one
+            EXECUTE format('SELECT (array_agg(id ORDER BY id DESC))[:2], count(*) FROM ('
+                'SELECT %1$I AS id FROM %2$s WHERE %1$I >= $1%3$s AND %1$I < $2%3$s'
+                ' ORDER BY %1$I LIMIT $3::bigint + 1) AS r', c.key, c.relation, cast_)
+                INTO ids, number USING c.position, below, max_rows;
+            IF number <= max_rows THEN
+                ids := array_prepend(NULL::uuid, ids);
+            END IF;
+            next_id := ids[1];
+            last_id := ids[2];
+            -- The batch ends at the id after its last row, and after those that follow without a
+            -- gap.
+            WHILE last_id IS NOT NULL LOOP
                 bytes := uuid_send(last_id);
                 FOR i IN REVERSE 15 .. 0 LOOP
                     bytes := set_byte(bytes, i, (get_byte(bytes, i) + 1) & 255);
                     EXIT WHEN get_byte(bytes, i) > 0;
                 END LOOP;
-                last_id := encode(bytes, 'hex')::uuid;
-                EXIT WHEN last_id >= below;
-                EXECUTE format('SELECT EXISTS (SELECT FROM %2$s WHERE %1$I = $1%3$s)',
-                    c.key, c.relation, cast_) INTO is_row USING last_id;
+                after_last := encode(bytes, 'hex')::uuid;
+                EXIT WHEN (next_id <= after_last) IS NOT TRUE;
+                EXECUTE format('SELECT %1$I FROM %2$s WHERE %1$I >= $1%3$s AND %1$I < $2%3$s'
+                    ' ORDER BY %1$I LIMIT 1', c.key, c.relation, cast_)
+                    INTO next_id USING after_last, below;
+                EXIT WHEN (next_id = after_last) IS NOT TRUE;
+                last_id := next_id;
             END LOOP;
             RAISE SQLSTATE 'ULID0';
         EXCEPTION WHEN SQLSTATE 'ULID0' THEN
             NULL;
         END;
-        batch_end := coalesce(last_id, batch_end);
+        batch_end := coalesce(after_last, batch_end);
     END IF;
-    PERFORM set_config('ulid_consumer.batch', json_build_object('consumer', c.name,
+    PERFORM set_config('ulid_consumer.batch', json_build_object('consumer', consumer,
         'start', batch_start, 'end', batch_end, 'storage',
         CASE WHEN batch_start < batch_end THEN hashtextextended(now_storage::text, 0) END)::text, true);
 END $$;
-COMMENT ON FUNCTION ulid_consumer_next(ulid_consumer, text, integer, uuid, uuid, regclass, regproc)
-    IS 'what ulid_next_batch() does';
-
--- A procedure, since a function could be called in the statement that reads the rows, or in a
--- function of LANGUAGE sql with it: then its horizon is later than the snapshot of the rows.
-CREATE PROCEDURE ulid_next_batch(consumer text, max_rows integer DEFAULT 1000,
-        up_to ulid DEFAULT NULL, INOUT batch_start uuid DEFAULT NULL,
-        INOUT batch_end uuid DEFAULT NULL)
-    LANGUAGE sql
-BEGIN ATOMIC
-    SELECT next.batch_start, next.batch_end
-    FROM ulid_consumer_find(consumer, 'ulid_consumer'::regclass) AS c
-    CROSS JOIN LATERAL ulid_consumer_cast(c.relation::oid, c.key, c.name, 'ulid'::regtype) AS cast_
-    CROSS JOIN LATERAL ulid_consumer_next(c, cast_, max_rows, up_to::uuid,
-        (SELECT horizon::uuid FROM ulid_horizon), 'ulid_consumer'::regclass,
-        'ulid_consumer_storage'::regproc) AS next;
-END;
-COMMENT ON PROCEDURE ulid_next_batch(text, integer, ulid, uuid, uuid)
+COMMENT ON PROCEDURE ulid_next_batch(text, integer, ulid, uuid, uuid, regclass, regclass, regtype,
+    regproc, regproc, regproc)
     IS 'begin a batch: two ids between which lie the next rows of a consumer';
 
 -- The batch of this transaction; an error if it is none of this consumer, or if its storage has
@@ -1323,6 +1439,7 @@ CREATE FUNCTION ulid_consumer_batch(c ulid_consumer, storage_of regproc) RETURNS
 DECLARE
     batch json := nullif(current_setting('ulid_consumer.batch', true), '');
     now_storage bigint[];
+    has_children boolean;
 BEGIN
     IF (batch ->> 'consumer' = c.name) IS NOT TRUE THEN
         RAISE EXCEPTION 'consumer "%" has no batch in this transaction', c.name
@@ -1330,13 +1447,18 @@ BEGIN
             HINT = 'CALL ulid_next_batch() in the same transaction. With autocommit, each statement'
                 ' is a transaction.';
     ELSIF batch ->> 'storage' IS NOT NULL THEN
-        EXECUTE format('SELECT %s($1, $2)', storage_of) INTO now_storage
-            USING c.relation::oid, c.storage;
-        IF (batch ->> 'storage' = hashtextextended(now_storage::text, 0)::text) IS NOT TRUE THEN
+        SELECT relhassubclass, ARRAY[hashtextextended(oid || ':' || relfilenode || ':', 0)]
+        INTO has_children, now_storage FROM pg_class WHERE oid = c.relation;
+        IF has_children OR now_storage IS DISTINCT FROM c.storage THEN
+            EXECUTE format('SELECT %s($1, $2)', storage_of) INTO now_storage
+                USING c.relation::oid, c.storage;
+        END IF;
+        IF (batch ->> 'storage' = hashtextextended(now_storage::text, 0)::text) IS NOT TRUE
+            OR c.relation_name <> c.relation::text AND to_regclass(c.relation_name) IS NOT NULL THEN
             RAISE EXCEPTION 'relation "%" has changed while consumer "%" has read it', c.relation,
                 c.name
                 USING ERRCODE = 'serialization_failure',
-                DETAIL = 'A partition was attached, detached or rewritten.',
+                DETAIL = 'It was rewritten or replaced, or a partition was attached or detached.',
                 HINT = 'Roll back, and read the batch again.';
         END IF;
     END IF;
@@ -1346,18 +1468,36 @@ END $$;
 COMMENT ON FUNCTION ulid_consumer_batch(ulid_consumer, regproc)
     IS 'the batch of this transaction, which has been read rightly';
 
-CREATE FUNCTION ulid_consumer_finish(consumer text, batch json, consumers regclass) RETURNS void
+-- With a batch that was deferred, or with that of this transaction.
+CREATE FUNCTION ulid_finish_batch(consumer text, batch json DEFAULT NULL,
+        consumers regclass DEFAULT 'ulid_consumer'::regclass,
+        batch_of regproc DEFAULT 'ulid_consumer_batch'::regproc,
+        storage_of regproc DEFAULT 'ulid_consumer_storage'::regproc) RETURNS void
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
     AS $$
 DECLARE
+    is_own CONSTANT boolean := batch IS NULL;
     is_moved boolean;
 BEGIN
-    IF (batch ->> 'consumer' = consumer) IS NOT TRUE THEN
+    IF is_own THEN
+        batch := nullif(current_setting('ulid_consumer.batch', true), '');
+    END IF;
+    IF batch ->> 'consumer' = consumer AND batch ->> 'start' = batch ->> 'end' THEN
+        IF is_own THEN
+            PERFORM set_config('ulid_consumer.batch', '', true);
+        END IF;
+        RETURN;
+    ELSIF is_own THEN
+        EXECUTE format('SELECT %s(c, $2) FROM %s AS c WHERE name = $1', batch_of, consumers)
+            INTO batch USING consumer, storage_of;
+        IF batch IS NULL THEN
+            RAISE EXCEPTION 'consumer "%" does not exist', consumer
+                USING ERRCODE = 'undefined_object';
+        END IF;
+    ELSIF (batch ->> 'consumer' = consumer) IS NOT TRUE THEN
         RAISE EXCEPTION 'the batch is not one of consumer "%"', consumer
             USING ERRCODE = 'invalid_parameter_value';
-    ELSIF batch ->> 'start' = batch ->> 'end' THEN
-        RETURN;
     END IF;
     EXECUTE format('UPDATE %s SET position = $3, moved_at = clock_timestamp()'
         ' WHERE name = $1 AND position = $2 RETURNING true', consumers) INTO is_moved
@@ -1369,15 +1509,8 @@ BEGIN
             HINT = 'Roll back, and read the next batch.';
     END IF;
 END $$;
-COMMENT ON FUNCTION ulid_consumer_finish(text, json, regclass) IS 'what ulid_finish_batch() does';
-
-CREATE FUNCTION ulid_finish_batch(consumer text) RETURNS void
-    LANGUAGE sql VOLATILE PARALLEL UNSAFE
-    RETURN ulid_consumer_finish(consumer, ulid_consumer_batch(
-        ulid_consumer_find(consumer, 'ulid_consumer'::regclass), 'ulid_consumer_storage'::regproc),
-        'ulid_consumer'::regclass);
-COMMENT ON FUNCTION ulid_finish_batch(text)
-    IS 'move a consumer behind the batch of this transaction, when the transaction commits';
+COMMENT ON FUNCTION ulid_finish_batch(text, json, regclass, regproc, regproc)
+    IS 'move a consumer behind a batch, when the transaction commits';
 
 -- For work that takes long: the transaction that has read the batch ends before the work begins.
 CREATE FUNCTION ulid_defer_batch(consumer text) RETURNS json
@@ -1386,31 +1519,26 @@ CREATE FUNCTION ulid_defer_batch(consumer text) RETURNS json
         'ulid_consumer_storage'::regproc);
 COMMENT ON FUNCTION ulid_defer_batch(text)
     IS 'the batch of this transaction, to be finished by a later one';
-CREATE FUNCTION ulid_finish_batch(consumer text, batch json) RETURNS void
-    LANGUAGE sql VOLATILE PARALLEL UNSAFE
-    RETURN ulid_consumer_finish(consumer, batch, 'ulid_consumer'::regclass);
-COMMENT ON FUNCTION ulid_finish_batch(text, json)
-    IS 'move a consumer behind a batch that was deferred';
 
 -- Whether something lets only ordered ids into the column: its default, a trigger that sets it, or
 -- the guard; or a subscription brings the rows.
-CREATE FUNCTION ulid_consumer_is_ordered(relation oid, key name, guard regproc, generators oid[])
+CREATE FUNCTION ulid_consumer_is_ordered(relation oid, key name, guard oid, generators oid[])
     RETURNS boolean
     LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
     SELECT EXISTS (SELECT FROM pg_catalog.pg_attrdef AS d
             JOIN pg_catalog.pg_attribute AS a ON a.attrelid = adrelid AND attnum = adnum
-            JOIN pg_catalog.pg_depend ON classid = 'pg_catalog.pg_attrdef'::regclass
-                AND objid = d.oid AND refclassid = 'pg_catalog.pg_proc'::regclass
+            JOIN pg_catalog.pg_depend ON classid = 'pg_catalog.pg_attrdef'::regclass::oid
+                AND objid = d.oid AND refclassid = 'pg_catalog.pg_proc'::regclass::oid
                 AND refobjid = ANY (generators)
             WHERE adrelid = relation AND attname = key)
         OR EXISTS (SELECT FROM pg_catalog.pg_trigger
             JOIN pg_catalog.pg_proc AS p ON p.oid = tgfoid
             WHERE tgrelid = relation AND tgenabled <> 'D'
-                AND (tgfoid = guard OR tgtype & 7 = 7 AND prosrc ~ 'gen_ordered_(ulid|uuid_v7)'))
+                AND (tgfoid = guard OR tgtype::integer & 7 = 7 AND prosrc ~ 'gen_ordered_(ulid|uuid_v7)'))
         OR EXISTS (SELECT FROM pg_catalog.pg_subscription_rel WHERE srrelid = relation);
 END;
-COMMENT ON FUNCTION ulid_consumer_is_ordered(oid, name, regproc, oid[])
+COMMENT ON FUNCTION ulid_consumer_is_ordered(oid, name, oid, oid[])
     IS 'whether only ordered ids come into a column';
 
 -- The column that a consumer reads: the one that is named, or the primary key.
@@ -1419,9 +1547,9 @@ CREATE FUNCTION ulid_consumer_key(name text, relation regclass, key name) RETURN
     SET search_path = pg_catalog, pg_temp
     AS $$
 DECLARE
-    primary_key name := (SELECT min(attname::text) FROM pg_index
-        JOIN pg_attribute ON attrelid = indrelid AND attnum = ANY (indkey)
-        WHERE indrelid = relation AND indisprimary HAVING count(*) = 1);
+    primary_key name := (SELECT attname FROM pg_index
+        JOIN pg_attribute ON attrelid = indrelid AND attnum = indkey[0]
+        WHERE indrelid = relation AND indisprimary AND indnkeyatts = 1);
 BEGIN
     IF name IS NULL OR relation IS NULL THEN
         RAISE EXCEPTION 'a consumer must have a name and a table'
@@ -1435,15 +1563,12 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION ulid_consumer_key(text, regclass, name) IS 'the column that a consumer reads';
 
-CREATE FUNCTION ulid_consumer_create(name text, relation regclass, key name, start uuid,
-        guard boolean, horizon uuid, consumers regclass, guard_function regproc,
-        is_ordered boolean)
-    RETURNS void
-    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+-- Whether consumers of the present role would read each row.
+CREATE FUNCTION ulid_consumer_check(relation regclass, key name, is_ordered boolean) RETURNS boolean
+    LANGUAGE plpgsql STABLE PARALLEL SAFE
     SET search_path = pg_catalog, pg_temp
     AS $$
 DECLARE
-    is_owner boolean := (SELECT pg_has_role(relowner, 'USAGE') FROM pg_class WHERE oid = relation);
     is_null boolean;
     number smallint;
 BEGIN
@@ -1464,14 +1589,30 @@ BEGIN
             AND amname = 'btree') THEN
         RAISE EXCEPTION 'column "%" of relation "%" has no index', key, relation
             USING ERRCODE = 'object_not_in_prerequisite_state',
-            HINT = format('CREATE INDEX CONCURRENTLY ON %s (%I)', relation, key);
+            HINT = format('CREATE INDEX ON %s (%I)', relation, key);
     ELSIF NOT is_ordered THEN
         RAISE EXCEPTION 'ids of column "%" of relation "%" are not ordered', key, relation
             USING ERRCODE = 'object_not_in_prerequisite_state',
             DETAIL = 'A consumer would pass rows that are committed later.',
             HINT = format('ALTER TABLE %s ALTER %I SET DEFAULT gen_ordered_ulid(), or'
                 ' gen_ordered_uuid_v7(); rows from before are read, too.', relation, key);
-    ELSIF start IS NULL AND coalesce(horizon, '00000000-0000-0000-0000-000000000000')
+    END IF;
+    RETURN true;
+END $$;
+COMMENT ON FUNCTION ulid_consumer_check(regclass, name, boolean)
+    IS 'an error if a consumer would not read each row of a table';
+
+CREATE FUNCTION ulid_consumer_create(name text, relation regclass, key name, start uuid,
+        guard boolean, horizon uuid, consumers regclass, guard_function regproc)
+    RETURNS void
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+DECLARE
+    is_owner boolean := (SELECT pg_has_role(relowner, 'USAGE') FROM pg_class WHERE oid = relation);
+    old_timeout text;
+BEGIN
+    IF start IS NULL AND coalesce(horizon, '00000000-0000-0000-0000-000000000000')
         = '00000000-0000-0000-0000-000000000000' THEN
         RAISE EXCEPTION 'the horizon of ordered ids is not known yet'
             USING ERRCODE = 'object_not_in_prerequisite_state',
@@ -1485,37 +1626,40 @@ BEGIN
         AND NOT EXISTS (SELECT FROM pg_subscription_rel WHERE srrelid = relation)
         AND NOT EXISTS (SELECT FROM pg_trigger
             WHERE tgrelid = relation AND tgfoid = guard_function) THEN
-        IF current_setting('lock_timeout') = '0' THEN
+        old_timeout := current_setting('lock_timeout');
+        IF old_timeout = '0' THEN
             PERFORM set_config('lock_timeout', '2s', true);
         END IF;
         EXECUTE format('CREATE TRIGGER ulid_ordered_guard BEFORE INSERT OR UPDATE OF %I ON %s'
             ' FOR EACH ROW EXECUTE FUNCTION %s(%L)', key, relation, guard_function, key);
+        PERFORM set_config('lock_timeout', old_timeout, true);
     END IF;
     EXECUTE format('INSERT INTO %s (name, relation, key, position) VALUES ($1, $2, $3, $4)',
         consumers) USING name, relation, key, coalesce(start, horizon);
 EXCEPTION WHEN unique_violation THEN
     RAISE EXCEPTION 'consumer "%" exists already', name USING ERRCODE = 'duplicate_object';
 END $$;
-COMMENT ON FUNCTION ulid_consumer_create(text, regclass, name, uuid, boolean, uuid, regclass, regproc,
-    boolean) IS 'what ulid_create_consumer() does';
+COMMENT ON FUNCTION ulid_consumer_create(text, regclass, name, uuid, boolean, uuid, regclass, regproc)
+    IS 'what ulid_create_consumer() does';
 
 CREATE FUNCTION ulid_create_consumer(name text, relation regclass, key name DEFAULT NULL,
         start ulid DEFAULT NULL, guard boolean DEFAULT true) RETURNS void
     LANGUAGE sql VOLATILE PARALLEL UNSAFE
     RETURN (SELECT ulid_consumer_create(name, relation, column_, start::uuid, guard,
             (SELECT horizon::uuid FROM ulid_horizon), 'ulid_consumer'::regclass,
-            'ulid_ordered_guard'::regproc, ulid_consumer_is_ordered(relation::oid, column_,
-                'ulid_ordered_guard'::regproc,
-                ARRAY['gen_ordered_ulid'::regproc, 'gen_ordered_uuid_v7'::regproc]::oid[]))
+            'ulid_ordered_guard'::regproc)
         FROM ulid_consumer_key(name, relation, key) AS column_
-        CROSS JOIN LATERAL ulid_consumer_cast(relation::oid, column_, name, 'ulid'::regtype) AS cast_
+        CROSS JOIN LATERAL ulid_consumer_cast(relation, column_, 'ulid'::regtype) AS cast_
+        CROSS JOIN LATERAL ulid_consumer_check(relation, column_, ulid_consumer_is_ordered(
+            relation::oid, column_, 'ulid_ordered_guard'::regproc::oid,
+            ARRAY['gen_ordered_ulid'::regproc, 'gen_ordered_uuid_v7'::regproc]::oid[])) AS is_right
         CROSS JOIN LATERAL ulid_consumer_storage(relation::oid, NULL::bigint[]) AS storage
-        WHERE cast_ IS NOT NULL AND storage IS NOT NULL);
+        WHERE cast_ IS NOT NULL AND is_right AND storage IS NOT NULL);
 COMMENT ON FUNCTION ulid_create_consumer(text, regclass, name, ulid, boolean)
     IS 'create a consumer of a table, from the horizon on or from an id on, and guard the table';
 
 CREATE FUNCTION ulid_consumer_move(c ulid_consumer, "position" uuid, relation regclass, horizon uuid,
-        consumers regclass)
+        is_right boolean, consumers regclass)
     RETURNS void
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
@@ -1527,20 +1671,25 @@ BEGIN
             DETAIL = format('The horizon is "%s".', horizon);
     END IF;
     EXECUTE format('UPDATE %s SET position = coalesce($2, position),'
-        ' relation = coalesce($3, relation), storage = NULL, moved_at = clock_timestamp()'
+        ' relation = coalesce($3, relation), relation_name = coalesce($3::text, relation_name),'
+        ' storage = NULL, moved_at = clock_timestamp()'
         ' WHERE name = $1', consumers) USING c.name, "position", relation;
 END $$;
-COMMENT ON FUNCTION ulid_consumer_move(ulid_consumer, uuid, regclass, uuid, regclass)
+COMMENT ON FUNCTION ulid_consumer_move(ulid_consumer, uuid, regclass, uuid, boolean, regclass)
     IS 'what ulid_move_consumer() does';
 CREATE FUNCTION ulid_move_consumer(consumer text, "position" ulid DEFAULT NULL,
         relation regclass DEFAULT NULL) RETURNS void
     LANGUAGE sql VOLATILE PARALLEL UNSAFE
     RETURN (SELECT ulid_consumer_move(c, ulid_move_consumer."position"::uuid,
             ulid_move_consumer.relation, (SELECT horizon::uuid FROM ulid_horizon),
+            CASE WHEN ulid_move_consumer.relation IS NOT NULL THEN
+                ulid_consumer_check(ulid_move_consumer.relation, c.key, ulid_consumer_is_ordered(
+                ulid_move_consumer.relation::oid, c.key, 'ulid_ordered_guard'::regproc::oid,
+                ARRAY['gen_ordered_ulid'::regproc, 'gen_ordered_uuid_v7'::regproc]::oid[])) END,
             'ulid_consumer'::regclass)
         FROM ulid_consumer_find(consumer, 'ulid_consumer'::regclass) AS c
-        CROSS JOIN LATERAL ulid_consumer_cast(coalesce(ulid_move_consumer.relation,
-            c.relation)::oid, c.key, c.name, 'ulid'::regtype) AS cast_
+        CROSS JOIN LATERAL ulid_consumer_cast(coalesce(ulid_move_consumer.relation, c.relation),
+            c.key, 'ulid'::regtype) AS cast_
         WHERE cast_ IS NOT NULL);
 COMMENT ON FUNCTION ulid_move_consumer(text, ulid, regclass)
     IS 'let a consumer go on from this id, or read another table, or both';
@@ -1605,54 +1754,62 @@ COMMENT ON FUNCTION ulid_consumer_delete(regclass, name, text, integer, uuid)
 CREATE FUNCTION ulid_delete_read(relation regclass, max_rows integer DEFAULT 10000) RETURNS bigint
     LANGUAGE sql VOLATILE PARALLEL UNSAFE
     RETURN (SELECT ulid_consumer_delete(relation, k.key, CASE WHEN k.key IS NOT NULL
-                THEN ulid_consumer_cast(relation::oid, k.key, '', 'ulid'::regtype) END,
+                THEN ulid_consumer_cast(relation, k.key, 'ulid'::regtype) END,
             max_rows, ulid_read_by_all(relation))
         FROM (SELECT CASE WHEN count(DISTINCT c.key::text) = 1 THEN min(c.key::text)::name END AS key
-            FROM ulid_consumer AS c WHERE c.relation = ulid_delete_read.relation) AS k);
+            FROM ulid_consumer AS c
+            WHERE c.relation::oid = ulid_delete_read.relation::oid) AS k);
 COMMENT ON FUNCTION ulid_delete_read(regclass, integer)
     IS 'delete the first rows that all consumers of a table have read; returns their number';
 
--- The first id that a consumer has not read; null if there is none, or if the table cannot be read.
-CREATE FUNCTION ulid_consumer_unread(relation oid, key name, "position" uuid, id_type regtype,
-        cast_of regproc)
-    RETURNS uuid
+-- The first id that a consumer has not read, or null; whether this is known, which it is not if the
+-- table is gone or locked, or may not be read. Whatever a role has made of its table, it is neither
+-- an error of whoever reads the view of all consumers, nor is a lock waited for or kept.
+CREATE FUNCTION ulid_consumer_unread(c ulid_consumer, id_type regtype, cast_of regproc,
+        is_trusted regproc, OUT id uuid, OUT is_known boolean)
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
     AS $$
 DECLARE
     cast_ text;
-    id uuid;
 BEGIN
-    EXECUTE format('SELECT %s($1, $2, $3, $4)', cast_of) INTO cast_
-        USING relation, key, ''::text, id_type;
-    EXECUTE format('SELECT %1$I FROM %2$s WHERE %1$I >= $1%3$s ORDER BY %1$I LIMIT 1',
-        key, relation::regclass, cast_) INTO id USING "position";
-    RETURN id;
-EXCEPTION WHEN insufficient_privilege OR undefined_table OR undefined_column OR wrong_object_type
-    OR datatype_mismatch THEN
-    RETURN NULL;
+    is_known := false;
+    EXECUTE format('SELECT %s($1, $2)', is_trusted) INTO is_known USING c.relation, c.owner;
+    IF is_known THEN
+        is_known := false;
+        PERFORM set_config('lock_timeout', '100ms', true);
+        EXECUTE format('SELECT %s($1, $2, $3)', cast_of) INTO cast_
+            USING c.relation, c.key, id_type;
+        EXECUTE format('SELECT %1$I FROM %2$s WHERE %1$I >= $1%3$s ORDER BY %1$I LIMIT 1',
+            c.key, c.relation, cast_) INTO id USING c.position;
+        is_known := true;
+        RAISE SQLSTATE 'ULID0';
+    END IF;
+EXCEPTION WHEN OTHERS THEN
+    NULL;
 END $$;
-COMMENT ON FUNCTION ulid_consumer_unread(oid, name, uuid, regtype, regproc)
-    IS 'the first id of a table that is not less than a position';
+COMMENT ON FUNCTION ulid_consumer_unread(ulid_consumer, regtype, regproc, regproc)
+    IS 'the first id of its table that a consumer has not read';
 
 -- An idle consumer is not behind, however old its position is.
 CREATE VIEW ulid_consumer_lag AS
     SELECT c.name, c.owner, c.relation, c.key, c."position"::ulid AS "position",
         ulid_extract_timestamp(c."position"::ulid) AS position_time, c.moved_at,
-        first.unread::ulid AS unread,
-        coalesce(pg_catalog.clock_timestamp() - ulid_extract_timestamp(first.unread::ulid),
-            interval '0') AS behind,
+        first.id::ulid AS unread,
+        CASE WHEN first.is_known THEN coalesce(pg_catalog.clock_timestamp()
+            - ulid_extract_timestamp(first.id::ulid), interval '0') END AS behind,
         (SELECT pg_catalog.clock_timestamp() - ulid_extract_timestamp(horizon) FROM ulid_horizon)
             AS horizon_age,
-        EXISTS (SELECT FROM pg_catalog.pg_trigger WHERE tgrelid = c.relation
-            AND tgfoid = 'ulid_ordered_guard'::regproc AND tgenabled <> 'D') AS is_guarded
-    FROM ulid_consumer AS c CROSS JOIN LATERAL ulid_consumer_unread(c.relation::oid, c.key,
-        c."position", 'ulid'::regtype, 'ulid_consumer_cast'::regproc) AS first (unread);
+        EXISTS (SELECT FROM pg_catalog.pg_trigger WHERE tgrelid = c.relation::oid
+            AND tgfoid = 'ulid_ordered_guard'::regproc::oid AND tgenabled <> 'D') AS is_guarded
+    FROM ulid_consumer AS c CROSS JOIN LATERAL ulid_consumer_unread(c, 'ulid'::regtype,
+        'ulid_consumer_cast'::regproc, 'ulid_consumer_is_trusted'::regproc) AS first;
 COMMENT ON VIEW ulid_consumer_lag IS 'consumers, their positions, and how far they are behind';
 GRANT SELECT ON ulid_consumer_lag TO PUBLIC;
 
 CREATE FUNCTION ulid_consumer_wait(consumer text, id uuid, timeout interval, consumers regclass,
-        horizons regclass, id_type regtype, find regproc, unread_of regproc, cast_of regproc)
+        horizons regclass, id_type regtype, find regproc, unread_of regproc, cast_of regproc,
+        is_trusted regproc)
     RETURNS boolean
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
@@ -1661,9 +1818,12 @@ DECLARE
     deadline CONSTANT timestamptz := clock_timestamp() + timeout;
     c record;
     has_passed boolean;
-    unread uuid;
+    unread record;
 BEGIN
-    IF current_setting('transaction_isolation') NOT IN ('read committed', 'read uncommitted')
+    IF id IS NULL OR timeout IS NULL THEN
+        RAISE EXCEPTION 'neither the id nor the timeout may be null'
+            USING ERRCODE = 'null_value_not_allowed';
+    ELSIF current_setting('transaction_isolation') NOT IN ('read committed', 'read uncommitted')
         OR pg_current_xact_id_if_assigned() IS NOT NULL THEN
         RAISE EXCEPTION 'cannot wait for a consumer in a transaction that writes, or is not READ'
             ' COMMITTED' USING ERRCODE = 'active_sql_transaction';
@@ -1677,9 +1837,9 @@ BEGIN
         EXECUTE format('SELECT horizon > $1%s FROM %s', '::' || id_type::text, horizons)
             INTO has_passed USING id;
         IF has_passed THEN
-            EXECUTE format('SELECT %s($1, $2, $3, $4, $5)', unread_of) INTO unread
-                USING c.relation::oid, c.key, c.position, id_type, cast_of;
-            IF (unread <= id) IS NOT TRUE THEN
+            EXECUTE format('SELECT r.* FROM %s AS c, %s(c, $2, $3, $4) AS r WHERE c.name = $1',
+                consumers, unread_of) INTO unread USING consumer, id_type, cast_of, is_trusted;
+            IF unread.is_known AND (unread.id <= id) IS NOT TRUE THEN
                 RETURN true;
             END IF;
         END IF;
@@ -1690,14 +1850,15 @@ BEGIN
     END LOOP;
 END $$;
 COMMENT ON FUNCTION ulid_consumer_wait(text, uuid, interval, regclass, regclass, regtype, regproc,
-    regproc, regproc)
+    regproc, regproc, regproc)
     IS 'what ulid_wait_for_consumer() does';
 CREATE FUNCTION ulid_wait_for_consumer(consumer text, id ulid,
         timeout interval DEFAULT '10 seconds') RETURNS boolean
     LANGUAGE sql VOLATILE PARALLEL UNSAFE
     RETURN ulid_consumer_wait(consumer, id::uuid, timeout, 'ulid_consumer'::regclass,
         'ulid_horizon'::regclass, 'ulid'::regtype, 'ulid_consumer_find'::regproc,
-        'ulid_consumer_unread'::regproc, 'ulid_consumer_cast'::regproc);
+        'ulid_consumer_unread'::regproc, 'ulid_consumer_cast'::regproc,
+        'ulid_consumer_is_trusted'::regproc);
 COMMENT ON FUNCTION ulid_wait_for_consumer(text, ulid, interval)
     IS 'wait until a consumer has read this id; false after the timeout';
 SELECT pg_catalog.pg_extension_config_dump('ulid_consumer', '');

@@ -473,13 +473,50 @@ pub(crate) fn reset_in_prepared() -> Error {
     )
 }
 
-/// 39P01: the trigger function `ulid_ordered_guard` is used in another way than the hint shows. The
-/// message, in words of PostgreSQL's own triggers, has one `%s` for the name of the function.
+/// What is wrong with the use of the trigger function `ulid_ordered_guard`.
+#[derive(Clone, Copy)]
+pub(crate) enum Misuse {
+    Call,
+    Timing,
+    Event,
+    Arguments,
+}
+
+impl Misuse {
+    /// The message, in words of PostgreSQL's own triggers, with one `%s` for the function.
+    const fn message(self) -> &'static CStr {
+        match self {
+            Self::Call => c"function \"%s\" was not called by trigger manager",
+            Self::Timing => c"function \"%s\" must be fired BEFORE ROW",
+            Self::Event => c"function \"%s\" must be fired for INSERT or UPDATE",
+            Self::Arguments => c"function \"%s\" must have one argument, the name of a column",
+        }
+    }
+}
+
+/// The number of `%s` in a format.
+const fn directives(format: &CStr) -> usize {
+    let (bytes, mut n, mut count) = (format.to_bytes(), 0, 0);
+    while n < bytes.len() {
+        count += (bytes[n] == b'%') as usize;
+        n += 1;
+    }
+    count
+}
+
+const _: () = {
+    assert!(directives(Misuse::Call.message()) == 1);
+    assert!(directives(Misuse::Timing.message()) == 1);
+    assert!(directives(Misuse::Event.message()) == 1);
+    assert!(directives(Misuse::Arguments.message()) == 1);
+};
+
+/// 39P01: the trigger function `ulid_ordered_guard` is used in another way than the hint shows.
 #[track_caller]
-pub(crate) fn misused_guard(message: &'static CStr) -> Error {
+pub(crate) fn misused_guard(misuse: Misuse) -> Error {
     Error::new(
         ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED,
-        message,
+        misuse.message(),
         [b"ulid_ordered_guard"],
     )
     .hint(

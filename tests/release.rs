@@ -105,6 +105,37 @@ fn meta_json_agrees_with_the_other_files() {
     }
 }
 
+// One text, so that a fault is mended in both. `psql -f` may run the script of ulid_sql again.
+#[test]
+fn consumers_of_ulid_and_ulid_sql_are_the_same() {
+    let consumers = |file| {
+        let script = read(file);
+        let (_, part) = script.split_once("\n-- Consumers: who reads").unwrap();
+        let last = "IS 'wait until a consumer has read this id; false after the timeout';\n";
+        let (part, _) = part.split_once(last).unwrap();
+        part.replace("CREATE OR REPLACE", "CREATE")
+            .replace("TABLE IF NOT EXISTS", "TABLE")
+    };
+    // the word, in place of that of a type, but not in the names of the files
+    let mut ulid = String::new();
+    for part in
+        consumers("sql/ulid.sql").split_inclusive(|c: char| !c.is_alphanumeric() && c != '_')
+    {
+        let word = part.trim_end_matches(|c: char| !c.is_alphanumeric() && c != '_');
+        if word == "ulid" && part != "ulid." {
+            ulid += "uuid";
+            ulid += &part[word.len()..];
+        } else {
+            ulid += part;
+        }
+    }
+    let by_sql = consumers("sql/ulid_sql.sql");
+    for (line, other) in ulid.lines().zip(by_sql.lines()) {
+        assert_eq!(line, other);
+    }
+    assert_eq!(ulid.lines().count(), by_sql.lines().count());
+}
+
 /// The messages that `src/error.rs` reports, with 0 in place of values.
 fn reported() -> impl Iterator<Item = String> {
     let source = read("src/error.rs");

@@ -1,0 +1,588 @@
+-- Consumers: what a batch has, who may do what, and each error. tests/t/059_consumers.pl shows that
+-- no row is lost beside other sessions, tests/isolation what two sessions do step by step.
+
+\set SHOW_CONTEXT never
+\set VERBOSITY terse
+\set code '\\echo :LAST_ERROR_SQLSTATE'
+\pset null null
+\pset format unaligned
+\pset tuples_only on
+SELECT current_database() AS shared \gset
+CREATE ROLE consumer_owner;
+CREATE ROLE consumer_app;
+CREATE ROLE consumer_other;
+CREATE ROLE consumer_none;
+CREATE DATABASE ulid_consumer_test OWNER consumer_owner;
+\c ulid_consumer_test
+\set SHOW_CONTEXT never
+\set VERBOSITY terse
+SET timezone = 'UTC';
+CREATE EXTENSION ulid;
+GRANT ALL ON SCHEMA public TO consumer_app, consumer_other;
+GRANT consumer_owner TO consumer_app;
+GRANT EXECUTE ON FUNCTION ulid_refresh() TO consumer_app, consumer_other;
+SET ROLE consumer_owner;
+GRANT INSERT, UPDATE, DELETE ON ulid_consumer TO consumer_app, consumer_other;
+RESET ROLE;
+REVOKE consumer_owner FROM consumer_app;
+SET ROLE consumer_app;
+
+--
+-- Creating
+--
+
+CREATE TABLE outbox (id ulid PRIMARY KEY DEFAULT gen_ordered_ulid(), n integer);
+SELECT ulid_create_consumer('mail', 'outbox');
+:code
+SELECT ulid_create_consumer('mail', 'outbox', start => '00000000000000000000000001');
+:code
+INSERT INTO outbox (n) VALUES (1);
+CALL ulid_refresh_horizon();
+SELECT ulid_create_consumer('mail', 'outbox');
+SELECT ulid_create_consumer('mail', 'outbox');
+:code
+SELECT ulid_create_consumer('all', 'outbox', start => '00000000000000000000000000');
+SELECT name, owner, relation, key, moved_at <= clock_timestamp() FROM ulid_consumer ORDER BY name;
+SELECT tgname, pg_get_triggerdef(oid) FROM pg_trigger WHERE tgrelid = 'outbox'::regclass;
+SHOW lock_timeout;
+SELECT ulid_create_consumer(NULL, 'outbox');
+:code
+SELECT ulid_create_consumer('', 'outbox');
+:code
+SELECT ulid_create_consumer('x', NULL);
+:code
+SELECT ulid_create_consumer('x', 'nothing');
+:code
+SELECT ulid_create_consumer('x', 'outbox', key => 'm');
+:code
+SELECT ulid_create_consumer('x', 'outbox', key => 'n');
+:code
+SELECT ulid_create_consumer('x', 'outbox', start => '7ZZZZZZZZZZZZZZZZZZZZZZZZZ');
+:code
+CREATE TABLE t (id ulid NOT NULL DEFAULT gen_ordered_ulid(), changed uuid DEFAULT gen_ordered_uuid_v7());
+SELECT ulid_create_consumer('x', 't');
+:code
+SELECT ulid_create_consumer('x', 't', key => 'id');
+:code
+CREATE INDEX ON t (changed, id);
+SELECT ulid_create_consumer('x', 't', key => 'changed');
+:code
+ALTER TABLE t ALTER changed SET NOT NULL;
+SELECT ulid_create_consumer('x', 't', key => 'changed', guard => false);
+SELECT count(*) FROM pg_trigger WHERE tgrelid = 't'::regclass;
+DROP TABLE t;
+-- ids that are not ordered
+CREATE TABLE t (id ulid PRIMARY KEY DEFAULT gen_ulid());
+SELECT ulid_create_consumer('y', 't');
+:code
+DROP TABLE t;
+-- by a trigger, in a domain, with other columns in the primary key
+CREATE FUNCTION fill() RETURNS trigger LANGUAGE plpgsql
+    AS 'BEGIN NEW.id := public.gen_ordered_ulid(); RETURN NEW; END';
+CREATE DOMAIN id_of_t AS ulid;
+CREATE TABLE t (id id_of_t, n integer, PRIMARY KEY (id) INCLUDE (n));
+CREATE TRIGGER fill BEFORE INSERT ON t FOR EACH ROW EXECUTE FUNCTION fill();
+SELECT ulid_create_consumer('y', 't', guard => false);
+INSERT INTO t (n) VALUES (1);
+CALL ulid_refresh_horizon();
+BEGIN;
+CALL ulid_next_batch('y') \gset
+SELECT n FROM t WHERE id >= :'batch_start'::uuid AND id < :'batch_end'::uuid;
+SELECT ulid_finish_batch('y');
+COMMIT;
+SELECT ulid_drop_consumer('y');
+-- what is no table
+CREATE VIEW v AS SELECT * FROM t;
+SELECT ulid_create_consumer('y', 'v', key => 'id');
+:code
+CREATE TEMP TABLE temporary (id ulid PRIMARY KEY DEFAULT gen_ordered_ulid());
+SELECT ulid_create_consumer('y', 'temporary');
+:code
+DROP TABLE temporary;
+RESET ROLE;
+CREATE FOREIGN DATA WRAPPER nothing;
+CREATE SERVER nowhere FOREIGN DATA WRAPPER nothing;
+GRANT USAGE ON FOREIGN SERVER nowhere TO consumer_app;
+SET ROLE consumer_app;
+CREATE FOREIGN TABLE f (id ulid NOT NULL DEFAULT gen_ordered_ulid()) SERVER nowhere;
+SELECT ulid_create_consumer('y', 'f', key => 'id');
+:code
+CREATE TABLE p (id ulid NOT NULL DEFAULT gen_ordered_ulid(), kind integer NOT NULL) PARTITION BY LIST (kind);
+CREATE INDEX ON p (id);
+CREATE TABLE p_1 PARTITION OF p FOR VALUES IN (1);
+SELECT ulid_create_consumer('parts', 'p', key => 'id');
+CREATE FOREIGN TABLE p_2 PARTITION OF p FOR VALUES IN (2) SERVER nowhere;
+SELECT ulid_create_consumer('y', 'p', key => 'id');
+:code
+DROP FOREIGN TABLE p_2;
+INSERT INTO p (kind) VALUES (1);
+CALL ulid_refresh_horizon();
+
+--
+-- Batches
+--
+
+-- nothing is left where there is no row
+SELECT xmin AS before FROM ulid_consumer WHERE name = 'mail' \gset
+BEGIN;
+CALL ulid_next_batch('mail') \gset
+SELECT :'batch_start' = :'batch_end';
+SELECT count(*) FROM pg_locks WHERE relation IN ('outbox'::regclass, 'outbox_pkey'::regclass)
+    AND pid = pg_backend_pid();
+SELECT ulid_finish_batch('mail');
+SELECT pg_current_xact_id_if_assigned();
+COMMIT;
+SELECT xmin = :'before' FROM ulid_consumer WHERE name = 'mail';
+-- the rows, between their ids
+INSERT INTO outbox (n) VALUES (2);
+INSERT INTO outbox (n) VALUES (3);
+INSERT INTO outbox (n) VALUES (4);
+CALL ulid_refresh_horizon();
+INSERT INTO outbox (n) VALUES (5);
+BEGIN;
+CALL ulid_next_batch('mail', 2) \gset
+SELECT count(*) FROM pg_locks WHERE relation IN ('outbox'::regclass, 'outbox_pkey'::regclass)
+    AND pid = pg_backend_pid();
+SELECT n FROM outbox WHERE id >= :'batch_start'::uuid AND id < :'batch_end'::uuid ORDER BY id;
+SELECT n FROM outbox WHERE id BETWEEN :'batch_start'::uuid AND :'batch_end'::uuid ORDER BY id;
+SELECT n FROM outbox WHERE id > :'batch_start'::uuid AND id <= :'batch_end'::uuid ORDER BY id;
+SELECT ulid_finish_batch('mail');
+-- another one in the same transaction
+CALL ulid_next_batch('mail', max_rows => 2) \gset
+SELECT n FROM outbox WHERE id >= :'batch_start'::uuid AND id < :'batch_end'::uuid ORDER BY id;
+SELECT ulid_finish_batch('mail');
+COMMIT;
+SELECT position = :'batch_end' FROM ulid_consumer WHERE name = 'mail';
+-- what is not finished is read again
+BEGIN;
+CALL ulid_next_batch('all') \gset
+SELECT n FROM outbox WHERE id >= :'batch_start'::uuid AND id < :'batch_end'::uuid ORDER BY id;
+COMMIT;
+BEGIN;
+CALL ulid_next_batch('all') \gset
+SELECT n FROM outbox WHERE id >= :'batch_start'::uuid AND id < :'batch_end'::uuid ORDER BY id;
+SELECT ulid_finish_batch('all');
+ROLLBACK;
+-- a part, up to an id
+SELECT id AS up_to FROM outbox WHERE n = 3 \gset
+BEGIN;
+CALL ulid_next_batch('all', up_to => :'up_to') \gset
+SELECT n FROM outbox WHERE id >= :'batch_start'::uuid AND id < :'batch_end'::uuid ORDER BY id;
+SELECT ulid_finish_batch('all');
+COMMIT;
+\set VERBOSITY sqlstate
+CALL ulid_next_batch('all', up_to => '00000000000000000000000001');
+CALL ulid_next_batch('all', up_to => '7ZZZZZZZZZZZZZZZZZZZZZZZZZ');
+\set VERBOSITY terse
+-- rows of one id, and ids without a gap, are in one batch
+CREATE TABLE u (id integer PRIMARY KEY, changed uuid NOT NULL DEFAULT gen_ordered_uuid_v7());
+CREATE INDEX ON u (changed);
+INSERT INTO u SELECT n, '00000000-0000-0000-0000-0000000000ff' FROM generate_series(1, 250) AS n;
+INSERT INTO u SELECT 1000 + n, ('00000000-0000-0000-0000-' || lpad(to_hex(n), 12, '0'))::uuid
+FROM generate_series(256, 600) AS n;
+INSERT INTO u SELECT 2000 + n, '00000000-0000-0000-0000-00000000ffff' FROM generate_series(1, 3) AS n;
+INSERT INTO u VALUES (0, '00000000-0000-0000-0001-000000000000');
+SELECT ulid_create_consumer('changes', 'u', key => 'changed', start => '00000000000000000000000000',
+    guard => false);
+BEGIN;
+CALL ulid_next_batch('changes', 1) \gset
+SELECT :'batch_end', count(*) FROM u WHERE changed >= :'batch_start' AND changed < :'batch_end';
+SELECT ulid_finish_batch('changes');
+CALL ulid_next_batch('changes', 1) \gset
+SELECT :'batch_end', count(*) FROM u WHERE changed >= :'batch_start' AND changed < :'batch_end';
+SELECT ulid_finish_batch('changes');
+CALL ulid_next_batch('changes', 1) \gset
+SELECT :'batch_end', count(*) FROM u WHERE changed >= :'batch_start' AND changed < :'batch_end';
+SELECT ulid_finish_batch('changes');
+COMMIT;
+-- a row that is changed is read again
+UPDATE u SET changed = gen_ordered_uuid_v7() WHERE id = 7;
+CALL ulid_refresh_horizon();
+BEGIN;
+CALL ulid_next_batch('changes') \gset
+SELECT id FROM u WHERE changed >= :'batch_start' AND changed < :'batch_end';
+SELECT ulid_finish_batch('changes');
+COMMIT;
+-- work outside of the transaction
+BEGIN;
+CALL ulid_next_batch('all') \gset
+SELECT n FROM outbox WHERE id >= :'batch_start'::uuid AND id < :'batch_end'::uuid ORDER BY id;
+SELECT ulid_defer_batch('all') AS batch \gset
+SELECT ulid_finish_batch('all');
+:code
+ROLLBACK;
+SELECT ulid_finish_batch('mail', :'batch');
+:code
+SELECT ulid_finish_batch('all', NULL);
+:code
+SELECT ulid_finish_batch('all', '[1]');
+:code
+SELECT ulid_finish_batch('all', '{"consumer": "all"}');
+:code
+SELECT ulid_finish_batch('all', :'batch');
+SELECT position = :'batch_end' FROM ulid_consumer WHERE name = 'all';
+SELECT ulid_finish_batch('all', :'batch');
+:code
+
+--
+-- What is refused
+--
+
+INSERT INTO outbox (n) VALUES (6);
+CALL ulid_refresh_horizon();
+CALL ulid_next_batch('nobody');
+:code
+CALL ulid_next_batch(NULL);
+:code
+CALL ulid_next_batch('mail', 0);
+:code
+CALL ulid_next_batch('mail', -1);
+:code
+CALL ulid_next_batch('mail', NULL);
+:code
+BEGIN ISOLATION LEVEL REPEATABLE READ;
+CALL ulid_next_batch('mail');
+:code
+ROLLBACK;
+BEGIN ISOLATION LEVEL SERIALIZABLE;
+CALL ulid_next_batch('mail');
+:code
+ROLLBACK;
+-- twice; another consumer's
+BEGIN;
+CALL ulid_next_batch('mail') \gset
+SAVEPOINT a;
+CALL ulid_next_batch('mail');
+:code
+ROLLBACK TO a;
+CALL ulid_next_batch('all');
+:code
+ROLLBACK TO a;
+SELECT ulid_finish_batch('all');
+:code
+ROLLBACK TO a;
+SELECT ulid_finish_batch('mail');
+SELECT ulid_finish_batch('mail');
+:code
+ROLLBACK;
+-- without a batch, with autocommit, after a savepoint
+SELECT ulid_finish_batch('mail');
+:code
+CALL ulid_next_batch('mail') \gset
+SELECT ulid_finish_batch('mail');
+:code
+BEGIN;
+SAVEPOINT a;
+CALL ulid_next_batch('mail') \gset
+ROLLBACK TO a;
+SELECT ulid_finish_batch('mail');
+:code
+ROLLBACK;
+SELECT ulid_finish_batch('nobody');
+:code
+SELECT ulid_defer_batch('mail');
+:code
+-- a function that reads one in a statement
+SELECT ulid_next_batch('mail');
+:code
+-- somebody has moved the consumer meanwhile
+BEGIN;
+CALL ulid_next_batch('mail') \gset
+SELECT ulid_move_consumer('mail', '00000000000000000000000000');
+SELECT ulid_finish_batch('mail');
+:code
+ROLLBACK;
+-- the table has changed
+BEGIN;
+CALL ulid_next_batch('parts') \gset
+CREATE TABLE p_2 PARTITION OF p FOR VALUES IN (2);
+SELECT ulid_finish_batch('parts');
+:code
+ROLLBACK;
+BEGIN;
+CALL ulid_next_batch('mail') \gset
+TRUNCATE outbox;
+SELECT ulid_finish_batch('mail');
+:code
+ROLLBACK;
+
+--
+-- Moving and dropping; tables that are replaced and dropped
+--
+
+ALTER TABLE outbox RENAME TO renamed;
+CALL ulid_next_batch('mail') \gset
+SELECT :'batch_start' < :'batch_end';
+BEGIN;
+CALL ulid_next_batch('mail') \gset
+CREATE TABLE outbox (LIKE renamed INCLUDING ALL);
+SELECT ulid_finish_batch('mail');
+:code
+COMMIT;
+CREATE TABLE outbox (LIKE renamed INCLUDING ALL);
+INSERT INTO outbox SELECT * FROM renamed;
+CALL ulid_next_batch('mail');
+:code
+SELECT ulid_move_consumer('mail', relation => 'outbox');
+SELECT ulid_move_consumer('all', relation => 'renamed');
+BEGIN;
+CALL ulid_next_batch('all') \gset
+SELECT n FROM renamed WHERE id >= :'batch_start'::uuid AND id < :'batch_end'::uuid ORDER BY id;
+COMMIT;
+BEGIN;
+CALL ulid_next_batch('mail') \gset
+SELECT n FROM outbox WHERE id >= :'batch_start'::uuid AND id < :'batch_end'::uuid ORDER BY id;
+ROLLBACK;
+SELECT ulid_move_consumer('mail', relation => 'u');
+:code
+CREATE TABLE unordered (id ulid PRIMARY KEY DEFAULT gen_ulid());
+SELECT ulid_move_consumer('mail', relation => 'unordered');
+:code
+DROP TABLE unordered;
+\set VERBOSITY sqlstate
+SELECT ulid_move_consumer('mail', '7ZZZZZZZZZZZZZZZZZZZZZZZZZ');
+\set VERBOSITY terse
+SELECT ulid_move_consumer('nobody', '00000000000000000000000000');
+:code
+SELECT ulid_drop_consumer('nobody');
+:code
+SELECT ulid_drop_consumer('changes');
+ALTER TABLE p RENAME id TO other;
+CALL ulid_next_batch('parts');
+:code
+DROP TABLE p;
+CALL ulid_next_batch('parts');
+:code
+SELECT ulid_move_consumer('parts', '00000000000000000000000000');
+:code
+-- the horizon was reset
+BEGIN;
+UPDATE ulid_consumer SET position = 'ffffffff-ffff-ffff-ffff-ffffffffffff' WHERE name = 'mail';
+\set VERBOSITY sqlstate
+CALL ulid_next_batch('mail');
+\set VERBOSITY terse
+ROLLBACK;
+
+--
+-- What all have read; how far they are behind
+--
+
+DROP TABLE renamed;
+SELECT ulid_drop_consumer('all');
+SELECT ulid_create_consumer('first', 'outbox', start => '00000000000000000000000000');
+SELECT ulid_read_by_all('outbox');
+SELECT ulid_delete_read('outbox');
+BEGIN;
+CALL ulid_next_batch('first', 3) \gset
+SELECT ulid_finish_batch('first');
+COMMIT;
+SELECT n FROM outbox WHERE id >= ulid_read_by_all('outbox') ORDER BY id LIMIT 1;
+SELECT ulid_delete_read('outbox', 2), ulid_delete_read('outbox', 2), ulid_delete_read('outbox');
+SELECT min(n) FROM outbox;
+SELECT ulid_delete_read('outbox', 0);
+:code
+SELECT ulid_read_by_all('t');
+SELECT ulid_delete_read('t');
+:code
+-- consumers of a table above and below count
+CREATE TABLE parent (id ulid NOT NULL DEFAULT gen_ordered_ulid()) PARTITION BY RANGE (id);
+CREATE INDEX ON parent (id);
+CREATE TABLE child PARTITION OF parent DEFAULT;
+ALTER TABLE child ALTER id SET DEFAULT gen_ordered_ulid();
+SELECT ulid_create_consumer('above', 'parent', 'id', start => '00000000000000000000000002');
+SELECT ulid_create_consumer('below', 'child', 'id', start => '00000000000000000000000001');
+SELECT ulid_read_by_all('parent'), ulid_read_by_all('child');
+SELECT ulid_drop_consumer('above'), ulid_drop_consumer('below');
+DROP TABLE parent;
+SELECT name, owner, relation, key, position_time <= now(), moved_at <= now(),
+    (SELECT n FROM outbox WHERE id = unread), behind > interval '0', horizon_age < interval '1 minute',
+    is_guarded
+FROM ulid_consumer_lag WHERE name IN ('first', 'mail') ORDER BY name;
+DELETE FROM outbox WHERE n > 3;
+SELECT name, unread, behind FROM ulid_consumer_lag ORDER BY name;
+-- waiting
+INSERT INTO outbox (n) VALUES (7) RETURNING id \gset
+SELECT ulid_wait_for_consumer('first', :'id', '50 ms');
+CALL ulid_refresh_horizon();
+SELECT ulid_wait_for_consumer('first', :'id', '0 s');
+BEGIN;
+CALL ulid_next_batch('first') \gset
+SELECT ulid_finish_batch('first');
+COMMIT;
+BEGIN;
+SELECT ulid_wait_for_consumer('first', :'id');
+SELECT count(*) FROM pg_locks WHERE relation = 'outbox'::regclass AND pid = pg_backend_pid();
+COMMIT;
+-- mail has not moved, but reads nothing else
+SELECT ulid_move_consumer('mail', '00000000000000000000000000');
+SELECT ulid_wait_for_consumer('mail', '00000000000000000000000001', '0 s');
+SELECT ulid_wait_for_consumer('mail', NULL);
+:code
+SELECT ulid_wait_for_consumer('mail', '00000000000000000000000001', NULL);
+:code
+SELECT ulid_wait_for_consumer('nobody', '00000000000000000000000001');
+:code
+BEGIN;
+INSERT INTO outbox (n) VALUES (8);
+SELECT ulid_wait_for_consumer('mail', '00000000000000000000000001');
+:code
+ROLLBACK;
+RESET ROLE;
+
+--
+-- Rights
+--
+
+-- a role without rights reads the list; it neither learns nor claims how far consumers are
+SET ROLE consumer_none;
+SELECT name, unread, behind FROM ulid_consumer_lag ORDER BY name;
+SELECT ulid_wait_for_consumer('mail', :'id', '0 s');
+SELECT ulid_create_consumer('z', 'outbox');
+:code
+CALL ulid_next_batch('mail');
+:code
+SELECT ulid_drop_consumer('mail');
+:code
+SELECT ulid_delete_read('outbox');
+:code
+INSERT INTO ulid_consumer VALUES ('z');
+:code
+TRUNCATE ulid_consumer;
+:code
+-- one that may have consumers changes its own only
+SET ROLE consumer_other;
+SELECT ulid_create_consumer('z', 'outbox');
+:code
+INSERT INTO ulid_consumer (name, relation, key, position)
+VALUES ('z', 'outbox', 'id', '00000000-0000-0000-0000-000000000000');
+:code
+SELECT ulid_move_consumer('mail', '00000000000000000000000000');
+:code
+SELECT ulid_drop_consumer('mail');
+:code
+CREATE TABLE own (id ulid PRIMARY KEY DEFAULT gen_ordered_ulid(), n integer);
+INSERT INTO own (n) VALUES (1);
+CALL ulid_refresh_horizon();
+SELECT ulid_create_consumer('z', 'own', start => '00000000000000000000000000');
+UPDATE ulid_consumer SET owner = 'consumer_app' WHERE name = 'z';
+:code
+INSERT INTO ulid_consumer (name, owner, relation, key, position)
+VALUES ('zz', 'consumer_app', 'own', 'id', '00000000-0000-0000-0000-000000000000');
+:code
+UPDATE ulid_consumer SET relation = 'outbox' WHERE name = 'z';
+:code
+-- a member of the owner has its rights
+RESET ROLE;
+GRANT consumer_other TO consumer_app;
+SET ROLE consumer_app;
+BEGIN;
+CALL ulid_next_batch('z') \gset
+SELECT n FROM own WHERE id >= :'batch_start'::uuid AND id < :'batch_end'::uuid;
+SELECT ulid_finish_batch('z');
+ROLLBACK;
+-- the owner of the database moves and drops those of others, but chooses no table for them
+SET ROLE consumer_owner;
+SELECT ulid_move_consumer('mail', '00000000000000000000000001');
+UPDATE ulid_consumer SET relation = 'own' WHERE name = 'mail';
+:code
+UPDATE ulid_consumer SET owner = 'consumer_app' WHERE name = 'z';
+:code
+BEGIN;
+SELECT ulid_drop_consumer('mail');
+INSERT INTO ulid_consumer (name, owner, relation, key, position)
+VALUES ('mail', 'consumer_app', 'own', 'id', '00000000-0000-0000-0000-000000000000');
+SELECT owner FROM ulid_consumer WHERE name = 'mail';
+ROLLBACK;
+-- nor a superuser runs what others have made of their tables
+SET ROLE consumer_other;
+CREATE FUNCTION runs_as() RETURNS text IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN
+    IF current_user <> 'consumer_other' THEN RAISE 'run as %', current_user; END IF;
+    RETURN ''; END $$;
+CREATE INDEX ON own ((runs_as() || id::text));
+SET ROLE consumer_app;
+CALL ulid_next_batch('z');
+:code
+RESET ROLE;
+CALL ulid_next_batch('z');
+:code
+SELECT unread, behind FROM ulid_consumer_lag WHERE name = 'z';
+SELECT ulid_wait_for_consumer('z', '00000000000000000000000001', '0 s');
+SET ROLE consumer_other;
+DROP INDEX own_expr_idx;
+CREATE FUNCTION compare(integer, integer) RETURNS boolean IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN
+    IF current_user <> 'consumer_other' THEN RAISE 'run as %', current_user; END IF;
+    RETURN true; END $$;
+CREATE OPERATOR === (FUNCTION = compare, LEFTARG = integer, RIGHTARG = integer);
+CREATE INDEX ON own (id) WHERE 1 === 1;
+RESET ROLE;
+CALL ulid_next_batch('z');
+:code
+DROP INDEX own_id_idx;
+CALL ulid_next_batch('z') \gset
+SELECT :'batch_start' < :'batch_end';
+SELECT name, unread IS NOT NULL FROM ulid_consumer_lag WHERE name = 'z';
+SET ROLE consumer_other;
+GRANT SELECT ON own TO PUBLIC;
+CREATE POLICY runs ON own USING (runs_as() = '');
+ALTER TABLE own ENABLE ROW LEVEL SECURITY;
+SET ROLE consumer_none;
+SELECT unread, behind FROM ulid_consumer_lag WHERE name = 'z';
+RESET ROLE;
+
+--
+-- Objects of the caller's path are not used
+--
+
+SET ROLE consumer_app;
+INSERT INTO outbox (n) VALUES (9);
+CALL ulid_refresh_horizon();
+CREATE TEMP TABLE ulid_consumer (name text, relation regclass);
+CREATE TEMP TABLE ulid_horizon (horizon ulid);
+CREATE TEMP TABLE pg_class (oid oid);
+CREATE TEMP TABLE pg_inherits (oid oid);
+CREATE TEMP TABLE outbox (id ulid);
+RESET ROLE;
+CREATE SCHEMA hostile AUTHORIZATION consumer_app;
+SET ROLE consumer_app;
+CREATE FUNCTION hostile.found() RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN RAISE 'found'; END $$;
+CREATE FUNCTION hostile.ulid_consumer_find(text, regclass) RETURNS public.ulid_consumer
+    LANGUAGE sql AS 'SELECT hostile.found(); SELECT c FROM public.ulid_consumer AS c';
+CREATE FUNCTION hostile.ulid_consumer_storage(oid, bigint[]) RETURNS bigint[]
+    LANGUAGE sql AS 'SELECT hostile.found(); SELECT ''{}''::bigint[]';
+CREATE FUNCTION hostile.ulid_consumer_cast(regclass, name, regtype) RETURNS text
+    LANGUAGE sql AS 'SELECT hostile.found(); SELECT ''''';
+CREATE FUNCTION hostile.format(text, VARIADIC text[]) RETURNS text
+    LANGUAGE sql AS 'SELECT hostile.found(); SELECT ''''';
+CREATE FUNCTION hostile.compare(ulid, uuid) RETURNS boolean
+    LANGUAGE sql AS 'SELECT hostile.found()';
+CREATE OPERATOR hostile.>= (FUNCTION = hostile.compare, LEFTARG = ulid, RIGHTARG = uuid);
+CREATE OPERATOR hostile.< (FUNCTION = hostile.compare, LEFTARG = ulid, RIGHTARG = uuid);
+CREATE FUNCTION hostile.compare(oid, regclass) RETURNS boolean
+    LANGUAGE sql AS 'SELECT hostile.found()';
+CREATE OPERATOR hostile.= (FUNCTION = hostile.compare, LEFTARG = oid, RIGHTARG = regclass);
+CREATE FUNCTION hostile.compare(regclass, regclass) RETURNS boolean
+    LANGUAGE sql AS 'SELECT hostile.found()';
+CREATE OPERATOR hostile.= (FUNCTION = hostile.compare, LEFTARG = regclass, RIGHTARG = regclass);
+SET search_path = pg_temp, hostile, pg_catalog;
+BEGIN;
+CALL public.ulid_next_batch('mail') \gset
+SELECT count(*) FROM public.outbox WHERE id BETWEEN :'batch_start'::public.ulid AND :'batch_end'::public.ulid;
+SELECT public.ulid_finish_batch('mail');
+COMMIT;
+SELECT name FROM public.ulid_consumer_lag ORDER BY name;
+SELECT public.ulid_read_by_all('public.outbox') IS NOT NULL, public.ulid_delete_read('public.outbox', 1);
+SELECT public.ulid_create_consumer('path', 'public.outbox');
+SELECT public.ulid_move_consumer('path', relation => 'public.outbox');
+SELECT public.ulid_wait_for_consumer('path', '00000000000000000000000001');
+SELECT public.ulid_drop_consumer('path');
+RESET search_path;
+RESET ROLE;
+-- nor do other names of the schema matter
+ALTER SCHEMA public RENAME TO renamed;
+CALL renamed.ulid_next_batch('mail') \gset
+SELECT :'batch_start' = :'batch_end';
+SELECT renamed.ulid_drop_consumer('mail');
+
+\c :shared
+DROP DATABASE ulid_consumer_test;
+DROP ROLE consumer_owner, consumer_app, consumer_other, consumer_none;
