@@ -1,5 +1,5 @@
-# From an older server to a new one by logical replication, as the section of docs/upgrading.md and
-# PostgreSQL's manual say, while clients insert. Without FROM, it is the oldest that was tested
+# From an older server to a new one by logical replication, as docs/installing.md and PostgreSQL's
+# manual say, while clients insert. Without FROM, it is the oldest that was tested
 # before in this run.
 use strict;
 use warnings FATAL => 'all';
