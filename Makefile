@@ -84,7 +84,7 @@ installcheck: ## test the installed extension in the running server that PGHOST,
 	$(if $(tests),'$(pg_regress)' --bindir='$(bindir)' --inputdir=tests/pg_regress --outputdir=target/regress \
 		--load-extension=ulid --dbname=ulid_regression $(tests))
 
-isolationcheck: ## test there what sessions do at the same time; it resets ordered ids (TESTS=late_commit)
+isolationcheck: ## test there what sessions do at the same time; it resets ordered ids (TESTS=horizon)
 	mkdir -p target/isolation
 	$(if $(isolation_tests),$(isolation_regress) --load-extension=ulid --dbname=ulid_isolation_regression $(isolation_tests))
 	$(if $(both_tests),$(isolation_regress) --load-extension=ulid_sql --dbname=ulid_sql_isolation_regression $(both_tests))
@@ -107,7 +107,7 @@ bench: ## measure the Rust code, then kinds of ids in a server (minutes; FULL=1:
 	scripts/bench.sh
 
 flood: ## 8 x 10^7 ids of each kind at once, 10^8 calls, then polling for ten minutes
-	TESTS="$@ flood_of_horizon" FUZZ_SECONDS=$${FUZZ_SECONDS:-600} EACH=$${EACH:-10000000} CALLS=$${CALLS:-100000000} scripts/test.sh server
+	TESTS="$@ horizon" FUZZ_SECONDS=$${FUZZ_SECONDS:-600} EACH=$${EACH:-10000000} CALLS=$${CALLS:-100000000} scripts/test.sh server
 
 setup: ## set up cargo, cargo-pgrx and a private PostgreSQL 17 for editing; see CONTRIBUTING.md
 	scripts/setup.sh
@@ -115,12 +115,12 @@ setup: ## set up cargo, cargo-pgrx and a private PostgreSQL 17 for editing; see 
 book: ## build the documentation as a site in target/book/html, with mdBook
 	scripts/book.sh
 
-# Other projects may share CARGO_TARGET_DIR, so only what is of these two packages is removed there.
+# Other projects may share CARGO_TARGET_DIR, so only what is of these packages is removed there.
 clean: ## remove everything built here (except cargo's tools, in the user's cache directory)
 	scripts/clean.sh
 	if [ -n '$(CARGO_TARGET_DIR)' ] && command -v '$(CARGO)' > /dev/null; then \
 		for profile in dev release debugging; do \
-			'$(CARGO)' clean $(vendored) --package ulid_extension --package pg_ulid --profile $$profile || exit; \
+			'$(CARGO)' clean $(vendored) --package ulid_extension --package pg_ulid --package ulid_horizon --profile $$profile || exit; \
 		done; \
 		rm -f '$(target)'/pg[0-9]*/ulid.*; \
 	fi

@@ -52,7 +52,7 @@ if (!$report)
 }
 report($file);
 open my $table, '>', $file =~ s/(\.tsv)?$/.medians/r or die "$file: $!\n";
-my @columns = (@names, (map { "fillfactor $_" } @fillfactors), qw(live published));
+my @columns = (@names, (map { "fillfactor $_" } @fillfactors), 'horizon');
 print $table join("\t", 'measure', @columns), "\n";
 print $table join("\t", $_, map { $_ // '' } @{ $medians{$_} }{@columns}), "\n"
   for sort keys %medians;
@@ -333,7 +333,7 @@ sub report
       for qw(generate text_out text_in copy_text_out copy_text_in copy_binary_out copy_binary_in
       compare sort hash_join index_build lookup filter guard);
     for my $operation (
-        grep { /^(huge|memory|connect|transaction|horizon|delay|consumer)/ } keys %of)
+        grep { /^(huge|memory|connect|transaction|delay|consumer)/ } keys %of)
     {
         my $of = $of{$operation};
         keep($operation . ($_ > 1 ? "_$_" : ''), $of->{$_}) for keys %$of;

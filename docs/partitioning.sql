@@ -1,18 +1,24 @@
--- Partitions by the time of a key of type ulid or uuid: see partitioning.md.
+-- Partitions by the time of a key of type ulid or uuid: see partitioning.md. What is called is what
+-- the search_path of this session finds, whatever that of a caller is.
 
 -- The partitions of a table, with the times of their bounds.
 CREATE OR REPLACE FUNCTION partitions_of(parent regclass)
-RETURNS TABLE (partition regclass, starts timestamptz, ends timestamptz) LANGUAGE sql STABLE AS $$
+RETURNS TABLE (partition regclass, starts timestamptz, ends timestamptz) LANGUAGE sql STABLE
+BEGIN ATOMIC
     SELECT oid::regclass, ulid_extract_timestamp(substring(bounds FROM 'FROM \(''(.*?)''\)')::ulid),
            ulid_extract_timestamp(substring(bounds FROM 'TO \(''(.*?)''\)')::ulid)
     FROM pg_inherits JOIN pg_class ON oid = inhrelid, pg_get_expr(relpartbound, oid) AS bounds
-    WHERE inhparent = parent ORDER BY 2, 3
-$$;
+    WHERE inhparent = parent ORDER BY 2, 3;
+END;
 
--- Create a partition for each month, in UTC, that has none.
+-- Create a partition for each month, in UTC, that has none. A name has at most 63 bytes, so that of
+-- the parent is cut to 55 in those of the partitions.
 CREATE OR REPLACE PROCEDURE make_partitions(parent regclass, first_day date, months integer)
-LANGUAGE plpgsql SET lock_timeout = '2s' AS $$
+LANGUAGE plpgsql SET lock_timeout = '2s' SET search_path FROM CURRENT AS $$
 DECLARE
+    name text := (
+        SELECT left(relname, n) FROM pg_class, generate_series(55, 1, -1) AS n
+        WHERE oid = parent AND octet_length(left(relname, n)) <= 55 ORDER BY n DESC LIMIT 1);
     first timestamp := date_trunc('month', first_day::timestamp);
     first_month timestamptz;
     next_month timestamptz;
@@ -24,7 +30,7 @@ BEGIN
         CONTINUE WHEN EXISTS (
             SELECT FROM partitions_of(parent) WHERE starts = first_month AND ends = next_month);
         SELECT format('%s.%I', relnamespace::regnamespace,
-                      relname || to_char(first_month AT TIME ZONE 'UTC', '_YYYY_MM'))
+                      name || to_char(first_month AT TIME ZONE 'UTC', '_YYYY_MM'))
         INTO partition FROM pg_class WHERE oid = parent;
         EXECUTE format('CREATE TABLE %s (LIKE %s INCLUDING ALL EXCLUDING IDENTITY'
                        ' EXCLUDING INDEXES)%s%s', partition, parent,
@@ -39,17 +45,21 @@ BEGIN
     END LOOP;
 END $$;
 
--- Drop the partitions whose rows are all older than a time; dry_run only lists them.
+-- Drop the partitions whose rows are all older than a time; dry_run only lists them. Since a
+-- procedure that commits can have no SET, the schema of partitions_of is written into it.
+DO $do$ BEGIN EXECUTE replace($sql$
 CREATE OR REPLACE PROCEDURE drop_partitions(
     parent regclass, before timestamptz, dry_run boolean DEFAULT true) LANGUAGE plpgsql AS $$
 DECLARE
     old regclass;
 BEGIN
-    FOR old IN SELECT partition FROM partitions_of(parent) WHERE ends <= before LOOP
+    FOR old IN SELECT partition FROM SCHEMA.partitions_of(parent) WHERE ends <= before LOOP
         RAISE NOTICE '% %', CASE WHEN dry_run THEN 'would drop' ELSE 'dropping' END, old;
         CONTINUE WHEN dry_run;
+        SET LOCAL lock_timeout = '2s';
         EXECUTE format('ALTER TABLE %s DETACH PARTITION %s', parent, old);
         EXECUTE format('DROP TABLE %s', old);
         COMMIT;
     END LOOP;
 END $$;
+$sql$, 'SCHEMA', quote_ident(current_schema())); END $do$;

@@ -1,21 +1,38 @@
 #!/usr/bin/env bash
 # Measure the Rust code, then compare kinds of ids in a private server: a short run, or a long one
 # with FULL=1. With arguments, only benches/sql.pl runs, with these; FSYNC=on lets commits wait for
-# the disk.
+# the disk. With POLLING=1, only benches/polling.py runs, which FULL=1 runs, too: what people pick
+# to read an outbox, with fsync on (POLLING="--seconds 30 --rounds 5": two hours).
 # shellcheck source=scripts/lib/setup.sh
 . "$(dirname "$0")/lib/setup.sh"
 
 major=${PG:-$(default_major)}
 results=target/bench
-[ -n "${FULL:-}" ] || [ $# != 0 ] || say "the short form; FULL=1 measures 10 and 100 million rows as well: two hours, 25 GB"
+
+# Compare ways to read an outbox, in a server of their own.
+polling() {
+  local venv=$results/venv options=""
+  prepare_tools python3-venv
+  [ -x $venv/bin/python ] || { python3 -m venv $venv && $venv/bin/pip --quiet install psycopg==3.3.9 psycopg-binary==3.3.9; }
+  [[ ${POLLING:-1} = 1 ]] || options=$POLLING
+  start_server polling "fsync = on" "wal_level = logical" "max_replication_slots = 30" "max_wal_senders = 30"
+  # shellcheck disable=SC2086
+  $venv/bin/python benches/polling.py $options > "$results/polling$major.tsv" 2> "$results/polling$major.medians"
+  cat "$results/polling$major.medians"
+}
+[ -n "${FULL:-}${POLLING:-}" ] || [ $# != 0 ] || say "the short form; FULL=1 measures 10 and 100 million rows as well: two hours, 25 GB"
 offer_packages gnuplot-nox
 prepare_rust
-[ $# != 0 ] || cargo bench --package pg_ulid --bench pg_ulid
+[ $# != 0 ] || [ -n "${POLLING:-}" ] || cargo bench --package pg_ulid --bench pg_ulid
 mkdir -p $results
 prepare_postgres "$major"
 install_extension
 open_servers
 PATH=$BIN:$PATH
+if [ -n "${POLLING:-}" ]; then
+  polling
+  exit
+fi
 # The default settings, except for fsync, since the disk is not to be measured, and for settings
 # that would interfere.
 start_server bench "shared_buffers = 128MB" "autovacuum = off" "max_wal_size = 1GB" "checkpoint_timeout = 30min" \
@@ -32,8 +49,7 @@ if [ $# = 0 ]; then
     start_server "$sessions" "max_connections = $((sessions + 10))" "max_files_per_process = 7000"
     psql -XAtq -F $'\t' -v sessions=$sessions -f benches/sql/backends.sql >> "$results/pg$major.tsv"
   done
-  start_server consumers "track_commit_timestamp = on"
-  benches/consumers.sh $((${FULL:+15} + 5)) >> "$results/pg$major.tsv"
   perl benches/sql.pl --report "$results/pg$major.tsv"
+  [ -z "${FULL:-}" ] || polling
 fi
 say "the results are in $results/pg$major.tsv, their medians in pg$major.medians, and with gnuplot a picture in pg$major.svg"

@@ -30,4 +30,18 @@ if ! has_header stdio.h; then
 elif grep -qs '^#define USE_ICU 1' "$headers"/pg_config*.h && ! has_header unicode/ucol.h; then
   missing "ICU's headers are needed, which the server's headers include (Debian: libicu-dev; Red Hat: libicu-devel; Alpine: icu-dev)"
 fi
+[ -z "$failed" ] || exit 1
+
+# What src/fmgr.rs declares: a declaration that differs from that of the header is an error.
+# shellcheck disable=SC2046,SC2086
+${CC:-cc} $("$pg_config" --cppflags) -I"$headers" ${BINDGEN_EXTRA_CLANG_ARGS:-} -fsyntax-only -x c - << 'END' ||
+#include <postgres.h>
+extern bool errstart(int level, const char *domain);
+extern void errfinish(const char *file, int line, const char *function);
+extern int errcode(int sqlstate);
+extern int errmsg(const char *format, ...);
+extern int errdetail(const char *format, ...);
+extern int errhint(const char *format, ...);
+END
+  missing "the server's headers declare ereport() otherwise than src/fmgr.rs"
 [ -z "$failed" ]

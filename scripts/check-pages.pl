@@ -7,6 +7,9 @@
 #   first. Each cell must be that of benches/results.tsv, for the kind of id in the first cell. A
 #   table without measures, as well as prose, may only have values of that file beside "ns" and
 #   "bytes per row".
+# - The line <!-- figures: MEASURE of KINDS... --> names the kind of id of each column but the
+#   first, or several with a comma between them: the cells of the row that has "bytes per row" must
+#   have these values, in this order.
 # - A line of SQL has at most 100 columns.
 use strict;
 use warnings FATAL => 'all';
@@ -46,13 +49,15 @@ while (<$results>)
     $value{$_} = 1 for @values;
 }
 
+my %known_kind = map { $_ => 1 } @kinds;
+
 my $wrong = 0;
 for my $file (@ARGV)
 {
     my $complain = sub { print "$file:$.: $_[0]\n"; $wrong++ };
     open my $in, '<', $file or die "$file: $!\n";
     my $has_figures = $file =~ m{^(README|docs/(choosing|performance))\.md$};
-    my ($language, @measures, $row, $found);
+    my ($language, @measures, $row, $found, $row_measure, @row_kinds);
     while (<$in>)
     {
         if (/^\s*```(\w*)/) { $language = defined $language ? undef : $1; next }
@@ -69,6 +74,28 @@ for my $file (@ARGV)
             $complain->("\"$1\": write $instead") while /($pattern)/g;
         }
         next if !$has_figures;
+        if (/^<!-- figures: (\S+) of (.*) -->$/)
+        {
+            ($row_measure, @row_kinds) = ($1, split ' ', $2);
+            $complain->("no measure $row_measure") if !$result{$row_measure};
+            $complain->("no kind $_") for grep { !$known_kind{$_} } map { split /,/ } @row_kinds;
+            next;
+        }
+        if (@row_kinds && /^\|.*bytes per row/)
+        {
+            my (undef, $title, @cells) = split /\|/;
+            for my $n (0 .. $#row_kinds)
+            {
+                my @found = ($cells[$n] // '') =~ /(\d[\d,.]*) bytes per row/g;
+                my @wanted = map { $result{$row_measure}{$_} // '' } split /,/, $row_kinds[$n];
+                $complain->("$row_measure of $row_kinds[$n]: \"@found\", not \"@wanted\"")
+                  if "@found" ne "@wanted";
+            }
+            @row_kinds = ();
+            next;
+        }
+        $complain->("no row for $row_measure") if @row_kinds && !/^\|/;
+        @row_kinds = () if !/^\|/;
         if (/^<!-- figures: (.*) -->$/) { @measures = split(' ', $1); $row = 0; next }
         if (@measures && /^\| *([^|]*[^| ]) *\|(.*)\|$/)
         {

@@ -19,6 +19,10 @@
 # time beside it, whether that is the time of the id is compared, and the width of columns is not.
 # It is executed 2 ms after the block before it, since a row can be read in the millisecond after
 # its commit.
+# A block whose statement stops others on a table in use fails: CREATE INDEX without CONCURRENTLY,
+# and ALTER TABLE, a trigger, a partition or a foreign key where the block sets no lock_timeout. The
+# tables that the block itself creates are not in use, and VALIDATE CONSTRAINT lets others read and
+# write.
 # Examples with large tables contain \set rows NUMBER; for a quick run, the environment variable
 # ROWS replaces that number.
 use strict;
@@ -46,6 +50,42 @@ sub offered
     return !@wanted;
 }
 
+# The statements of a block that stop others on a table in use.
+sub stopping
+{
+    my ($sql) = @_;
+    $sql =~ s/^\\.*$|--.*$//mg;
+    $sql =~ s/\$(\w*)\$.*?\$\1\$|'(?:[^']|'')*'/''/sg;
+    my ($timeout, $local, %created, @stopping) = (0, 0);
+    for my $statement (map { s/^\s+|\s+$//gr } split /;/, $sql)
+    {
+        if ($statement =~ /^(SET|RESET) (LOCAL )?lock_timeout\b/i)
+        {
+            if   ($2) { $local   = 1 }
+            else      { $timeout = uc $1 eq 'SET' }
+        }
+        $local = 0 if $statement =~ /^(COMMIT|ROLLBACK|END)\b/i;
+        if ($statement =~ /^CREATE (?:\w+ )?TABLE (?:IF NOT EXISTS )?([\w."]+)/i)
+        {
+            $created{$1} = 1;
+            my @locked = $statement =~ /\b(?:PARTITION OF|REFERENCES) ([\w."]+)/gi;
+            push @stopping, $statement if !$timeout && !$local && grep { !$created{$_} } @locked;
+        }
+        next if $statement =~ /\bVALIDATE CONSTRAINT\b/i;
+        if ($statement =~ /^CREATE (?:UNIQUE )?INDEX (?!CONCURRENTLY).*?\bON (?:ONLY )?([\w."]+)/is)
+        {
+            push @stopping, $statement unless $created{$1};
+        }
+        elsif (
+            $statement =~ /^ALTER TABLE (?:IF EXISTS )?(?:ONLY )?([\w."]+)/i
+            or $statement =~ /^(?:CREATE|DROP)(?: \w+)*? TRIGGER .*?\bON ([\w."]+)/is)
+        {
+            push @stopping, $statement unless $created{$1} || $timeout || $local;
+        }
+    }
+    return map { s/\n.*//sr } @stopping;
+}
+
 # Read the blocks of a file.
 sub blocks
 {
@@ -60,6 +100,9 @@ sub blocks
         {
             if ($line !~ /^\s*```\s*$/) { push @body, $line; next }
             my $body = with_rows(join '', @body);
+            my @stopping = $language eq 'sql' ? stopping($body) : ();
+            print "FAILED  $file:$start stops others on a table in use: $_\n" for @stopping;
+            $failed += @stopping;
             my $runs = $language eq 'sql' && $line_before !~ /^\s*<!-- not executed: .+ -->\s*$/;
             if (    $runs
                 and $line_before =~ /^\s*<!-- needs (\S+) ([\d.]+) -->\s*$/
@@ -99,6 +142,12 @@ sub blocks
         }
         elsif ($line =~ /\S/)
         {
+            my $index = qr/`(CREATE (?:UNIQUE )?INDEX (?!CONCURRENTLY)[^`]* ON .*?)`/;
+            if ($line =~ $index)
+            {
+                print "FAILED  $file:$. stops others on a table in use: $1\n";
+                $failed++;
+            }
             ($line_before, $above_is_sql) = ($line, 0);
         }
     }

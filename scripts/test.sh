@@ -11,7 +11,7 @@
 #:   rust          the library without PostgreSQL, with its drivers, models of its threads, as a
 #:                 package, and Miri if it is installed
 #:   build         build, install into a private copy of PostgreSQL, start it
-#:   sql           tests/pg_regress and tests/isolation (TESTS="io late_commit")
+#:   sql           tests/pg_regress and tests/isolation (TESTS="io horizon")
 #:   docs          the SQL examples of README.md and docs/, with large tables (ROWS=10000: small)
 #:   clients       drivers and ORMs, a language each (CLIENTS="python node#prisma")
 #:   server        tests/t: servers that are started, killed, replicated (TESTS="dump crash")

@@ -1032,8 +1032,9 @@ COMMENT ON CAST (timestamp AS ulid)
 -- With a lock that was taken before, the client's statement would not notice a change, either.
 --
 -- Ids are uuid in what is returned, since a uuid can be compared with both types. Bodies of PL/pgSQL
--- know pg_catalog alone. The functions around them, whose names are resolved when they are created,
--- pass what is of this schema: tables as regclass, functions as regproc.
+-- know pg_catalog alone. What is of this schema is passed to them, tables as regclass and functions as
+-- regproc: by functions of SQL, whose names are resolved when they are created, or, where each
+-- call counts, by the defaults of arguments that nobody else sets.
 --
 
 -- Whoever is granted INSERT, UPDATE and DELETE may have consumers; the trigger below lets a role
@@ -1265,20 +1266,35 @@ END $$;
 COMMENT ON FUNCTION ulid_consumer_storage(oid, bigint[])
     IS 'what tells whether the tables of a tree have been rewritten, attached or detached';
 
-CREATE FUNCTION ulid_consumer_next(c ulid_consumer, cast_ text, is_trusted boolean,
-        max_rows integer, up_to uuid, horizon uuid, consumers regclass, storage_of regproc,
-        OUT batch_start uuid, OUT batch_end uuid)
-    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+-- A procedure, since a function could be called in the statement that reads the rows, or in a
+-- function of LANGUAGE sql with it: then its horizon is later than the snapshot of the rows.
+CREATE PROCEDURE ulid_next_batch(consumer text, max_rows integer DEFAULT 1000,
+        up_to ulid DEFAULT NULL, INOUT batch_start uuid DEFAULT NULL,
+        INOUT batch_end uuid DEFAULT NULL,
+        consumers regclass DEFAULT 'ulid_consumer'::regclass,
+        horizons regclass DEFAULT 'ulid_horizon'::regclass,
+        id_type regtype DEFAULT 'ulid'::regtype,
+        cast_of regproc DEFAULT 'ulid_consumer_cast'::regproc,
+        trust_of regproc DEFAULT 'ulid_consumer_is_trusted'::regproc,
+        storage_of regproc DEFAULT 'ulid_consumer_storage'::regproc)
+    LANGUAGE plpgsql
     SET search_path = pg_catalog, pg_temp
     AS $$
 DECLARE
-    below uuid := coalesce(up_to, horizon);
-    last_id uuid;
+    none CONSTANT uuid := '00000000-0000-0000-0000-000000000000';
+    c record;
+    base oid;
+    has_children boolean;
+    number bigint;
+    cast_ text;
+    is_trusted boolean := true;
+    below uuid := up_to;
+    ids uuid[];
     next_id uuid;
     after_last uuid;
-    number integer;
-    now_storage bigint[];
+    last_id uuid;
     is_row boolean;
+    now_storage bigint[];
     bytes bytea;
 BEGIN
     IF current_setting('transaction_isolation') NOT IN ('read committed', 'read uncommitted') THEN
@@ -1292,36 +1308,56 @@ BEGIN
         RAISE EXCEPTION 'this transaction has a batch already'
             USING ERRCODE = 'object_not_in_prerequisite_state',
             HINT = 'Finish it before the next one.';
-    ELSIF coalesce(horizon, '00000000-0000-0000-0000-000000000000')
-        = '00000000-0000-0000-0000-000000000000' THEN
-        RAISE EXCEPTION 'the horizon of ordered ids is not known yet'
-            USING ERRCODE = 'object_not_in_prerequisite_state',
-            HINT = 'CALL ulid_refresh_horizon().';
-    ELSIF up_to > horizon THEN
-        RAISE EXCEPTION 'a batch cannot reach above the horizon'
-            USING ERRCODE = 'invalid_parameter_value',
-            DETAIL = format('The horizon is "%s".', horizon);
+    END IF;
+    EXECUTE format('SELECT *, (SELECT horizon::uuid FROM %s) AS horizon FROM %s WHERE name = $1',
+        horizons, consumers) INTO c USING consumer;
+    IF c.name IS NULL THEN
+        RAISE EXCEPTION 'consumer "%" does not exist', consumer USING ERRCODE = 'undefined_object';
+    ELSIF c.owner <> current_user THEN
+        EXECUTE format('SELECT %s($1, $2)', trust_of) INTO is_trusted USING c.relation, c.owner;
+    END IF;
+    -- The cast is found here if nothing is special, since each call counts.
+    SELECT atttypid INTO base FROM pg_class
+    JOIN pg_attribute ON attrelid = pg_class.oid AND attname = c.key AND attnum > 0
+        AND NOT attisdropped
+    WHERE pg_class.oid = c.relation AND relkind IN ('r', 'p') AND relpersistence <> 't';
+    IF base = 'uuid'::regtype THEN
+        cast_ := '::uuid';
+    ELSIF base = id_type THEN
+        cast_ := format('::%s', id_type);
+    ELSE
+        EXECUTE format('SELECT %s($1, $2, $3)', cast_of) INTO cast_
+            USING c.relation, c.key, id_type;
     END IF;
     IF NOT is_trusted THEN
-        RAISE EXCEPTION 'permission denied for consumer "%"', c.name
+        RAISE EXCEPTION 'permission denied for consumer "%"', consumer
             USING ERRCODE = 'insufficient_privilege',
             DETAIL = format('To read "%s" could run functions of other roles.', c.relation),
             HINT = format('SET ROLE %I', c.owner);
     ELSIF c.relation_name <> c.relation::text AND to_regclass(c.relation_name) IS NOT NULL THEN
         RAISE EXCEPTION 'relation "%" is not the table of consumer "%" any more',
-            c.relation_name, c.name
+            c.relation_name, consumer
             USING ERRCODE = 'object_not_in_prerequisite_state',
             HINT = 'SELECT ulid_move_consumer(consumer, relation => table).';
-    ELSIF c.position > horizon THEN
+    ELSIF coalesce(c.horizon, none) = none THEN
+        RAISE EXCEPTION 'the horizon of ordered ids is not known yet'
+            USING ERRCODE = 'object_not_in_prerequisite_state',
+            HINT = 'CALL ulid_refresh_horizon().';
+    ELSIF below > c.horizon THEN
+        RAISE EXCEPTION 'a batch cannot reach above the horizon'
+            USING ERRCODE = 'invalid_parameter_value',
+            DETAIL = format('The horizon is "%s".', c.horizon);
+    ELSIF c.position > c.horizon THEN
         RAISE EXCEPTION 'position "%" of consumer "%" is ahead of the horizon "%"', c.position,
-            c.name, horizon
+            consumer, c.horizon
             USING ERRCODE = 'object_not_in_prerequisite_state',
             HINT = 'It is of another server, or of before a restore or a reset: move the consumer.';
-    ELSIF up_to < c.position THEN
-        RAISE EXCEPTION 'consumer "%" has passed id "%"', c.name, up_to
+    ELSIF below < c.position THEN
+        RAISE EXCEPTION 'consumer "%" has passed id "%"', consumer, below
             USING ERRCODE = 'invalid_parameter_value',
             DETAIL = format('Its position is "%s".', c.position);
     END IF;
+    below := coalesce(below, c.horizon);
     batch_start := c.position;
     batch_end := c.position;
     BEGIN
@@ -1335,43 +1371,50 @@ BEGIN
     IF is_row THEN
         -- Another session of the same consumer waits here.
         EXECUTE format('SELECT * FROM %s WHERE name = $1 AND relation = $2 FOR NO KEY UPDATE',
-            consumers) INTO c USING c.name, c.relation;
+            consumers) INTO c USING consumer, c.relation;
         IF c.name IS NULL THEN
             RAISE EXCEPTION 'the consumer has been dropped, or reads another table now'
                 USING ERRCODE = 'serialization_failure';
         END IF;
         batch_start := c.position;
         batch_end := c.position;
-        EXECUTE format('SELECT %s($1, $2)', storage_of) INTO now_storage
-            USING c.relation::oid, c.storage;
-        IF now_storage IS DISTINCT FROM c.storage THEN
-            EXECUTE format('UPDATE %s SET storage = $2 WHERE name = $1', consumers)
-                USING c.name, now_storage;
+        SELECT relhassubclass, hashtextextended(oid || ':' || relfilenode || ':', 0)
+        INTO has_children, number FROM pg_class WHERE oid = c.relation;
+        now_storage := ARRAY[number];
+        IF has_children OR now_storage IS DISTINCT FROM c.storage THEN
+            EXECUTE format('SELECT %s($1, $2)', storage_of) INTO now_storage
+                USING c.relation::oid, c.storage;
+            IF now_storage IS DISTINCT FROM c.storage THEN
+                EXECUTE format('UPDATE %s SET storage = $2 WHERE name = $1', consumers)
+                    USING consumer, now_storage;
+            END IF;
         END IF;
         BEGIN
-            EXECUTE format('SELECT id FROM (SELECT %1$I AS id FROM %2$s'
-                ' WHERE %1$I >= $1%3$s AND %1$I < $2%3$s ORDER BY %1$I LIMIT $3) AS r'
-                ' ORDER BY id DESC LIMIT 1', c.key, c.relation, cast_)
-                INTO last_id USING c.position, below, max_rows;
-            -- the id after it, and after those that follow without a gap
-            after_last := last_id;
+            -- the last id of the batch, and the one after it, if there is one
+            EXECUTE format('SELECT (array_agg(id ORDER BY id DESC))[:2], count(*) FROM ('
+                'SELECT %1$I AS id FROM %2$s WHERE %1$I >= $1%3$s AND %1$I < $2%3$s'
+                ' ORDER BY %1$I LIMIT $3::bigint + 1) AS r', c.key, c.relation, cast_)
+                INTO ids, number USING c.position, below, max_rows;
+            IF number <= max_rows THEN
+                ids := array_prepend(NULL::uuid, ids);
+            END IF;
+            next_id := ids[1];
+            last_id := ids[2];
+            -- The batch ends at the id after its last row, and after those that follow without a
+            -- gap.
             WHILE last_id IS NOT NULL LOOP
-                number := 0;
-                FOR next_id IN EXECUTE format('SELECT %1$I FROM %2$s WHERE %1$I >= $1%3$s'
-                    ' AND %1$I < $2%3$s ORDER BY %1$I LIMIT 100', c.key, c.relation, cast_)
-                    USING after_last, below
-                LOOP
-                    EXIT WHEN next_id > after_last;
-                    number := number + 1;
-                    CONTINUE WHEN next_id < after_last;
-                    bytes := uuid_send(next_id);
-                    FOR i IN REVERSE 15 .. 0 LOOP
-                        bytes := set_byte(bytes, i, (get_byte(bytes, i) + 1) & 255);
-                        EXIT WHEN get_byte(bytes, i) > 0;
-                    END LOOP;
-                    after_last := encode(bytes, 'hex')::uuid;
+                bytes := uuid_send(last_id);
+                FOR i IN REVERSE 15 .. 0 LOOP
+                    bytes := set_byte(bytes, i, (get_byte(bytes, i) + 1) & 255);
+                    EXIT WHEN get_byte(bytes, i) > 0;
                 END LOOP;
-                EXIT WHEN number < 100;
+                after_last := encode(bytes, 'hex')::uuid;
+                EXIT WHEN (next_id <= after_last) IS NOT TRUE;
+                EXECUTE format('SELECT %1$I FROM %2$s WHERE %1$I >= $1%3$s AND %1$I < $2%3$s'
+                    ' ORDER BY %1$I LIMIT 1', c.key, c.relation, cast_)
+                    INTO next_id USING after_last, below;
+                EXIT WHEN (next_id = after_last) IS NOT TRUE;
+                last_id := next_id;
             END LOOP;
             RAISE SQLSTATE 'ULID0';
         EXCEPTION WHEN SQLSTATE 'ULID0' THEN
@@ -1379,30 +1422,12 @@ BEGIN
         END;
         batch_end := coalesce(after_last, batch_end);
     END IF;
-    PERFORM set_config('ulid_consumer.batch', json_build_object('consumer', c.name,
+    PERFORM set_config('ulid_consumer.batch', json_build_object('consumer', consumer,
         'start', batch_start, 'end', batch_end, 'storage',
         CASE WHEN batch_start < batch_end THEN hashtextextended(now_storage::text, 0) END)::text, true);
 END $$;
-COMMENT ON FUNCTION ulid_consumer_next(ulid_consumer, text, boolean, integer, uuid, uuid, regclass,
-    regproc)
-    IS 'what ulid_next_batch() does';
-
--- A procedure, since a function could be called in the statement that reads the rows, or in a
--- function of LANGUAGE sql with it: then its horizon is later than the snapshot of the rows.
-CREATE PROCEDURE ulid_next_batch(consumer text, max_rows integer DEFAULT 1000,
-        up_to ulid DEFAULT NULL, INOUT batch_start uuid DEFAULT NULL,
-        INOUT batch_end uuid DEFAULT NULL)
-    LANGUAGE sql
-BEGIN ATOMIC
-    SELECT next.batch_start, next.batch_end
-    FROM ulid_consumer_find(consumer, 'ulid_consumer'::regclass) AS c
-    CROSS JOIN LATERAL ulid_consumer_cast(c.relation, c.key, 'ulid'::regtype) AS cast_
-    CROSS JOIN LATERAL ulid_consumer_is_trusted(c.relation, c.owner) AS is_trusted
-    CROSS JOIN LATERAL ulid_consumer_next(c, cast_, is_trusted, max_rows, up_to::uuid,
-        (SELECT horizon::uuid FROM ulid_horizon), 'ulid_consumer'::regclass,
-        'ulid_consumer_storage'::regproc) AS next;
-END;
-COMMENT ON PROCEDURE ulid_next_batch(text, integer, ulid, uuid, uuid)
+COMMENT ON PROCEDURE ulid_next_batch(text, integer, ulid, uuid, uuid, regclass, regclass, regtype,
+    regproc, regproc, regproc)
     IS 'begin a batch: two ids between which lie the next rows of a consumer';
 
 -- The batch of this transaction; an error if it is none of this consumer, or if its storage has
@@ -1414,6 +1439,7 @@ CREATE FUNCTION ulid_consumer_batch(c ulid_consumer, storage_of regproc) RETURNS
 DECLARE
     batch json := nullif(current_setting('ulid_consumer.batch', true), '');
     now_storage bigint[];
+    has_children boolean;
 BEGIN
     IF (batch ->> 'consumer' = c.name) IS NOT TRUE THEN
         RAISE EXCEPTION 'consumer "%" has no batch in this transaction', c.name
@@ -1421,8 +1447,12 @@ BEGIN
             HINT = 'CALL ulid_next_batch() in the same transaction. With autocommit, each statement'
                 ' is a transaction.';
     ELSIF batch ->> 'storage' IS NOT NULL THEN
-        EXECUTE format('SELECT %s($1, $2)', storage_of) INTO now_storage
-            USING c.relation::oid, c.storage;
+        SELECT relhassubclass, ARRAY[hashtextextended(oid || ':' || relfilenode || ':', 0)]
+        INTO has_children, now_storage FROM pg_class WHERE oid = c.relation;
+        IF has_children OR now_storage IS DISTINCT FROM c.storage THEN
+            EXECUTE format('SELECT %s($1, $2)', storage_of) INTO now_storage
+                USING c.relation::oid, c.storage;
+        END IF;
         IF (batch ->> 'storage' = hashtextextended(now_storage::text, 0)::text) IS NOT TRUE
             OR c.relation_name <> c.relation::text AND to_regclass(c.relation_name) IS NOT NULL THEN
             RAISE EXCEPTION 'relation "%" has changed while consumer "%" has read it', c.relation,
@@ -1438,18 +1468,36 @@ END $$;
 COMMENT ON FUNCTION ulid_consumer_batch(ulid_consumer, regproc)
     IS 'the batch of this transaction, which has been read rightly';
 
-CREATE FUNCTION ulid_consumer_finish(consumer text, batch json, consumers regclass) RETURNS void
+-- With a batch that was deferred, or with that of this transaction.
+CREATE FUNCTION ulid_finish_batch(consumer text, batch json DEFAULT NULL,
+        consumers regclass DEFAULT 'ulid_consumer'::regclass,
+        batch_of regproc DEFAULT 'ulid_consumer_batch'::regproc,
+        storage_of regproc DEFAULT 'ulid_consumer_storage'::regproc) RETURNS void
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
     AS $$
 DECLARE
+    is_own CONSTANT boolean := batch IS NULL;
     is_moved boolean;
 BEGIN
-    IF (batch ->> 'consumer' = consumer) IS NOT TRUE THEN
+    IF is_own THEN
+        batch := nullif(current_setting('ulid_consumer.batch', true), '');
+    END IF;
+    IF batch ->> 'consumer' = consumer AND batch ->> 'start' = batch ->> 'end' THEN
+        IF is_own THEN
+            PERFORM set_config('ulid_consumer.batch', '', true);
+        END IF;
+        RETURN;
+    ELSIF is_own THEN
+        EXECUTE format('SELECT %s(c, $2) FROM %s AS c WHERE name = $1', batch_of, consumers)
+            INTO batch USING consumer, storage_of;
+        IF batch IS NULL THEN
+            RAISE EXCEPTION 'consumer "%" does not exist', consumer
+                USING ERRCODE = 'undefined_object';
+        END IF;
+    ELSIF (batch ->> 'consumer' = consumer) IS NOT TRUE THEN
         RAISE EXCEPTION 'the batch is not one of consumer "%"', consumer
             USING ERRCODE = 'invalid_parameter_value';
-    ELSIF batch ->> 'start' = batch ->> 'end' THEN
-        RETURN;
     END IF;
     EXECUTE format('UPDATE %s SET position = $3, moved_at = clock_timestamp()'
         ' WHERE name = $1 AND position = $2 RETURNING true', consumers) INTO is_moved
@@ -1461,15 +1509,8 @@ BEGIN
             HINT = 'Roll back, and read the next batch.';
     END IF;
 END $$;
-COMMENT ON FUNCTION ulid_consumer_finish(text, json, regclass) IS 'what ulid_finish_batch() does';
-
-CREATE FUNCTION ulid_finish_batch(consumer text) RETURNS void
-    LANGUAGE sql VOLATILE PARALLEL UNSAFE
-    RETURN ulid_consumer_finish(consumer, ulid_consumer_batch(
-        ulid_consumer_find(consumer, 'ulid_consumer'::regclass), 'ulid_consumer_storage'::regproc),
-        'ulid_consumer'::regclass);
-COMMENT ON FUNCTION ulid_finish_batch(text)
-    IS 'move a consumer behind the batch of this transaction, when the transaction commits';
+COMMENT ON FUNCTION ulid_finish_batch(text, json, regclass, regproc, regproc)
+    IS 'move a consumer behind a batch, when the transaction commits';
 
 -- For work that takes long: the transaction that has read the batch ends before the work begins.
 CREATE FUNCTION ulid_defer_batch(consumer text) RETURNS json
@@ -1478,11 +1519,6 @@ CREATE FUNCTION ulid_defer_batch(consumer text) RETURNS json
         'ulid_consumer_storage'::regproc);
 COMMENT ON FUNCTION ulid_defer_batch(text)
     IS 'the batch of this transaction, to be finished by a later one';
-CREATE FUNCTION ulid_finish_batch(consumer text, batch json) RETURNS void
-    LANGUAGE sql VOLATILE PARALLEL UNSAFE
-    RETURN ulid_consumer_finish(consumer, batch, 'ulid_consumer'::regclass);
-COMMENT ON FUNCTION ulid_finish_batch(text, json)
-    IS 'move a consumer behind a batch that was deferred';
 
 -- Whether something lets only ordered ids into the column: its default, a trigger that sets it, or
 -- the guard; or a subscription brings the rows.

@@ -9,6 +9,11 @@
 -- Everything is created in the first schema of the search_path. CREATE EXTENSION ulid_sql runs the
 -- same script.
 --
+-- The same command without CREATE SCHEMA runs the script over itself or an older one: functions are
+-- replaced, while tables, rows, rights and the sequence stay. If it ends early, also between two
+-- statements, what is there works, or raises an error. A function cannot be replaced by one whose
+-- parameters have other names or types: that one needs another name.
+--
 -- A function with a body after RETURN is inlined into the query that calls it, so that the query
 -- can use indexes. Its names are resolved when it is created, so operands have the types of
 -- what they shall find, and nobody's better match is taken. It is not STRICT, which would
@@ -17,11 +22,56 @@
 -- schema, and with a search_path of their own, or names that do not depend on the caller's.
 -- Literals have no backslashes but in E'', so that the settings of the session do not matter.
 
+-- Who replaces the functions must own what they write to, and does not take over what is not of an
+-- older script, whose functions have comments. PostgreSQL refuses to replace functions of others
+-- itself, but not to a superuser, nor those of an extension, unless it creates or updates that one:
+-- then it has just written its row.
+DO $$
+DECLARE
+    namespace oid := (SELECT oid FROM pg_catalog.pg_namespace
+        WHERE nspname = pg_catalog.current_schema());
+    me oid;
+    is_superuser boolean;
+    object text;
+    extension text;
+BEGIN
+    SELECT oid, rolsuper INTO me, is_superuser
+    FROM pg_catalog.pg_roles WHERE rolname = current_user;
+    SELECT pg_catalog.pg_describe_object(class, o.oid, 0), e.extname INTO object, extension
+    FROM (
+        SELECT 'pg_catalog.pg_class'::pg_catalog.regclass::oid, oid, relowner
+        FROM pg_catalog.pg_class WHERE relnamespace = namespace AND relname::text
+            = ANY ('{ulid_clock, ulid_horizon, ulid_horizon_holders, ulid_consumer,
+                ulid_consumer_lag}'::text[])
+        UNION ALL
+        SELECT 'pg_catalog.pg_proc'::pg_catalog.regclass::oid, oid, proowner
+        FROM pg_catalog.pg_proc WHERE pronamespace = namespace
+            AND proname::text ~ '^(ulid_|gen_(ordered_)?u|typeid_prefix$)'::text
+            AND (is_superuser OR proowner = me
+                OR pg_catalog.obj_description(oid, 'pg_proc'::name) IS NOT NULL)
+    ) AS o (class, oid, owner)
+    LEFT JOIN pg_catalog.pg_depend AS d ON d.classid = o.class AND d.objid = o.oid
+        AND d.deptype = 'e'::"char"
+    LEFT JOIN pg_catalog.pg_extension AS e ON e.oid = d.refobjid
+    WHERE o.owner <> me
+        OR e.xmin <> pg_catalog.xid(pg_catalog.pg_current_xact_id())
+    ORDER BY e.extname IS NULL, o.class, o.oid LIMIT 1;
+    IF extension IS NOT NULL THEN
+        RAISE EXCEPTION USING ERRCODE = 'object_not_in_prerequisite_state',
+            MESSAGE = pg_catalog.concat(object, ' belongs to extension "', extension, '"'),
+            HINT = 'Run this script in another schema.';
+    ELSIF object IS NOT NULL THEN
+        RAISE EXCEPTION USING ERRCODE = 'insufficient_privilege',
+            MESSAGE = pg_catalog.concat('must be the owner of ', object),
+            HINT = 'Run this script as the role that has run it before, or in another schema.';
+    END IF;
+END $$;
+
 --
 -- Text
 --
 
-CREATE FUNCTION ulid_to_text(uuid) RETURNS text
+CREATE OR REPLACE FUNCTION ulid_to_text(uuid) RETURNS text
     LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
     SET search_path = pg_catalog, pg_temp
     AS $$
@@ -63,7 +113,8 @@ COMMENT ON FUNCTION ulid_to_text(uuid) IS 'text of the ulid, 26 characters';
 -- The ulid of a value (the text of a ulid, or one that the type uuid reads), of a prefix that the
 -- end of the given text continues, or of a TypeID with the given prefix. An input that is not
 -- valid, and the prefix of a TypeID always, is an error, or null.
-CREATE FUNCTION ulid_sql_parse(kind text, input text, given text, is_required boolean) RETURNS uuid
+CREATE OR REPLACE FUNCTION ulid_sql_parse(kind text, input text, given text, is_required boolean)
+    RETURNS uuid
     LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
     SET search_path = pg_catalog, pg_temp
     AS $$
@@ -203,12 +254,12 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION ulid_sql_parse(text, text, text, boolean) IS 'ulid that an input stands for';
 
-CREATE FUNCTION ulid_from_text(text) RETURNS uuid
+CREATE OR REPLACE FUNCTION ulid_from_text(text) RETURNS uuid
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN ulid_sql_parse('value', $1, '', true);
 COMMENT ON FUNCTION ulid_from_text(text) IS 'ulid of a text that ulid_is_valid accepts';
 
-CREATE FUNCTION ulid_is_valid(text) RETURNS boolean
+CREATE OR REPLACE FUNCTION ulid_is_valid(text) RETURNS boolean
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN octet_length($1) = 26 AND $1 COLLATE "C" ~ '^[0-7ILOilo][0-9A-TV-Za-tv-z]*$'
         OR octet_length($1) BETWEEN 32 AND 41
@@ -223,7 +274,7 @@ COMMENT ON FUNCTION ulid_is_valid(text) IS 'whether the text can be read as a ul
 
 -- As a default it is called for each row, and setting a search_path takes time: each name has its
 -- schema, or is syntax.
-CREATE FUNCTION gen_ulid() RETURNS uuid
+CREATE OR REPLACE FUNCTION gen_ulid() RETURNS uuid
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL SAFE
     AS $$
 BEGIN
@@ -237,7 +288,7 @@ COMMENT ON FUNCTION gen_ulid() IS 'generate a ulid: the time is now, the randomn
 
 -- Of a time, and what follows it. It is not STRICT, because the latter is null for an infinite
 -- time, which is an error.
-CREATE FUNCTION ulid_sql_at(timestamptz, randomness bytea) RETURNS uuid
+CREATE OR REPLACE FUNCTION ulid_sql_at(timestamptz, randomness bytea) RETURNS uuid
     LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
     SET search_path = pg_catalog, pg_temp
     AS $$
@@ -254,7 +305,7 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION ulid_sql_at(timestamptz, bytea) IS 'ulid of a time and 10 bytes';
 
-CREATE FUNCTION gen_ulid(timestamptz) RETURNS uuid
+CREATE OR REPLACE FUNCTION gen_ulid(timestamptz) RETURNS uuid
     LANGUAGE sql VOLATILE PARALLEL SAFE
     RETURN ulid_sql_at($1, overlay(uuid_send(gen_random_uuid()) PLACING ''::bytea FROM 7 FOR 6));
 COMMENT ON FUNCTION gen_ulid(timestamptz)
@@ -264,7 +315,7 @@ COMMENT ON FUNCTION gen_ulid(timestamptz)
 -- Parts and bounds
 --
 
-CREATE FUNCTION ulid_extract_unix_ms(uuid) RETURNS bigint
+CREATE OR REPLACE FUNCTION ulid_extract_unix_ms(uuid) RETURNS bigint
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN ('x' || encode(substring(uuid_send($1) FOR 6), 'hex'))::bit(48)::bigint;
 COMMENT ON FUNCTION ulid_extract_unix_ms(uuid)
@@ -272,24 +323,24 @@ COMMENT ON FUNCTION ulid_extract_unix_ms(uuid)
 
 -- Exact for each of the 2^48 milliseconds: the error of the float is smaller than what the rounding
 -- to milliseconds corrects.
-CREATE FUNCTION ulid_extract_timestamp(uuid) RETURNS timestamptz
+CREATE OR REPLACE FUNCTION ulid_extract_timestamp(uuid) RETURNS timestamptz
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN to_timestamp(('x' || encode(substring(uuid_send($1) FOR 6), 'hex'))
         ::bit(48)::bigint::float / 1000::float)::timestamptz(3);
 COMMENT ON FUNCTION ulid_extract_timestamp(uuid) IS 'extract the time from a ulid';
 
-CREATE FUNCTION ulid_extract_randomness(uuid) RETURNS bytea
+CREATE OR REPLACE FUNCTION ulid_extract_randomness(uuid) RETURNS bytea
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN substring(uuid_send($1) FROM 7);
 COMMENT ON FUNCTION ulid_extract_randomness(uuid) IS 'extract the randomness from a ulid, 10 bytes';
 
-CREATE FUNCTION ulid_lower_bound(timestamptz) RETURNS uuid
+CREATE OR REPLACE FUNCTION ulid_lower_bound(timestamptz) RETURNS uuid
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN ulid_sql_at($1, E'\\x00000000000000000000'::bytea);
 COMMENT ON FUNCTION ulid_lower_bound(timestamptz)
     IS 'smallest ulid of the millisecond that the time lies in';
 
-CREATE FUNCTION ulid_upper_bound(timestamptz) RETURNS uuid
+CREATE OR REPLACE FUNCTION ulid_upper_bound(timestamptz) RETURNS uuid
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN ulid_sql_at($1, E'\\xffffffffffffffffffff'::bytea);
 COMMENT ON FUNCTION ulid_upper_bound(timestamptz)
@@ -301,7 +352,7 @@ COMMENT ON FUNCTION ulid_upper_bound(timestamptz)
 
 -- The smallest and the greatest ulid made within the range; in an empty window the former is above
 -- the latter.
-CREATE FUNCTION ulid_sql_window(tstzrange) RETURNS uuid[]
+CREATE OR REPLACE FUNCTION ulid_sql_window(tstzrange) RETURNS uuid[]
     LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
     SET search_path = pg_catalog, pg_temp
     AS $$
@@ -340,19 +391,19 @@ END $$;
 COMMENT ON FUNCTION ulid_sql_window(tstzrange)
     IS 'smallest and greatest ulid made within the range';
 
-CREATE FUNCTION ulid_range_lower(tstzrange) RETURNS uuid
+CREATE OR REPLACE FUNCTION ulid_range_lower(tstzrange) RETURNS uuid
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN (ulid_sql_window($1))[1];
 COMMENT ON FUNCTION ulid_range_lower(tstzrange)
     IS 'smallest ulid made within the range; the greatest of all if there is none';
 
-CREATE FUNCTION ulid_range_upper(tstzrange) RETURNS uuid
+CREATE OR REPLACE FUNCTION ulid_range_upper(tstzrange) RETURNS uuid
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN (ulid_sql_window($1))[2];
 COMMENT ON FUNCTION ulid_range_upper(tstzrange)
     IS 'greatest ulid made within the range; the smallest of all if there is none';
 
-CREATE FUNCTION ulid_contained_by_range(uuid, tstzrange) RETURNS boolean
+CREATE OR REPLACE FUNCTION ulid_contained_by_range(uuid, tstzrange) RETURNS boolean
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN $1 >= ulid_range_lower($2) AND $1 <= ulid_range_upper($2);
 COMMENT ON FUNCTION ulid_contained_by_range(uuid, tstzrange)
@@ -362,13 +413,13 @@ COMMENT ON FUNCTION ulid_contained_by_range(uuid, tstzrange)
 -- Search by the first characters
 --
 
-CREATE FUNCTION ulid_prefix_lower(prefix text) RETURNS uuid
+CREATE OR REPLACE FUNCTION ulid_prefix_lower(prefix text) RETURNS uuid
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN ulid_sql_parse('prefix', prefix, '00000000000000000000000000', true);
 COMMENT ON FUNCTION ulid_prefix_lower(text)
     IS 'smallest ulid whose text starts with the characters';
 
-CREATE FUNCTION ulid_prefix_upper(prefix text) RETURNS uuid
+CREATE OR REPLACE FUNCTION ulid_prefix_upper(prefix text) RETURNS uuid
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN ulid_sql_parse('prefix', prefix, '7ZZZZZZZZZZZZZZZZZZZZZZZZZ', true);
 COMMENT ON FUNCTION ulid_prefix_upper(text)
@@ -377,7 +428,7 @@ COMMENT ON FUNCTION ulid_prefix_upper(text)
 -- The bounds are computed even if there is no id, and for a constant prefix when the query is
 -- planned. The native function raises no error then. So an invalid prefix has the bounds of all
 -- ids, and raises its error for each of them.
-CREATE FUNCTION ulid_starts_with(id uuid, prefix text) RETURNS boolean
+CREATE OR REPLACE FUNCTION ulid_starts_with(id uuid, prefix text) RETURNS boolean
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN id >= coalesce(ulid_sql_parse('prefix', prefix, '00000000000000000000000000', false),
             '00000000-0000-0000-0000-000000000000')
@@ -393,7 +444,7 @@ COMMENT ON FUNCTION ulid_starts_with(uuid, text)
 --
 
 -- Version and variant replace 6 bits.
-CREATE FUNCTION ulid_to_uuid_v7(uuid) RETURNS uuid
+CREATE OR REPLACE FUNCTION ulid_to_uuid_v7(uuid) RETURNS uuid
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN encode(set_byte(set_byte(uuid_send($1), 6, get_byte(uuid_send($1), 6) & 15 | 112),
         8, get_byte(uuid_send($1), 8) & 63 | 128), 'hex')::uuid;
@@ -402,7 +453,7 @@ COMMENT ON FUNCTION ulid_to_uuid_v7(uuid)
 
 -- Time, version and fraction; then variant and random bits, which are at the same place in a uuid
 -- of version 4.
-CREATE FUNCTION gen_uuid_v7(timestamptz) RETURNS uuid
+CREATE OR REPLACE FUNCTION gen_uuid_v7(timestamptz) RETURNS uuid
     LANGUAGE sql VOLATILE PARALLEL SAFE
     RETURN ulid_sql_at($1,
         int2send((28672 + date_part('microseconds', $1)::integer % 1000 * 4096 / 1000)::smallint)
@@ -415,7 +466,7 @@ COMMENT ON FUNCTION gen_uuid_v7(timestamptz)
 --
 
 -- A prefix that is not valid is an error only if there is an id.
-CREATE FUNCTION ulid_to_typeid(prefix text, id uuid) RETURNS text
+CREATE OR REPLACE FUNCTION ulid_to_typeid(prefix text, id uuid) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN CASE WHEN octet_length(prefix) > 0 THEN prefix || '_' ELSE '' END
         || lower(ulid_to_text(CASE
@@ -425,17 +476,17 @@ CREATE FUNCTION ulid_to_typeid(prefix text, id uuid) RETURNS text
 COMMENT ON FUNCTION ulid_to_typeid(text, uuid)
     IS 'TypeID of the prefix, which may be empty, and the ulid';
 
-CREATE FUNCTION ulid_from_typeid(typeid text) RETURNS uuid
+CREATE OR REPLACE FUNCTION ulid_from_typeid(typeid text) RETURNS uuid
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN ulid_sql_parse('TypeID', typeid, left(typeid, -27), true);
 COMMENT ON FUNCTION ulid_from_typeid(text) IS 'ulid of a TypeID of any prefix';
 
-CREATE FUNCTION ulid_from_typeid(typeid text, prefix text) RETURNS uuid
+CREATE OR REPLACE FUNCTION ulid_from_typeid(typeid text, prefix text) RETURNS uuid
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN ulid_sql_parse('TypeID', typeid, prefix, true);
 COMMENT ON FUNCTION ulid_from_typeid(text, text) IS 'ulid of a TypeID that must have this prefix';
 
-CREATE FUNCTION typeid_prefix(typeid text) RETURNS text
+CREATE OR REPLACE FUNCTION typeid_prefix(typeid text) RETURNS text
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN CASE WHEN ulid_from_typeid(typeid) IS NOT NULL THEN left(typeid, -27) END;
 COMMENT ON FUNCTION typeid_prefix(text) IS 'prefix of a TypeID; empty if it has none';
@@ -485,7 +536,18 @@ COMMENT ON FUNCTION typeid_prefix(text) IS 'prefix of a TypeID; empty if it has 
 
 -- Milliseconds since the Unix epoch. The greatest one is of the year 6429: with 16 bits of its
 -- fraction it is a positive bigint.
-CREATE SEQUENCE ulid_clock MINVALUE 0 MAXVALUE 140737488355327 START 0;
+--
+-- The value 0 has been used, as pg_sequence_last_value() says nothing of one that has not been. A
+-- sequence that is there is never set (I2).
+DO $$
+BEGIN
+    IF NOT EXISTS (SELECT FROM pg_catalog.pg_class AS c
+        JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
+        WHERE c.relname = 'ulid_clock'::name AND n.nspname = pg_catalog.current_schema()) THEN
+        CREATE SEQUENCE ulid_clock MINVALUE 0 MAXVALUE 140737488355327 START 0;
+        PERFORM pg_catalog.setval('ulid_clock'::pg_catalog.regclass, 0::bigint);
+    END IF;
+END $$;
 COMMENT ON SEQUENCE ulid_clock IS 'milliseconds; no ordered id generated later is less';
 GRANT SELECT ON SEQUENCE ulid_clock TO PUBLIC;
 
@@ -493,7 +555,7 @@ GRANT SELECT ON SEQUENCE ulid_clock TO PUBLIC;
 -- the restore of an extension. Each refresh updates it. A page is pruned when it is half full.
 -- Vacuum neither waits for many dead rows nor truncates, which would lock consumers out. No column
 -- is toasted.
-CREATE TABLE ulid_horizon (
+CREATE TABLE IF NOT EXISTS ulid_horizon (
     one boolean PRIMARY KEY DEFAULT true CHECK (one),
     horizon uuid NOT NULL DEFAULT '00000000-0000-0000-0000-000000000000',
     refreshed_at timestamptz NOT NULL DEFAULT clock_timestamp(),
@@ -511,7 +573,6 @@ COMMENT ON TABLE ulid_horizon IS 'the horizon of ordered ids, in the only row';
 COMMENT ON COLUMN ulid_horizon.one IS 'key, because replication needs one';
 COMMENT ON COLUMN ulid_horizon.horizon
     IS 'whoever sees this row sees each ordered id below the horizon that will ever be seen';
-COMMENT ON COLUMN ulid_horizon.refreshed_at IS 'time of the last refresh';
 COMMENT ON COLUMN ulid_horizon.next_ms
     IS 'next horizon in milliseconds, when the transactions have ended that hold it back';
 COMMENT ON COLUMN ulid_horizon.next_xid IS 'the greatest xid of those transactions';
@@ -521,11 +582,9 @@ COMMENT ON COLUMN ulid_horizon.server_started_at IS 'when the server was started
 COMMENT ON COLUMN ulid_horizon.database IS 'OID of the database in which it was refreshed';
 GRANT SELECT ON ulid_horizon TO PUBLIC;
 
--- The value 0 has been used, as pg_sequence_last_value() says nothing of one that has not been.
 -- Dumps have the sequence and the row, of an extension too.
 DO $$
 BEGIN
-    PERFORM pg_catalog.setval('ulid_clock'::pg_catalog.regclass, 0::bigint);
     IF EXISTS (SELECT FROM pg_depend
         WHERE classid = 'pg_catalog.pg_class'::pg_catalog.regclass::oid
         AND objid = 'ulid_clock'::pg_catalog.regclass::oid
@@ -538,17 +597,19 @@ BEGIN
 END $$;
 
 -- The setting ulid_sql.ordered is the state of the transaction: sequence and xid, the id clock at
--- its first id, and the microsecond of its last. It serves the order within the transaction, and
--- the guard. If it is lost or forged, the horizon is as right as before. Variables are assigned,
--- since PL/pgSQL evaluates an assignment without the executor.
-CREATE FUNCTION ulid_sql_ordered(id_clock regclass, is_uuid_v7 boolean) RETURNS uuid
+-- its first id, and the time of its last, in 65536ths of a millisecond. It serves the order within
+-- the transaction, and the guard. If it is lost or forged, the horizon is as right as before. It can
+-- be one of an older script, which was replaced meanwhile. Variables are assigned, since PL/pgSQL
+-- evaluates an assignment without the executor.
+CREATE OR REPLACE FUNCTION ulid_sql_ordered(clock regclass, is_uuid_v7 boolean) RETURNS uuid
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
     AS $$
 DECLARE
     -- I1, in this order
-    transaction CONSTANT text := id_clock::oid || '/' || pg_current_xact_id()::text;
-    ms CONSTANT bigint := pg_sequence_last_value(id_clock);
+    transaction CONSTANT text := clock::oid || '/' || pg_current_xact_id()::text;
+    ms CONSTANT bigint := pg_sequence_last_value(clock);
+    first bigint := ms;
     state text := current_setting('ulid_sql.ordered', true);
     -- microseconds, at most 2^32 - 1 before the id clock
     us bigint := greatest((date_part('epoch', clock_timestamp()) * 1000000)::bigint,
@@ -559,28 +620,26 @@ DECLARE
     random bytea := overlay(uuid_send(gen_random_uuid()) PLACING '' FROM 6 FOR 8);
 BEGIN
     IF split_part(state, ' ', 1) = transaction THEN
-        us := greatest(us, split_part(state, ' ', 3)::bigint + 1);
-        state := set_config('ulid_sql.ordered',
-            transaction || ' ' || split_part(state, ' ', 2) || ' ' || us, true);
-    ELSE
-        state := set_config('ulid_sql.ordered', transaction || ' ' || ms || ' ' || us, true);
+        first := split_part(state, ' ', 2);
+        time := split_part(state, ' ', 3);
+        us := greatest(us, (time >> 16) * 1000 + ((time & 65535) * 1000 >> 16) + 1);
     END IF;
+    -- rounded up, so that the microsecond is read back
+    time := us / 1000 << 16 | ((us % 1000 << 16) + 999) / 1000;
+    state := set_config('ulid_sql.ordered', transaction || ' ' || first || ' ' || time, true);
     IF ms IS NULL THEN
         -- 42501 before PostgreSQL 17; from then on, null
-        IF NOT has_sequence_privilege(id_clock, 'SELECT, USAGE') THEN
+        IF NOT has_sequence_privilege(clock, 'SELECT, USAGE') THEN
             RAISE EXCEPTION USING ERRCODE = 'insufficient_privilege',
                 MESSAGE = format('permission denied for sequence %s',
-                    (SELECT relname FROM pg_class WHERE oid = id_clock));
+                    (SELECT relname FROM pg_class WHERE oid = clock));
         END IF;
         RAISE EXCEPTION USING ERRCODE = 'object_not_in_prerequisite_state',
             MESSAGE = 'the id clock has no value',
             HINT = 'Let its owner set it with setval() to milliseconds that are not before the'
                 ' horizon.';
     END IF;
-    IF us > ms * 1000 THEN
-        -- rounded up, so that the microsecond is read back
-        time := us / 1000 << 16 | ((us % 1000 << 16) + 999) / 1000;
-    ELSE
+    IF us <= ms * 1000 THEN
         -- The id clock is ahead, at least by the rest of a millisecond, as after each refresh.
         -- The microseconds are in place of random bits, so that ids are in their order: 32 bits, in
         -- a uuid after a byte for the variant.
@@ -599,13 +658,13 @@ END $$;
 COMMENT ON FUNCTION ulid_sql_ordered(regclass, boolean)
     IS 'generate an ordered id by this id clock';
 
-CREATE FUNCTION gen_ordered_ulid() RETURNS uuid
+CREATE OR REPLACE FUNCTION gen_ordered_ulid() RETURNS uuid
     LANGUAGE sql VOLATILE PARALLEL UNSAFE
     RETURN ulid_sql_ordered('ulid_clock'::regclass, false);
 COMMENT ON FUNCTION gen_ordered_ulid()
     IS 'generate a ulid greater than all that the transaction generated with it before';
 
-CREATE FUNCTION gen_ordered_uuid_v7() RETURNS uuid
+CREATE OR REPLACE FUNCTION gen_ordered_uuid_v7() RETURNS uuid
     LANGUAGE sql VOLATILE PARALLEL UNSAFE
     RETURN ulid_sql_ordered('ulid_clock'::regclass, true);
 COMMENT ON FUNCTION gen_ordered_uuid_v7()
@@ -618,7 +677,7 @@ COMMENT ON FUNCTION gen_ordered_uuid_v7()
 -- hold the next horizon back, they must have ended. Otherwise the row is written once a minute, so
 -- that an older refreshed_at tells that nobody refreshes any more. The ids that a transaction
 -- generates after it has refreshed are noticed when another one ends, or after that minute.
-CREATE FUNCTION ulid_sql_is_due(horizon regclass, id_clock regclass, old ulid_horizon)
+CREATE OR REPLACE FUNCTION ulid_sql_is_stale(horizon regclass, id_clock regclass, old ulid_horizon)
     RETURNS boolean
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
@@ -658,12 +717,10 @@ BEGIN
     END IF;
     RETURN true;
 END $$;
-COMMENT ON FUNCTION ulid_sql_is_due(regclass, regclass, ulid_horizon)
-    IS 'whether a refresh would tell anything new';
 
 -- The row as it is to be written, of one that is locked. It sets the id clock. The caller is a
 -- transaction of its own, without an xid before the row was locked, or counts itself.
-CREATE FUNCTION ulid_sql_step(id_clock regclass, old ulid_horizon, is_own boolean)
+CREATE OR REPLACE FUNCTION ulid_sql_compute(id_clock regclass, old ulid_horizon, is_own boolean)
     RETURNS ulid_horizon
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
@@ -752,10 +809,31 @@ BEGIN
     old.database := here;
     RETURN old;
 END $$;
-COMMENT ON FUNCTION ulid_sql_step(regclass, ulid_horizon, boolean)
-    IS 'set the id clock, and compute the row of ulid_horizon';
 
-CREATE FUNCTION ulid_sql_write(ulid_horizon) RETURNS boolean
+-- In an older script the column had another name. From here on, the refresh of that script raises
+-- an error, as it looks the name up. A transaction that has read the table, and does not end, is not
+-- waited for, as others would wait behind.
+DO $$
+BEGIN
+    IF EXISTS (SELECT FROM pg_catalog.pg_attribute
+        WHERE attrelid = 'ulid_horizon'::pg_catalog.regclass::oid
+            AND attname = 'published_at'::name) THEN
+        IF pg_catalog.current_setting('lock_timeout'::text) = '0'::text THEN
+            PERFORM pg_catalog.set_config('lock_timeout'::text, '2s'::text, true);
+        END IF;
+        ALTER TABLE ulid_horizon RENAME COLUMN published_at TO refreshed_at;
+        IF EXISTS (SELECT FROM pg_catalog.pg_constraint
+            WHERE conrelid = 'ulid_horizon'::pg_catalog.regclass::oid
+                AND conname = 'ulid_horizon_published_at_not_null'::name) THEN
+            -- from PostgreSQL 18 on
+            ALTER TABLE ulid_horizon RENAME CONSTRAINT ulid_horizon_published_at_not_null
+                TO ulid_horizon_refreshed_at_not_null;
+        END IF;
+    END IF;
+END $$;
+COMMENT ON COLUMN ulid_horizon.refreshed_at IS 'time of the last refresh';
+
+CREATE OR REPLACE FUNCTION ulid_sql_write(ulid_horizon) RETURNS boolean
     LANGUAGE sql VOLATILE PARALLEL UNSAFE
 BEGIN ATOMIC
     UPDATE ulid_horizon SET horizon = ($1).horizon, refreshed_at = ($1).refreshed_at,
@@ -763,38 +841,34 @@ BEGIN ATOMIC
         server_started_at = ($1).server_started_at, database = ($1).database
     RETURNING true;
 END;
-COMMENT ON FUNCTION ulid_sql_write(ulid_horizon) IS 'write the row of ulid_horizon';
 
 -- Each function here is a statement with a snapshot of its own, so that the row that is computed
 -- and written is the one that is locked (I2), and is written last (I5). Who finds it locked leaves
 -- the work to the other.
-CREATE FUNCTION ulid_sql_refresh(is_own boolean) RETURNS boolean
+CREATE OR REPLACE FUNCTION ulid_sql_refresh(is_own boolean) RETURNS boolean
     LANGUAGE sql VOLATILE PARALLEL UNSAFE
 BEGIN ATOMIC
     INSERT INTO ulid_horizon (one)
     SELECT true WHERE NOT EXISTS (SELECT FROM ulid_horizon) ON CONFLICT DO NOTHING;
     SELECT coalesce((
-        SELECT ulid_sql_write(ulid_sql_step('ulid_clock'::regclass, old, is_own))
+        SELECT ulid_sql_write(ulid_sql_compute('ulid_clock'::regclass, old, is_own))
         FROM (SELECT h AS old FROM ulid_horizon AS h FOR UPDATE SKIP LOCKED) AS locked),
         false);
 END;
-COMMENT ON FUNCTION ulid_sql_refresh(boolean) IS 'refresh the horizon';
 
-CREATE FUNCTION ulid_refresh() RETURNS boolean
+CREATE OR REPLACE FUNCTION ulid_refresh() RETURNS boolean
     LANGUAGE sql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
     SET search_path = pg_catalog, pg_temp
     RETURN (
-        SELECT CASE WHEN ulid_sql_is_due('ulid_horizon'::regclass, 'ulid_clock'::regclass, h)
+        SELECT CASE WHEN ulid_sql_is_stale('ulid_horizon'::regclass, 'ulid_clock'::regclass, h)
             THEN ulid_sql_refresh(pg_current_xact_id_if_assigned() IS NULL)
             ELSE false END
         FROM (VALUES (1)) AS v (n) LEFT JOIN ulid_horizon AS h ON true);
-COMMENT ON FUNCTION ulid_refresh()
-    IS 'refresh the horizon; false if there is nothing new, or another session refreshes it';
 
 -- The default of the argument is bound, and does the work before the body runs, which only commits
 -- and looks up no name: a procedure that commits can have no search_path of its own. In a
 -- transaction block the COMMIT is an error, so that nobody keeps the row locked.
-CREATE PROCEDURE ulid_refresh_horizon(is_refreshed boolean DEFAULT ulid_refresh())
+CREATE OR REPLACE PROCEDURE ulid_refresh_horizon(is_refreshed boolean DEFAULT ulid_refresh())
     LANGUAGE plpgsql
     AS 'BEGIN COMMIT; END';
 COMMENT ON PROCEDURE ulid_refresh_horizon(boolean)
@@ -805,7 +879,7 @@ COMMENT ON PROCEDURE ulid_refresh_horizon(boolean)
 -- (I6): the functions are STABLE.
 --
 
-CREATE FUNCTION ulid_sql_horizon_error(last uuid, horizon uuid) RETURNS uuid
+CREATE OR REPLACE FUNCTION ulid_sql_horizon_error(last uuid, horizon uuid) RETURNS uuid
     LANGUAGE plpgsql STABLE PARALLEL SAFE
     SET search_path = pg_catalog, pg_temp
     AS $$
@@ -826,7 +900,7 @@ END $$;
 COMMENT ON FUNCTION ulid_sql_horizon_error(uuid, uuid)
     IS 'error of a horizon that is not known, or is less than the position';
 
-CREATE FUNCTION ulid_current_horizon() RETURNS uuid
+CREATE OR REPLACE FUNCTION ulid_current_horizon() RETURNS uuid
     LANGUAGE sql STABLE PARALLEL SAFE
     RETURN coalesce((SELECT horizon FROM ulid_horizon),
         ulid_sql_horizon_error(NULL::uuid, NULL::uuid));
@@ -835,7 +909,7 @@ COMMENT ON FUNCTION ulid_current_horizon()
 
 -- The first refreshes may find a horizon of zero. During recovery, the consumer may have read
 -- from a server that has replayed more.
-CREATE FUNCTION ulid_current_horizon(last uuid) RETURNS uuid
+CREATE OR REPLACE FUNCTION ulid_current_horizon(last uuid) RETURNS uuid
     LANGUAGE sql STABLE PARALLEL SAFE
     RETURN (SELECT CASE WHEN last <= horizon OR last IS NOT NULL
             AND (horizon = '00000000-0000-0000-0000-000000000000' OR pg_is_in_recovery())
@@ -846,7 +920,7 @@ COMMENT ON FUNCTION ulid_current_horizon(uuid)
 
 -- Sessions and prepared transactions. The locks of prepared transactions have no pid, and may have
 -- a number that others have, too: then those are also listed.
-CREATE VIEW ulid_horizon_holders AS
+CREATE OR REPLACE VIEW ulid_horizon_holders AS
     SELECT h.pid, t.xid AS transaction, p.gid AS prepared,
         coalesce(a.xact_start, p.prepared) AS since, coalesce(a.usename, p.owner) AS usename,
         a.application_name, a.state, a.query
@@ -871,7 +945,7 @@ GRANT SELECT ON ulid_horizon_holders TO pg_read_all_stats;
 -- It serves against mistakes only, as it trusts the state of the transaction. A text of another
 -- type than uuid has another length. Only then, or without a value, the catalog is asked about the
 -- column.
-CREATE FUNCTION ulid_ordered_guard() RETURNS trigger
+CREATE OR REPLACE FUNCTION ulid_ordered_guard() RETURNS trigger
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
     AS $$
@@ -926,7 +1000,7 @@ BEGIN
         ms := ('x' || encode(substring(uuid_send(id) FOR 6), 'hex'))::bit(48)::bigint;
         first := split_part(state, ' ', 2);
         latest := greatest(date_part('epoch', clock_timestamp()) * 1000,
-            pg_sequence_last_value(transaction[1]::oid), split_part(state, ' ', 3)::bigint / 1000)
+            pg_sequence_last_value(transaction[1]::oid), split_part(state, ' ', 3)::bigint >> 16)
             + 1000;
         IF ms BETWEEN first AND latest THEN
             RETURN NEW;
@@ -948,6 +1022,19 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION ulid_ordered_guard()
     IS 'trigger that refuses ids below those that the transaction generates, and ids far ahead';
+
+-- The part about consumers takes the rights on its table from PUBLIC. What it has been granted since
+-- the table was created, it is granted again at the end of this script.
+DO $$
+BEGIN
+    PERFORM pg_catalog.set_config('ulid_sql.granted'::text, (
+        SELECT coalesce(pg_catalog.string_agg(privilege_type, ', '::text), ''::text)
+        FROM pg_catalog.pg_class AS c
+        JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace,
+            pg_catalog.aclexplode(c.relacl)
+        WHERE c.relname = 'ulid_consumer'::name AND n.nspname = pg_catalog.current_schema()
+            AND grantee = 0::oid), false);
+END $$;
 
 --
 -- Consumers: who reads the rows of a table in the order of their ids, and how far. The text from
@@ -973,13 +1060,14 @@ COMMENT ON FUNCTION ulid_ordered_guard()
 -- With a lock that was taken before, the client's statement would not notice a change, either.
 --
 -- Ids are uuid in what is returned, since a uuid can be compared with both types. Bodies of PL/pgSQL
--- know pg_catalog alone. The functions around them, whose names are resolved when they are created,
--- pass what is of this schema: tables as regclass, functions as regproc.
+-- know pg_catalog alone. What is of this schema is passed to them, tables as regclass and functions as
+-- regproc: by functions of SQL, whose names are resolved when they are created, or, where each
+-- call counts, by the defaults of arguments that nobody else sets.
 --
 
 -- Whoever is granted INSERT, UPDATE and DELETE may have consumers; the trigger below lets a role
 -- change its own only. A position belongs to a database, so a subscription does not bring it.
-CREATE TABLE ulid_consumer (
+CREATE TABLE IF NOT EXISTS ulid_consumer (
     name text PRIMARY KEY CHECK (name <> ''),
     owner name NOT NULL DEFAULT current_user,
     relation regclass NOT NULL,
@@ -1001,7 +1089,7 @@ REVOKE ALL ON ulid_consumer FROM PUBLIC;
 GRANT SELECT ON ulid_consumer TO PUBLIC;
 GRANT INSERT, UPDATE, DELETE ON ulid_consumer TO pg_database_owner WITH GRANT OPTION;
 
-CREATE FUNCTION ulid_consumer_change() RETURNS trigger
+CREATE OR REPLACE FUNCTION ulid_consumer_change() RETURNS trigger
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
     AS $$
@@ -1046,13 +1134,13 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION ulid_consumer_change()
     IS 'trigger that lets a role change its own consumers only';
-CREATE TRIGGER ulid_consumer_change BEFORE INSERT OR UPDATE OR DELETE ON ulid_consumer
+CREATE OR REPLACE TRIGGER ulid_consumer_change BEFORE INSERT OR UPDATE OR DELETE ON ulid_consumer
     FOR EACH ROW EXECUTE FUNCTION ulid_consumer_change();
 ALTER TABLE ulid_consumer ENABLE ALWAYS TRIGGER ulid_consumer_change;
 COMMENT ON TRIGGER ulid_consumer_change ON ulid_consumer
     IS 'lets a role change its own consumers only';
 
-CREATE FUNCTION ulid_consumer_find(consumer text, consumers regclass) RETURNS ulid_consumer
+CREATE OR REPLACE FUNCTION ulid_consumer_find(consumer text, consumers regclass) RETURNS ulid_consumer
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
     AS $$
@@ -1070,7 +1158,7 @@ COMMENT ON FUNCTION ulid_consumer_find(text, regclass) IS 'the consumer of this 
 -- The cast of an id that is compared with the column. An error if the relation or the column is not
 -- what a consumer can read. So whatever a role has made of its table, no operator of its own is
 -- called.
-CREATE FUNCTION ulid_consumer_cast(relation regclass, key name, id_type regtype) RETURNS text
+CREATE OR REPLACE FUNCTION ulid_consumer_cast(relation regclass, key name, id_type regtype) RETURNS text
     LANGUAGE plpgsql STABLE PARALLEL SAFE
     SET search_path = pg_catalog, pg_temp
     AS $$
@@ -1116,7 +1204,7 @@ COMMENT ON FUNCTION ulid_consumer_cast(regclass, name, regtype)
 -- Whether the present role can read the table of a consumer without running functions of others.
 -- Who plans a query evaluates what is constant in the expressions of indexes and keys; policies call
 -- functions, too. If the owner of the consumer can become the present role, nothing is gained.
-CREATE FUNCTION ulid_consumer_is_trusted(relation regclass, owner name) RETURNS boolean
+CREATE OR REPLACE FUNCTION ulid_consumer_is_trusted(relation regclass, owner name) RETURNS boolean
     LANGUAGE plpgsql STABLE PARALLEL SAFE
     SET search_path = pg_catalog, pg_temp
     AS $$
@@ -1155,7 +1243,7 @@ COMMENT ON FUNCTION ulid_consumer_is_trusted(regclass, name)
 -- attached or detached, also if it is attached again. Waits for whoever has changed a table that is
 -- not among the known ones. pg_partition_tree() leaves out children by INHERIT. relhassubclass is
 -- never false where there are children.
-CREATE FUNCTION ulid_consumer_storage(relation oid, known bigint[]) RETURNS bigint[]
+CREATE OR REPLACE FUNCTION ulid_consumer_storage(relation oid, known bigint[]) RETURNS bigint[]
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
     AS $$
@@ -1206,20 +1294,35 @@ END $$;
 COMMENT ON FUNCTION ulid_consumer_storage(oid, bigint[])
     IS 'what tells whether the tables of a tree have been rewritten, attached or detached';
 
-CREATE FUNCTION ulid_consumer_next(c ulid_consumer, cast_ text, is_trusted boolean,
-        max_rows integer, up_to uuid, horizon uuid, consumers regclass, storage_of regproc,
-        OUT batch_start uuid, OUT batch_end uuid)
-    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+-- A procedure, since a function could be called in the statement that reads the rows, or in a
+-- function of LANGUAGE sql with it: then its horizon is later than the snapshot of the rows.
+CREATE OR REPLACE PROCEDURE ulid_next_batch(consumer text, max_rows integer DEFAULT 1000,
+        up_to uuid DEFAULT NULL, INOUT batch_start uuid DEFAULT NULL,
+        INOUT batch_end uuid DEFAULT NULL,
+        consumers regclass DEFAULT 'ulid_consumer'::regclass,
+        horizons regclass DEFAULT 'ulid_horizon'::regclass,
+        id_type regtype DEFAULT 'uuid'::regtype,
+        cast_of regproc DEFAULT 'ulid_consumer_cast'::regproc,
+        trust_of regproc DEFAULT 'ulid_consumer_is_trusted'::regproc,
+        storage_of regproc DEFAULT 'ulid_consumer_storage'::regproc)
+    LANGUAGE plpgsql
     SET search_path = pg_catalog, pg_temp
     AS $$
 DECLARE
-    below uuid := coalesce(up_to, horizon);
-    last_id uuid;
+    none CONSTANT uuid := '00000000-0000-0000-0000-000000000000';
+    c record;
+    base oid;
+    has_children boolean;
+    number bigint;
+    cast_ text;
+    is_trusted boolean := true;
+    below uuid := up_to;
+    ids uuid[];
     next_id uuid;
     after_last uuid;
-    number integer;
-    now_storage bigint[];
+    last_id uuid;
     is_row boolean;
+    now_storage bigint[];
     bytes bytea;
 BEGIN
     IF current_setting('transaction_isolation') NOT IN ('read committed', 'read uncommitted') THEN
@@ -1233,36 +1336,56 @@ BEGIN
         RAISE EXCEPTION 'this transaction has a batch already'
             USING ERRCODE = 'object_not_in_prerequisite_state',
             HINT = 'Finish it before the next one.';
-    ELSIF coalesce(horizon, '00000000-0000-0000-0000-000000000000')
-        = '00000000-0000-0000-0000-000000000000' THEN
-        RAISE EXCEPTION 'the horizon of ordered ids is not known yet'
-            USING ERRCODE = 'object_not_in_prerequisite_state',
-            HINT = 'CALL ulid_refresh_horizon().';
-    ELSIF up_to > horizon THEN
-        RAISE EXCEPTION 'a batch cannot reach above the horizon'
-            USING ERRCODE = 'invalid_parameter_value',
-            DETAIL = format('The horizon is "%s".', horizon);
+    END IF;
+    EXECUTE format('SELECT *, (SELECT horizon::uuid FROM %s) AS horizon FROM %s WHERE name = $1',
+        horizons, consumers) INTO c USING consumer;
+    IF c.name IS NULL THEN
+        RAISE EXCEPTION 'consumer "%" does not exist', consumer USING ERRCODE = 'undefined_object';
+    ELSIF c.owner <> current_user THEN
+        EXECUTE format('SELECT %s($1, $2)', trust_of) INTO is_trusted USING c.relation, c.owner;
+    END IF;
+    -- The cast is found here if nothing is special, since each call counts.
+    SELECT atttypid INTO base FROM pg_class
+    JOIN pg_attribute ON attrelid = pg_class.oid AND attname = c.key AND attnum > 0
+        AND NOT attisdropped
+    WHERE pg_class.oid = c.relation AND relkind IN ('r', 'p') AND relpersistence <> 't';
+    IF base = 'uuid'::regtype THEN
+        cast_ := '::uuid';
+    ELSIF base = id_type THEN
+        cast_ := format('::%s', id_type);
+    ELSE
+        EXECUTE format('SELECT %s($1, $2, $3)', cast_of) INTO cast_
+            USING c.relation, c.key, id_type;
     END IF;
     IF NOT is_trusted THEN
-        RAISE EXCEPTION 'permission denied for consumer "%"', c.name
+        RAISE EXCEPTION 'permission denied for consumer "%"', consumer
             USING ERRCODE = 'insufficient_privilege',
             DETAIL = format('To read "%s" could run functions of other roles.', c.relation),
             HINT = format('SET ROLE %I', c.owner);
     ELSIF c.relation_name <> c.relation::text AND to_regclass(c.relation_name) IS NOT NULL THEN
         RAISE EXCEPTION 'relation "%" is not the table of consumer "%" any more',
-            c.relation_name, c.name
+            c.relation_name, consumer
             USING ERRCODE = 'object_not_in_prerequisite_state',
             HINT = 'SELECT ulid_move_consumer(consumer, relation => table).';
-    ELSIF c.position > horizon THEN
+    ELSIF coalesce(c.horizon, none) = none THEN
+        RAISE EXCEPTION 'the horizon of ordered ids is not known yet'
+            USING ERRCODE = 'object_not_in_prerequisite_state',
+            HINT = 'CALL ulid_refresh_horizon().';
+    ELSIF below > c.horizon THEN
+        RAISE EXCEPTION 'a batch cannot reach above the horizon'
+            USING ERRCODE = 'invalid_parameter_value',
+            DETAIL = format('The horizon is "%s".', c.horizon);
+    ELSIF c.position > c.horizon THEN
         RAISE EXCEPTION 'position "%" of consumer "%" is ahead of the horizon "%"', c.position,
-            c.name, horizon
+            consumer, c.horizon
             USING ERRCODE = 'object_not_in_prerequisite_state',
             HINT = 'It is of another server, or of before a restore or a reset: move the consumer.';
-    ELSIF up_to < c.position THEN
-        RAISE EXCEPTION 'consumer "%" has passed id "%"', c.name, up_to
+    ELSIF below < c.position THEN
+        RAISE EXCEPTION 'consumer "%" has passed id "%"', consumer, below
             USING ERRCODE = 'invalid_parameter_value',
             DETAIL = format('Its position is "%s".', c.position);
     END IF;
+    below := coalesce(below, c.horizon);
     batch_start := c.position;
     batch_end := c.position;
     BEGIN
@@ -1276,43 +1399,50 @@ BEGIN
     IF is_row THEN
         -- Another session of the same consumer waits here.
         EXECUTE format('SELECT * FROM %s WHERE name = $1 AND relation = $2 FOR NO KEY UPDATE',
-            consumers) INTO c USING c.name, c.relation;
+            consumers) INTO c USING consumer, c.relation;
         IF c.name IS NULL THEN
             RAISE EXCEPTION 'the consumer has been dropped, or reads another table now'
                 USING ERRCODE = 'serialization_failure';
         END IF;
         batch_start := c.position;
         batch_end := c.position;
-        EXECUTE format('SELECT %s($1, $2)', storage_of) INTO now_storage
-            USING c.relation::oid, c.storage;
-        IF now_storage IS DISTINCT FROM c.storage THEN
-            EXECUTE format('UPDATE %s SET storage = $2 WHERE name = $1', consumers)
-                USING c.name, now_storage;
+        SELECT relhassubclass, hashtextextended(oid || ':' || relfilenode || ':', 0)
+        INTO has_children, number FROM pg_class WHERE oid = c.relation;
+        now_storage := ARRAY[number];
+        IF has_children OR now_storage IS DISTINCT FROM c.storage THEN
+            EXECUTE format('SELECT %s($1, $2)', storage_of) INTO now_storage
+                USING c.relation::oid, c.storage;
+            IF now_storage IS DISTINCT FROM c.storage THEN
+                EXECUTE format('UPDATE %s SET storage = $2 WHERE name = $1', consumers)
+                    USING consumer, now_storage;
+            END IF;
         END IF;
         BEGIN
-            EXECUTE format('SELECT id FROM (SELECT %1$I AS id FROM %2$s'
-                ' WHERE %1$I >= $1%3$s AND %1$I < $2%3$s ORDER BY %1$I LIMIT $3) AS r'
-                ' ORDER BY id DESC LIMIT 1', c.key, c.relation, cast_)
-                INTO last_id USING c.position, below, max_rows;
-            -- the id after it, and after those that follow without a gap
-            after_last := last_id;
+            -- the last id of the batch, and the one after it, if there is one
+            EXECUTE format('SELECT (array_agg(id ORDER BY id DESC))[:2], count(*) FROM ('
+                'SELECT %1$I AS id FROM %2$s WHERE %1$I >= $1%3$s AND %1$I < $2%3$s'
+                ' ORDER BY %1$I LIMIT $3::bigint + 1) AS r', c.key, c.relation, cast_)
+                INTO ids, number USING c.position, below, max_rows;
+            IF number <= max_rows THEN
+                ids := array_prepend(NULL::uuid, ids);
+            END IF;
+            next_id := ids[1];
+            last_id := ids[2];
+            -- The batch ends at the id after its last row, and after those that follow without a
+            -- gap.
             WHILE last_id IS NOT NULL LOOP
-                number := 0;
-                FOR next_id IN EXECUTE format('SELECT %1$I FROM %2$s WHERE %1$I >= $1%3$s'
-                    ' AND %1$I < $2%3$s ORDER BY %1$I LIMIT 100', c.key, c.relation, cast_)
-                    USING after_last, below
-                LOOP
-                    EXIT WHEN next_id > after_last;
-                    number := number + 1;
-                    CONTINUE WHEN next_id < after_last;
-                    bytes := uuid_send(next_id);
-                    FOR i IN REVERSE 15 .. 0 LOOP
-                        bytes := set_byte(bytes, i, (get_byte(bytes, i) + 1) & 255);
-                        EXIT WHEN get_byte(bytes, i) > 0;
-                    END LOOP;
-                    after_last := encode(bytes, 'hex')::uuid;
+                bytes := uuid_send(last_id);
+                FOR i IN REVERSE 15 .. 0 LOOP
+                    bytes := set_byte(bytes, i, (get_byte(bytes, i) + 1) & 255);
+                    EXIT WHEN get_byte(bytes, i) > 0;
                 END LOOP;
-                EXIT WHEN number < 100;
+                after_last := encode(bytes, 'hex')::uuid;
+                EXIT WHEN (next_id <= after_last) IS NOT TRUE;
+                EXECUTE format('SELECT %1$I FROM %2$s WHERE %1$I >= $1%3$s AND %1$I < $2%3$s'
+                    ' ORDER BY %1$I LIMIT 1', c.key, c.relation, cast_)
+                    INTO next_id USING after_last, below;
+                EXIT WHEN (next_id = after_last) IS NOT TRUE;
+                last_id := next_id;
             END LOOP;
             RAISE SQLSTATE 'ULID0';
         EXCEPTION WHEN SQLSTATE 'ULID0' THEN
@@ -1320,41 +1450,24 @@ BEGIN
         END;
         batch_end := coalesce(after_last, batch_end);
     END IF;
-    PERFORM set_config('ulid_consumer.batch', json_build_object('consumer', c.name,
+    PERFORM set_config('ulid_consumer.batch', json_build_object('consumer', consumer,
         'start', batch_start, 'end', batch_end, 'storage',
         CASE WHEN batch_start < batch_end THEN hashtextextended(now_storage::text, 0) END)::text, true);
 END $$;
-COMMENT ON FUNCTION ulid_consumer_next(ulid_consumer, text, boolean, integer, uuid, uuid, regclass,
-    regproc)
-    IS 'what ulid_next_batch() does';
-
--- A procedure, since a function could be called in the statement that reads the rows, or in a
--- function of LANGUAGE sql with it: then its horizon is later than the snapshot of the rows.
-CREATE PROCEDURE ulid_next_batch(consumer text, max_rows integer DEFAULT 1000,
-        up_to uuid DEFAULT NULL, INOUT batch_start uuid DEFAULT NULL,
-        INOUT batch_end uuid DEFAULT NULL)
-    LANGUAGE sql
-BEGIN ATOMIC
-    SELECT next.batch_start, next.batch_end
-    FROM ulid_consumer_find(consumer, 'ulid_consumer'::regclass) AS c
-    CROSS JOIN LATERAL ulid_consumer_cast(c.relation, c.key, 'uuid'::regtype) AS cast_
-    CROSS JOIN LATERAL ulid_consumer_is_trusted(c.relation, c.owner) AS is_trusted
-    CROSS JOIN LATERAL ulid_consumer_next(c, cast_, is_trusted, max_rows, up_to::uuid,
-        (SELECT horizon::uuid FROM ulid_horizon), 'ulid_consumer'::regclass,
-        'ulid_consumer_storage'::regproc) AS next;
-END;
-COMMENT ON PROCEDURE ulid_next_batch(text, integer, uuid, uuid, uuid)
+COMMENT ON PROCEDURE ulid_next_batch(text, integer, uuid, uuid, uuid, regclass, regclass, regtype,
+    regproc, regproc, regproc)
     IS 'begin a batch: two ids between which lie the next rows of a consumer';
 
 -- The batch of this transaction; an error if it is none of this consumer, or if its storage has
 -- changed since it began.
-CREATE FUNCTION ulid_consumer_batch(c ulid_consumer, storage_of regproc) RETURNS json
+CREATE OR REPLACE FUNCTION ulid_consumer_batch(c ulid_consumer, storage_of regproc) RETURNS json
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
     AS $$
 DECLARE
     batch json := nullif(current_setting('ulid_consumer.batch', true), '');
     now_storage bigint[];
+    has_children boolean;
 BEGIN
     IF (batch ->> 'consumer' = c.name) IS NOT TRUE THEN
         RAISE EXCEPTION 'consumer "%" has no batch in this transaction', c.name
@@ -1362,8 +1475,12 @@ BEGIN
             HINT = 'CALL ulid_next_batch() in the same transaction. With autocommit, each statement'
                 ' is a transaction.';
     ELSIF batch ->> 'storage' IS NOT NULL THEN
-        EXECUTE format('SELECT %s($1, $2)', storage_of) INTO now_storage
-            USING c.relation::oid, c.storage;
+        SELECT relhassubclass, ARRAY[hashtextextended(oid || ':' || relfilenode || ':', 0)]
+        INTO has_children, now_storage FROM pg_class WHERE oid = c.relation;
+        IF has_children OR now_storage IS DISTINCT FROM c.storage THEN
+            EXECUTE format('SELECT %s($1, $2)', storage_of) INTO now_storage
+                USING c.relation::oid, c.storage;
+        END IF;
         IF (batch ->> 'storage' = hashtextextended(now_storage::text, 0)::text) IS NOT TRUE
             OR c.relation_name <> c.relation::text AND to_regclass(c.relation_name) IS NOT NULL THEN
             RAISE EXCEPTION 'relation "%" has changed while consumer "%" has read it', c.relation,
@@ -1379,18 +1496,36 @@ END $$;
 COMMENT ON FUNCTION ulid_consumer_batch(ulid_consumer, regproc)
     IS 'the batch of this transaction, which has been read rightly';
 
-CREATE FUNCTION ulid_consumer_finish(consumer text, batch json, consumers regclass) RETURNS void
+-- With a batch that was deferred, or with that of this transaction.
+CREATE OR REPLACE FUNCTION ulid_finish_batch(consumer text, batch json DEFAULT NULL,
+        consumers regclass DEFAULT 'ulid_consumer'::regclass,
+        batch_of regproc DEFAULT 'ulid_consumer_batch'::regproc,
+        storage_of regproc DEFAULT 'ulid_consumer_storage'::regproc) RETURNS void
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
     AS $$
 DECLARE
+    is_own CONSTANT boolean := batch IS NULL;
     is_moved boolean;
 BEGIN
-    IF (batch ->> 'consumer' = consumer) IS NOT TRUE THEN
+    IF is_own THEN
+        batch := nullif(current_setting('ulid_consumer.batch', true), '');
+    END IF;
+    IF batch ->> 'consumer' = consumer AND batch ->> 'start' = batch ->> 'end' THEN
+        IF is_own THEN
+            PERFORM set_config('ulid_consumer.batch', '', true);
+        END IF;
+        RETURN;
+    ELSIF is_own THEN
+        EXECUTE format('SELECT %s(c, $2) FROM %s AS c WHERE name = $1', batch_of, consumers)
+            INTO batch USING consumer, storage_of;
+        IF batch IS NULL THEN
+            RAISE EXCEPTION 'consumer "%" does not exist', consumer
+                USING ERRCODE = 'undefined_object';
+        END IF;
+    ELSIF (batch ->> 'consumer' = consumer) IS NOT TRUE THEN
         RAISE EXCEPTION 'the batch is not one of consumer "%"', consumer
             USING ERRCODE = 'invalid_parameter_value';
-    ELSIF batch ->> 'start' = batch ->> 'end' THEN
-        RETURN;
     END IF;
     EXECUTE format('UPDATE %s SET position = $3, moved_at = clock_timestamp()'
         ' WHERE name = $1 AND position = $2 RETURNING true', consumers) INTO is_moved
@@ -1402,32 +1537,20 @@ BEGIN
             HINT = 'Roll back, and read the next batch.';
     END IF;
 END $$;
-COMMENT ON FUNCTION ulid_consumer_finish(text, json, regclass) IS 'what ulid_finish_batch() does';
-
-CREATE FUNCTION ulid_finish_batch(consumer text) RETURNS void
-    LANGUAGE sql VOLATILE PARALLEL UNSAFE
-    RETURN ulid_consumer_finish(consumer, ulid_consumer_batch(
-        ulid_consumer_find(consumer, 'ulid_consumer'::regclass), 'ulid_consumer_storage'::regproc),
-        'ulid_consumer'::regclass);
-COMMENT ON FUNCTION ulid_finish_batch(text)
-    IS 'move a consumer behind the batch of this transaction, when the transaction commits';
+COMMENT ON FUNCTION ulid_finish_batch(text, json, regclass, regproc, regproc)
+    IS 'move a consumer behind a batch, when the transaction commits';
 
 -- For work that takes long: the transaction that has read the batch ends before the work begins.
-CREATE FUNCTION ulid_defer_batch(consumer text) RETURNS json
+CREATE OR REPLACE FUNCTION ulid_defer_batch(consumer text) RETURNS json
     LANGUAGE sql VOLATILE PARALLEL UNSAFE
     RETURN ulid_consumer_batch(ulid_consumer_find(consumer, 'ulid_consumer'::regclass),
         'ulid_consumer_storage'::regproc);
 COMMENT ON FUNCTION ulid_defer_batch(text)
     IS 'the batch of this transaction, to be finished by a later one';
-CREATE FUNCTION ulid_finish_batch(consumer text, batch json) RETURNS void
-    LANGUAGE sql VOLATILE PARALLEL UNSAFE
-    RETURN ulid_consumer_finish(consumer, batch, 'ulid_consumer'::regclass);
-COMMENT ON FUNCTION ulid_finish_batch(text, json)
-    IS 'move a consumer behind a batch that was deferred';
 
 -- Whether something lets only ordered ids into the column: its default, a trigger that sets it, or
 -- the guard; or a subscription brings the rows.
-CREATE FUNCTION ulid_consumer_is_ordered(relation oid, key name, guard oid, generators oid[])
+CREATE OR REPLACE FUNCTION ulid_consumer_is_ordered(relation oid, key name, guard oid, generators oid[])
     RETURNS boolean
     LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
@@ -1447,7 +1570,7 @@ COMMENT ON FUNCTION ulid_consumer_is_ordered(oid, name, oid, oid[])
     IS 'whether only ordered ids come into a column';
 
 -- The column that a consumer reads: the one that is named, or the primary key.
-CREATE FUNCTION ulid_consumer_key(name text, relation regclass, key name) RETURNS name
+CREATE OR REPLACE FUNCTION ulid_consumer_key(name text, relation regclass, key name) RETURNS name
     LANGUAGE plpgsql STABLE PARALLEL SAFE
     SET search_path = pg_catalog, pg_temp
     AS $$
@@ -1469,7 +1592,7 @@ END $$;
 COMMENT ON FUNCTION ulid_consumer_key(text, regclass, name) IS 'the column that a consumer reads';
 
 -- Whether consumers of the present role would read each row.
-CREATE FUNCTION ulid_consumer_check(relation regclass, key name, is_ordered boolean) RETURNS boolean
+CREATE OR REPLACE FUNCTION ulid_consumer_check(relation regclass, key name, is_ordered boolean) RETURNS boolean
     LANGUAGE plpgsql STABLE PARALLEL SAFE
     SET search_path = pg_catalog, pg_temp
     AS $$
@@ -1507,7 +1630,7 @@ END $$;
 COMMENT ON FUNCTION ulid_consumer_check(regclass, name, boolean)
     IS 'an error if a consumer would not read each row of a table';
 
-CREATE FUNCTION ulid_consumer_create(name text, relation regclass, key name, start uuid,
+CREATE OR REPLACE FUNCTION ulid_consumer_create(name text, relation regclass, key name, start uuid,
         guard boolean, horizon uuid, consumers regclass, guard_function regproc)
     RETURNS void
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
@@ -1547,7 +1670,7 @@ END $$;
 COMMENT ON FUNCTION ulid_consumer_create(text, regclass, name, uuid, boolean, uuid, regclass, regproc)
     IS 'what ulid_create_consumer() does';
 
-CREATE FUNCTION ulid_create_consumer(name text, relation regclass, key name DEFAULT NULL,
+CREATE OR REPLACE FUNCTION ulid_create_consumer(name text, relation regclass, key name DEFAULT NULL,
         start uuid DEFAULT NULL, guard boolean DEFAULT true) RETURNS void
     LANGUAGE sql VOLATILE PARALLEL UNSAFE
     RETURN (SELECT ulid_consumer_create(name, relation, column_, start::uuid, guard,
@@ -1563,7 +1686,7 @@ CREATE FUNCTION ulid_create_consumer(name text, relation regclass, key name DEFA
 COMMENT ON FUNCTION ulid_create_consumer(text, regclass, name, uuid, boolean)
     IS 'create a consumer of a table, from the horizon on or from an id on, and guard the table';
 
-CREATE FUNCTION ulid_consumer_move(c ulid_consumer, "position" uuid, relation regclass, horizon uuid,
+CREATE OR REPLACE FUNCTION ulid_consumer_move(c ulid_consumer, "position" uuid, relation regclass, horizon uuid,
         is_right boolean, consumers regclass)
     RETURNS void
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
@@ -1582,7 +1705,7 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION ulid_consumer_move(ulid_consumer, uuid, regclass, uuid, boolean, regclass)
     IS 'what ulid_move_consumer() does';
-CREATE FUNCTION ulid_move_consumer(consumer text, "position" uuid DEFAULT NULL,
+CREATE OR REPLACE FUNCTION ulid_move_consumer(consumer text, "position" uuid DEFAULT NULL,
         relation regclass DEFAULT NULL) RETURNS void
     LANGUAGE sql VOLATILE PARALLEL UNSAFE
     RETURN (SELECT ulid_consumer_move(c, ulid_move_consumer."position"::uuid,
@@ -1599,7 +1722,7 @@ CREATE FUNCTION ulid_move_consumer(consumer text, "position" uuid DEFAULT NULL,
 COMMENT ON FUNCTION ulid_move_consumer(text, uuid, regclass)
     IS 'let a consumer go on from this id, or read another table, or both';
 
-CREATE FUNCTION ulid_consumer_drop(c ulid_consumer, consumers regclass) RETURNS void
+CREATE OR REPLACE FUNCTION ulid_consumer_drop(c ulid_consumer, consumers regclass) RETURNS void
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
     AS $$
@@ -1607,14 +1730,14 @@ BEGIN
     EXECUTE format('DELETE FROM %s WHERE name = $1', consumers) USING c.name;
 END $$;
 COMMENT ON FUNCTION ulid_consumer_drop(ulid_consumer, regclass) IS 'what ulid_drop_consumer() does';
-CREATE FUNCTION ulid_drop_consumer(consumer text) RETURNS void
+CREATE OR REPLACE FUNCTION ulid_drop_consumer(consumer text) RETURNS void
     LANGUAGE sql VOLATILE PARALLEL UNSAFE
     RETURN ulid_consumer_drop(ulid_consumer_find(consumer, 'ulid_consumer'::regclass),
         'ulid_consumer'::regclass);
 COMMENT ON FUNCTION ulid_drop_consumer(text) IS 'drop a consumer';
 
 -- Consumers of the relation, of a table above it, or of one below it count.
-CREATE FUNCTION ulid_read_by_all(relation regclass) RETURNS uuid
+CREATE OR REPLACE FUNCTION ulid_read_by_all(relation regclass) RETURNS uuid
     LANGUAGE sql VOLATILE PARALLEL UNSAFE
 BEGIN ATOMIC
     WITH RECURSIVE above (oid) AS (
@@ -1631,7 +1754,7 @@ END;
 COMMENT ON FUNCTION ulid_read_by_all(regclass)
     IS 'id below which all consumers of a table have read its rows; null if it has no consumer';
 
-CREATE FUNCTION ulid_consumer_delete(relation regclass, key name, cast_ text, max_rows integer,
+CREATE OR REPLACE FUNCTION ulid_consumer_delete(relation regclass, key name, cast_ text, max_rows integer,
         below uuid)
     RETURNS bigint
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
@@ -1656,7 +1779,7 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION ulid_consumer_delete(regclass, name, text, integer, uuid)
     IS 'what ulid_delete_read() does';
-CREATE FUNCTION ulid_delete_read(relation regclass, max_rows integer DEFAULT 10000) RETURNS bigint
+CREATE OR REPLACE FUNCTION ulid_delete_read(relation regclass, max_rows integer DEFAULT 10000) RETURNS bigint
     LANGUAGE sql VOLATILE PARALLEL UNSAFE
     RETURN (SELECT ulid_consumer_delete(relation, k.key, CASE WHEN k.key IS NOT NULL
                 THEN ulid_consumer_cast(relation, k.key, 'uuid'::regtype) END,
@@ -1670,7 +1793,7 @@ COMMENT ON FUNCTION ulid_delete_read(regclass, integer)
 -- The first id that a consumer has not read, or null; whether this is known, which it is not if the
 -- table is gone or locked, or may not be read. Whatever a role has made of its table, it is neither
 -- an error of whoever reads the view of all consumers, nor is a lock waited for or kept.
-CREATE FUNCTION ulid_consumer_unread(c ulid_consumer, id_type regtype, cast_of regproc,
+CREATE OR REPLACE FUNCTION ulid_consumer_unread(c ulid_consumer, id_type regtype, cast_of regproc,
         is_trusted regproc, OUT id uuid, OUT is_known boolean)
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
@@ -1697,7 +1820,7 @@ COMMENT ON FUNCTION ulid_consumer_unread(ulid_consumer, regtype, regproc, regpro
     IS 'the first id of its table that a consumer has not read';
 
 -- An idle consumer is not behind, however old its position is.
-CREATE VIEW ulid_consumer_lag AS
+CREATE OR REPLACE VIEW ulid_consumer_lag AS
     SELECT c.name, c.owner, c.relation, c.key, c."position"::uuid AS "position",
         ulid_extract_timestamp(c."position"::uuid) AS position_time, c.moved_at,
         first.id::uuid AS unread,
@@ -1712,7 +1835,7 @@ CREATE VIEW ulid_consumer_lag AS
 COMMENT ON VIEW ulid_consumer_lag IS 'consumers, their positions, and how far they are behind';
 GRANT SELECT ON ulid_consumer_lag TO PUBLIC;
 
-CREATE FUNCTION ulid_consumer_wait(consumer text, id uuid, timeout interval, consumers regclass,
+CREATE OR REPLACE FUNCTION ulid_consumer_wait(consumer text, id uuid, timeout interval, consumers regclass,
         horizons regclass, id_type regtype, find regproc, unread_of regproc, cast_of regproc,
         is_trusted regproc)
     RETURNS boolean
@@ -1757,7 +1880,7 @@ END $$;
 COMMENT ON FUNCTION ulid_consumer_wait(text, uuid, interval, regclass, regclass, regtype, regproc,
     regproc, regproc, regproc)
     IS 'what ulid_wait_for_consumer() does';
-CREATE FUNCTION ulid_wait_for_consumer(consumer text, id uuid,
+CREATE OR REPLACE FUNCTION ulid_wait_for_consumer(consumer text, id uuid,
         timeout interval DEFAULT '10 seconds') RETURNS boolean
     LANGUAGE sql VOLATILE PARALLEL UNSAFE
     RETURN ulid_consumer_wait(consumer, id::uuid, timeout, 'ulid_consumer'::regclass,
@@ -1767,25 +1890,14 @@ CREATE FUNCTION ulid_wait_for_consumer(consumer text, id uuid,
 COMMENT ON FUNCTION ulid_wait_for_consumer(text, uuid, interval)
     IS 'wait until a consumer has read this id; false after the timeout';
 
--- Dumps have the positions, of an extension too.
-DO $$
-BEGIN
-    IF EXISTS (SELECT FROM pg_depend
-        WHERE classid = 'pg_catalog.pg_class'::pg_catalog.regclass::oid
-        AND objid = 'ulid_consumer'::pg_catalog.regclass::oid
-            AND deptype = 'e') THEN
-        PERFORM pg_catalog.pg_extension_config_dump(
-            'ulid_consumer'::pg_catalog.regclass, ''::text);
-    END IF;
-END $$;
-
 --
 -- The id clock, for the owner
 --
 
 -- After a restore to an earlier time, on a server whose clock is behind, new ids would be less than
 -- the positions of consumers. setval() alone could be undone by a refresh, without the lock.
-CREATE FUNCTION ulid_sql_advance(id_clock regclass, id uuid, force boolean) RETURNS timestamptz
+CREATE OR REPLACE FUNCTION ulid_sql_advance(clock regclass, id uuid, force boolean)
+    RETURNS timestamptz
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
     AS $$
@@ -1797,13 +1909,12 @@ BEGIN
             MESSAGE = format('uuid "%s" is more than a day ahead of the clock', id),
             HINT = 'To continue after it anyway, pass true as the second argument.';
     END IF;
-    ms := setval(id_clock, greatest(pg_sequence_last_value(id_clock), ms));
+    ms := setval(clock, greatest(pg_sequence_last_value(clock), ms));
     RETURN to_timestamp(ms / 1000::float)::timestamptz(3);
 END $$;
-COMMENT ON FUNCTION ulid_sql_advance(regclass, uuid, boolean)
-    IS 'let the id clock continue after this id';
 
-CREATE FUNCTION ulid_advance_ordered_time(id uuid, force boolean DEFAULT false) RETURNS timestamptz
+CREATE OR REPLACE FUNCTION ulid_advance_ordered_time(id uuid, force boolean DEFAULT false)
+    RETURNS timestamptz
     LANGUAGE sql VOLATILE PARALLEL UNSAFE
 BEGIN ATOMIC
     INSERT INTO ulid_horizon (one)
@@ -1811,12 +1922,10 @@ BEGIN ATOMIC
     SELECT ulid_sql_advance('ulid_clock'::regclass, id, force)
     FROM (SELECT FROM ulid_horizon FOR UPDATE) AS locked;
 END;
-COMMENT ON FUNCTION ulid_advance_ordered_time(uuid, boolean)
-    IS 'let ordered ids continue after this id, which may be of either kind';
 
 -- For a clock that has jumped ahead: positions above the new ids must be set back, too. A first
 -- refresh that has not ended is waited for: the row that it inserts would stay otherwise.
-CREATE FUNCTION ulid_reset_ordered_time() RETURNS void
+CREATE OR REPLACE FUNCTION ulid_reset_ordered_time() RETURNS void
     LANGUAGE sql VOLATILE PARALLEL UNSAFE
 BEGIN ATOMIC
     INSERT INTO ulid_horizon (one)
@@ -1824,10 +1933,102 @@ BEGIN ATOMIC
     DELETE FROM ulid_horizon;
     SELECT pg_catalog.setval('ulid_clock'::regclass, 0::bigint);
 END;
-COMMENT ON FUNCTION ulid_reset_ordered_time()
-    IS 'let ordered ids continue from the clock, and forget the horizon';
 
-REVOKE ALL ON FUNCTION ulid_sql_is_due(regclass, regclass, ulid_horizon),
-    ulid_sql_step(regclass, ulid_horizon, boolean), ulid_sql_write(ulid_horizon),
-    ulid_sql_refresh(boolean), ulid_refresh(), ulid_sql_advance(regclass, uuid, boolean),
-    ulid_advance_ordered_time(uuid, boolean), ulid_reset_ordered_time() FROM PUBLIC;
+-- What is not for PUBLIC, with its comments. A function that has one is of an older script: what has
+-- been granted on it since then stays. The rights on ulid_publish() were those to refresh.
+DO $$
+DECLARE
+    here text := pg_catalog.quote_ident(pg_catalog.current_schema()::text);
+    function text[];
+    f text;
+    granted record;
+BEGIN
+    FOREACH function SLICE 1 IN ARRAY ARRAY[
+        ['ulid_sql_is_stale(regclass, regclass, ulid_horizon)',
+            'whether a refresh would tell anything new'],
+        ['ulid_sql_compute(regclass, ulid_horizon, boolean)',
+            'set the id clock, and compute the row of ulid_horizon'],
+        ['ulid_sql_write(ulid_horizon)',
+            'write the row of ulid_horizon'],
+        ['ulid_sql_refresh(boolean)',
+            'refresh the horizon'],
+        ['ulid_refresh()',
+            'refresh the horizon; false if there is nothing new, or another session refreshes it'],
+        ['ulid_sql_advance(regclass, uuid, boolean)',
+            'let the id clock continue after this id'],
+        ['ulid_advance_ordered_time(uuid, boolean)',
+            'let ordered ids continue after this id, which may be of either kind'],
+        ['ulid_reset_ordered_time()',
+            'let ordered ids continue from the clock, and forget the horizon']
+    ]::text[] LOOP
+        f := pg_catalog.concat(here, '.', function[1]);
+        CONTINUE WHEN pg_catalog.to_regprocedure(f) IS NULL;
+        IF pg_catalog.obj_description(pg_catalog.to_regprocedure(f)::oid, 'pg_proc'::name) IS NULL
+        THEN
+            EXECUTE pg_catalog.concat('REVOKE ALL ON FUNCTION ', f, ' FROM PUBLIC');
+        END IF;
+        EXECUTE pg_catalog.concat('COMMENT ON FUNCTION ', f, ' IS ',
+            pg_catalog.quote_literal(function[2]));
+    END LOOP;
+    FOR granted IN
+        SELECT grantee, pg_catalog.bool_or(is_grantable) AS is_grantable
+        FROM pg_catalog.pg_proc AS p, pg_catalog.aclexplode(p.proacl)
+        WHERE p.oid = pg_catalog.to_regprocedure(
+                pg_catalog.concat(here, '.ulid_publish()'))::oid
+            AND grantee <> p.proowner
+            AND pg_catalog.to_regprocedure(pg_catalog.concat(here, '.ulid_refresh()')) IS NOT NULL
+        GROUP BY grantee
+    LOOP
+        EXECUTE pg_catalog.concat('GRANT EXECUTE ON FUNCTION ', here, '.ulid_refresh() TO ',
+            CASE WHEN granted.grantee = 0::oid THEN 'PUBLIC'::text
+                ELSE granted.grantee::pg_catalog.regrole::text END,
+            CASE WHEN granted.is_grantable THEN ' WITH GRANT OPTION'::text END);
+    END LOOP;
+END $$;
+
+DO $$
+DECLARE
+    granted text := pg_catalog.current_setting('ulid_sql.granted'::text, true);
+BEGIN
+    IF granted <> ''::text THEN
+        EXECUTE pg_catalog.concat('GRANT ', granted, ' ON ulid_consumer TO PUBLIC');
+    END IF;
+END $$;
+
+-- What an older script had and this one replaces. None of it is dropped while an object of somebody
+-- else depends on a part of it, or if what replaces it could not be created.
+DO $$
+DECLARE
+    here text := pg_catalog.quote_ident(pg_catalog.current_schema()::text);
+    f text;
+    detail text;
+BEGIN
+    FOREACH f IN ARRAY ARRAY['ulid_refresh_horizon(boolean)', 'ulid_refresh()',
+        'ulid_current_horizon()', 'ulid_current_horizon(uuid)']::text[] LOOP
+        IF pg_catalog.obj_description(
+            pg_catalog.to_regprocedure(pg_catalog.concat(here, '.', f))::oid, 'pg_proc'::name)
+            IS NULL OR NOT EXISTS (SELECT FROM pg_catalog.pg_attribute
+                WHERE attrelid = 'ulid_horizon'::pg_catalog.regclass::oid
+                    AND attname = 'refreshed_at'::name) THEN
+            RAISE EXCEPTION 'an earlier statement of this script has failed'
+                USING ERRCODE = 'object_not_in_prerequisite_state',
+                HINT = 'Run it again: until then, functions of an older script are not dropped.';
+        END IF;
+    END LOOP;
+    BEGIN
+        FOREACH f IN ARRAY ARRAY['ulid_ordered_horizon()', 'ulid_ordered_horizon(uuid)',
+            'ulid_published_horizon(uuid)', 'ulid_published_horizon()',
+            'ulid_publish_horizon(boolean)', 'ulid_publish()', 'ulid_sql_publish(boolean)',
+            'ulid_sql_is_due(regclass, regclass, ulid_horizon)',
+            'ulid_sql_step(regclass, ulid_horizon, boolean)']::text[] LOOP
+            f := pg_catalog.concat(here, '.', f);
+            IF pg_catalog.to_regprocedure(f) IS NOT NULL THEN
+                EXECUTE pg_catalog.concat('DROP ROUTINE ', f);
+            END IF;
+        END LOOP;
+    EXCEPTION WHEN dependent_objects_still_exist THEN
+        GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL;
+        RAISE WARNING USING ERRCODE = SQLSTATE, MESSAGE = SQLERRM, DETAIL = detail,
+            HINT = 'Let them use what replaces it, and run this script again.';
+    END;
+END $$;

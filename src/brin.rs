@@ -8,7 +8,7 @@
 
 use std::ffi::{CStr, c_int, c_void};
 
-use pgrx::pg_sys::{self, Datum, FunctionCallInfo, Oid};
+use pgrx::pg_sys::{self, Datum, FunctionCallInfo};
 
 use crate::datum::Internal;
 use crate::error::{self, Error};
@@ -16,14 +16,14 @@ use crate::error::{self, Error};
 /// The OpcInfo support procedure of `ulid_minmax_ops`. The argument, declared as `internal`, is the
 /// Oid of the column's type. Returns a BrinOpcInfo.
 pub(crate) fn minmax_opcinfo(typid: Internal) -> Result<*mut c_void, Error> {
-    // SAFETY: it is such a procedure.
+    // SAFETY: an OpcInfo procedure takes the Oid alone, and looks only at that.
     unsafe { opcinfo(typid, c"ulid_minmax_ops", pg_sys::brin_minmax_opcinfo) }
 }
 
 /// The OpcInfo support procedure of `ulid_minmax_multi_ops`, with the same argument and result.
 pub(crate) fn minmax_multi_opcinfo(typid: Internal) -> Result<*mut c_void, Error> {
     let function = pg_sys::brin_minmax_multi_opcinfo;
-    // SAFETY: it is such a procedure.
+    // SAFETY: an OpcInfo procedure takes the Oid alone, and looks only at that.
     unsafe { opcinfo(typid, c"ulid_minmax_multi_ops", function) }
 }
 
@@ -41,9 +41,10 @@ unsafe fn opcinfo(
     opclass: &CStr,
     function: unsafe fn(FunctionCallInfo) -> Datum,
 ) -> Result<*mut c_void, Error> {
-    let typid = Oid::from(typid.as_ptr::<c_void>().addr() as u32);
-    // SAFETY: BRIN calls this with the type of a column, which the lock on the table keeps. An
-    // entry of the type cache is never freed. The function takes the same argument.
+    let typid = typid.as_oid();
+    // SAFETY: an entry of the type cache is never freed. format_type_be() returns a text in the
+    // memory context of the call, which is copied into the error. The caller passes a function that
+    // takes this argument.
     unsafe {
         // If the type has no btree class of its own, this is the type whose class it borrows.
         let flags = pg_sys::TYPECACHE_BTREE_OPFAMILY as c_int;

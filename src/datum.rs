@@ -262,16 +262,20 @@ unsafe fn cast(function: unsafe fn(FunctionCallInfo) -> Datum, timestamp: i64) -
     result.unwrap_or(Datum::null()).value() as i64
 }
 
-/// An argument of the pseudo-type `internal`: a Datum that only C code of the server passes. Mostly
-/// it is a pointer, which may be NULL. BRIN passes an Oid. Only `export!` makes one, from the
-/// present call.
+/// An argument of the pseudo-type `internal`: a Datum that only C code of the server passes. Only
+/// `export!` makes one, from the present call.
 #[derive(Clone, Copy)]
-pub(crate) struct Internal(*mut c_void);
+pub(crate) struct Internal(Datum);
 
 impl Internal {
-    /// The Datum as a pointer.
+    /// The Datum as a pointer, which may be NULL.
     pub(crate) fn as_ptr<T>(self) -> *mut T {
-        self.0.cast()
+        self.0.cast_mut_ptr()
+    }
+
+    /// The Datum as an Oid, which BRIN passes.
+    pub(crate) fn as_oid(self) -> Oid {
+        Oid::from(self.0.value() as u32)
     }
 }
 
@@ -279,7 +283,7 @@ impl Argument for Internal {
     const SQL: &'static str = "internal";
 
     unsafe fn from_datum(datum: Datum) -> Self {
-        Self(datum.cast_mut_ptr())
+        Self(datum)
     }
 }
 

@@ -164,7 +164,7 @@ impl Error {
     ///
     /// # Safety
     /// Every frame up to the next `sigsetjmp` owns nothing that needs Drop ([`longjmp`]).
-    unsafe fn ereport(self, level: PgLogLevel) {
+    pub(crate) unsafe fn ereport(self, level: PgLogLevel) {
         // SAFETY: an ERROR skips only this error, which is `Copy`. A null domain stands for
         // PostgreSQL's translations.
         unsafe {
@@ -463,13 +463,60 @@ pub(crate) fn reset_in_subtransaction() -> Error {
     )
 }
 
-/// 39P01: the trigger function `ulid_ordered_guard` is used in another way than the hint shows. The
-/// message, in words of PostgreSQL's own triggers, has one `%s` for the name of the function.
+/// 0A000: a transaction that has reset the id clock cannot be prepared.
 #[track_caller]
-pub(crate) fn misused_guard(message: &'static CStr) -> Error {
+pub(crate) fn reset_in_prepared() -> Error {
+    Error::new(
+        ERRCODE_FEATURE_NOT_SUPPORTED,
+        c"cannot PREPARE a transaction that has reset the id clock",
+        [],
+    )
+}
+
+/// What is wrong with the use of the trigger function `ulid_ordered_guard`.
+#[derive(Clone, Copy)]
+pub(crate) enum Misuse {
+    Call,
+    Timing,
+    Event,
+    Arguments,
+}
+
+impl Misuse {
+    /// The message, in words of PostgreSQL's own triggers, with one `%s` for the function.
+    const fn message(self) -> &'static CStr {
+        match self {
+            Self::Call => c"function \"%s\" was not called by trigger manager",
+            Self::Timing => c"function \"%s\" must be fired BEFORE ROW",
+            Self::Event => c"function \"%s\" must be fired for INSERT or UPDATE",
+            Self::Arguments => c"function \"%s\" must have one argument, the name of a column",
+        }
+    }
+}
+
+/// The number of `%s` in a format.
+const fn directives(format: &CStr) -> usize {
+    let (bytes, mut n, mut count) = (format.to_bytes(), 0, 0);
+    while n < bytes.len() {
+        count += (bytes[n] == b'%') as usize;
+        n += 1;
+    }
+    count
+}
+
+const _: () = {
+    assert!(directives(Misuse::Call.message()) == 1);
+    assert!(directives(Misuse::Timing.message()) == 1);
+    assert!(directives(Misuse::Event.message()) == 1);
+    assert!(directives(Misuse::Arguments.message()) == 1);
+};
+
+/// 39P01: the trigger function `ulid_ordered_guard` is used in another way than the hint shows.
+#[track_caller]
+pub(crate) fn misused_guard(misuse: Misuse) -> Error {
     Error::new(
         ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED,
-        message,
+        misuse.message(),
         [b"ulid_ordered_guard"],
     )
     .hint(

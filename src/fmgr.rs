@@ -49,8 +49,8 @@ pub(crate) mod longjmp {
     use pgrx::pg_sys::Node;
     use pgrx::pg_sys::{MemoryContext, Oid, RangeBound, RangeType, TypeCacheEntry, varlena};
 
-    // What ereport() expands to. pgrx tells bindgen to leave these out, so nothing compares these
-    // signatures.
+    // What ereport() expands to. pgrx tells bindgen to leave these out. scripts/check-build.sh has
+    // the C compiler compare these signatures with the header.
     unsafe extern "C-unwind" {
         pub(crate) fn errstart(level: c_int, domain: *const c_char) -> bool;
         pub(crate) fn errfinish(file: *const c_char, line: c_int, function: *const c_char);

@@ -1,4 +1,4 @@
-//! The extension: the functions that SQL calls, built on the library in pg_ulid/.
+//! The extension: the functions that SQL calls, built on the libraries in pg_ulid/ and horizon/.
 //!
 //! PostgreSQL calls them through [`fmgr`]. [`datum`] and [`range`] convert the SQL types, and
 //! [`error`] makes the errors.
@@ -9,7 +9,7 @@
 //!
 //! # Terms
 //! Those that users see, such as consumer, position, horizon and id clock, are in the glossary of
-//! docs/concepts.md. The others:
+//! docs/consumers.md. The others:
 //! - **Window**: the ids created within a tstzrange, or whose text starts with a prefix, as the
 //!   smallest and the greatest of them.
 //! - **Entry**: what a transaction writes to shared memory before its first ordered id, with its
@@ -22,6 +22,7 @@ mod error;
 mod fmgr;
 mod functions;
 mod generate;
+mod list;
 mod ordered;
 mod planner;
 mod range;

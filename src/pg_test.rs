@@ -122,14 +122,14 @@ mod tests {
              LANGUAGE c STRICT AS '{library}', '{symbol}'"
         ))
         .unwrap();
-        error_of_call(symbol)
+        error_of_call(&format!("{symbol}()"))
     }
 
-    /// SQLSTATE and message of the error that a function without arguments raises.
-    fn error_of_call(function: &str) -> String {
+    /// SQLSTATE and message of the error that a call raises.
+    fn error_of_call(call: &str) -> String {
         Spi::run(&format!(
             "CREATE OR REPLACE FUNCTION error_of() RETURNS text LANGUAGE plpgsql AS $$ BEGIN
-                 PERFORM {function}();
+                 PERFORM {call};
                  RETURN 'no error';
              EXCEPTION WHEN OTHERS THEN
                  RETURN SQLSTATE || ' ' || SQLERRM;
@@ -169,17 +169,6 @@ mod tests {
             assert_eq!(error, format!("XX000 in the {place}"));
         }
         assert_eq!(text("SELECT planned()"), "no error");
-    }
-
-    /// The horizon is cached in a field of the snapshot that PostgreSQL does not use in a copy. If
-    /// a new major version does, this fails, and not the horizon.
-    #[pg_test]
-    #[allow(unsafe_code)]
-    fn an_active_snapshot_is_a_copy_without_a_completion_count() {
-        // SAFETY: a test runs within a query, whose snapshot is active.
-        let snapshot = unsafe { &*pg_sys::GetActiveSnapshot() };
-        assert!(snapshot.copied);
-        assert_eq!(snapshot.snapXactCompletionCount, 0);
     }
 
     /// SQL can neither set the clock before 1970 nor take away the operating system's randomness.
@@ -260,7 +249,7 @@ mod tests {
         assert_eq!(next(), Time::MAX);
         for _ in 0..2 {
             let error = "22008 id clock out of range for type ulid";
-            assert_eq!(error_of_call("gen_ordered_ulid"), error);
+            assert_eq!(error_of_call("gen_ordered_ulid()"), error);
         }
         assert_eq!(id_clock.time(), Time::MAX);
         // As after a start of the server.
@@ -283,15 +272,10 @@ mod tests {
     /// for both.
     #[pg_test]
     fn beside_another_layout_ids_are_generated_and_have_no_horizon() {
-        for statement in [
-            "SELECT ulid_reset_ordered_time()",
-            "SELECT gen_ordered_ulid()",
-        ] {
-            assert!(shmem::test_support::beside_another_layout(
-                c"ulid_test_layout",
-                || assert_no_horizon_after(statement)
-            ));
-        }
+        assert!(shmem::test_support::beside_another_layout(
+            c"ulid_test_layout",
+            assert_no_horizon_after_an_id
+        ));
     }
 
     /// The settings from which the size follows cannot change while the server runs. The length is
@@ -300,14 +284,14 @@ mod tests {
     fn a_segment_that_is_too_short_is_not_used() {
         assert!(shmem::test_support::beside_a_short_segment(
             c"ulid_test_segment",
-            || assert_no_horizon_after("SELECT gen_ordered_ulid()")
+            assert_no_horizon_after_an_id
         ));
     }
 
-    fn assert_no_horizon_after(statement: &str) {
-        Spi::run(statement).unwrap();
+    fn assert_no_horizon_after_an_id() {
+        Spi::run("SELECT gen_ordered_ulid()").unwrap();
         assert_eq!(
-            error_of_call("ulid_ordered_horizon"),
+            error_of_call("ulid_next_horizon('00000000000000000000000000')"),
             "55000 cannot determine the horizon of ordered ids"
         );
     }
@@ -332,13 +316,16 @@ mod tests {
                 for _ in 0..2 {
                     Spi::run("INSERT INTO guarded DEFAULT VALUES").unwrap();
                 }
-                let refused = |function, message| {
+                let refused = |call, message| {
                     let expected = format!("23514 consumers of relation \"guarded\" {message}");
-                    assert_eq!(error_of_call(function), expected);
+                    assert_eq!(error_of_call(call), expected);
                 };
-                refused("old", "may have passed ulid \"01ARYZ6S41TSV4RRFFQ69G5FAV\"");
                 refused(
-                    "ahead",
+                    "old()",
+                    "may have passed ulid \"01ARYZ6S41TSV4RRFFQ69G5FAV\"",
+                );
+                refused(
+                    "ahead()",
                     "cannot reach ulid \"7ZZZZZZZZZZZZZZZZZZZZZZZZZ\" yet",
                 );
             }
@@ -365,7 +352,7 @@ mod tests {
         let error =
             "53200 not enough shared memory for data structure \"ulid_test\" (128 bytes requested)";
         assert_eq!(error_of("ulid_test_attach"), error);
-        assert_eq!(error_of_call("ulid_test_attach"), error);
+        assert_eq!(error_of_call("ulid_test_attach()"), error);
         // No lock is left behind: this would wait for it.
         text("SELECT gen_ordered_ulid()::text");
     }

@@ -15,7 +15,8 @@
 //!   may have.
 //! - equal() matches a call in a query with those in index expressions and predicates, extended
 //!   statistics, partition keys and grouping sets. So a query that uses such a call is not
-//!   rewritten. The partitions' own indexes are not checked: that would lock every partition.
+//!   rewritten, nor one whose grouping sets could match what is put in its place. The partitions'
+//!   own indexes are not checked: that would lock every partition.
 //! - The type of an argument is checked before its value is read: any operator can name an
 //!   estimator.
 //! - An operator in the opfamily of an index or a partition key is used only if it is also in the
@@ -32,8 +33,7 @@
 //! PostgreSQL calls a support function or an estimator with nodes that it holds, and waits for the
 //! answer. Until then, those nodes and what they point to stay where they are. Every pointer in the
 //! types of [`node`] comes from the request, or was palloc'd during it in the planner's memory
-//! context. Of that module's functions, those that make such a type from a pointer are unsafe, and
-//! [`list_cells`].
+//! context. Of that module's functions, those that take a pointer are unsafe.
 //!
 //! The planner runs within a transaction, so each type, operator and function that a node names can
 //! be looked up. One that is dropped meanwhile is an ERROR, or not found.
@@ -54,8 +54,6 @@ use pgrx::pg_sys::{self, Const, Datum, Node, NodeTag, Oid};
 use crate::datum::{Internal, TextArg};
 use crate::fmgr::Argument;
 use crate::range::TstzRange;
-
-pub(crate) use node::list_cells;
 
 /// The planner support function of `ulid <@ tstzrange` and its commutator.
 pub(super) fn range_support(request: Internal) -> *mut c_void {
@@ -82,7 +80,7 @@ fn support(request: Internal, predicate: Option<&'static Predicate>) -> *mut c_v
         T_SupportRequestIndexCondition, T_SupportRequestSelectivity, T_SupportRequestSimplify,
     };
 
-    let request: *mut c_void = request.as_ptr();
+    let request = request.as_ptr::<c_void>();
     // SAFETY: PostgreSQL calls a support function with a node whose tag says which request it is,
     // and which nobody else uses meanwhile.
     let result = unsafe {

@@ -16,7 +16,7 @@ use pgrx::pg_sys::{
 
 use crate::datum::POSTGRES_EPOCH_MS;
 use crate::fmgr::{Argument, argument, longjmp};
-use crate::planner::list_cells;
+use crate::list::list_cells;
 
 /// An argument of type tstzrange, as the ULIDs created within it.
 #[derive(Clone, Copy)]
@@ -126,7 +126,8 @@ unsafe fn is_constant(call: *mut Node, index: usize) -> bool {
 /// Every frame up to the next `sigsetjmp` owns nothing that needs Drop ([`longjmp`]).
 unsafe fn tstzrange_typcache() -> *mut TypeCacheEntry {
     let flags = pg_sys::TYPECACHE_RANGE_INFO as c_int;
-    // SAFETY: a function is called within a transaction, and the type is a built-in one.
+    // SAFETY: nothing that is passed is a pointer. The result is an entry, or it raises an ERROR,
+    // for which the caller is ready.
     unsafe { longjmp::lookup_type_cache(pg_sys::TSTZRANGEOID, flags) }
 }
 

@@ -1,8 +1,7 @@
 -- What the library costs a backend, beside built-in functions: psql -XAtq -F "$(printf '\t')" -v
 -- sessions=100 -f benches/sql/backends.sql in an empty database. It prints lines as sql.pl does:
 -- kB of private memory in each of so many sessions that have called the function once (on Linux);
--- µs to connect, call it and disconnect; µs of a transaction that calls it and has an xid; µs of a
--- call of ulid_ordered_horizon() beside sessions that are idle or that have generated an id.
+-- µs to connect, call it and disconnect; µs of a transaction that calls it and has an xid.
 \set ON_ERROR_STOP on
 \o /dev/null
 SET client_min_messages = warning;
@@ -45,19 +44,6 @@ BEGIN
     INSERT INTO result (measure, kind, value)
         VALUES ('transaction', kind, extract(epoch FROM clock_timestamp() - start) / 2000 * 1e6);
 END $$;
--- Each assignment has a snapshot of its own, as each query of a consumer has.
-CREATE FUNCTION us(call text) RETURNS float8 LANGUAGE plpgsql AS $$
-DECLARE
-    start timestamptz := clock_timestamp();
-BEGIN
-    EXECUTE format('DO ''DECLARE v text; BEGIN FOR n IN 1 .. 20000 LOOP v := %s; END LOOP; END''',
-        call);
-    RETURN extract(epoch FROM clock_timestamp() - start) / 20000 * 1e6;
-END $$;
-CREATE PROCEDURE horizon(measure text) LANGUAGE sql AS $$
-    INSERT INTO result (measure, kind, value)
-    SELECT measure, 'live', us('ulid_ordered_horizon()') - us('gen_ulid()')
-$$;
 SELECT format('CALL connect(%L, %s)', :'server', :sessions),
     format('CALL in_each(%L, %s)', 'SELECT ' || call, :sessions),
     format('CALL memory(%L)', kind), format('CALL disconnect(%s)', :sessions)
@@ -68,12 +54,6 @@ SELECT format('CALL transactions(%L, %L)', kind, call),
         'echo "SELECT %s" | pgbench -n -C -t 200 -f /dev/stdin "%s" '
         '| sed -n "s/^tps = \([0-9.]*\).*/connect,%s,\1/p"', call, :'server', kind))
 FROM generate_series(1, 7), call
-\gexec
-CALL connect(:'server', :sessions);
-SELECT format('CALL in_each(%L, %s)', statement, :sessions), format('CALL horizon(%L)', measure)
-FROM generate_series(1, 7), (VALUES
-    ('horizon_busy', 'BEGIN; SELECT gen_ordered_ulid()'), ('horizon_idle', 'COMMIT'))
-    AS v (measure, statement)
 \gexec
 UPDATE result SET value = 1e6 / value WHERE measure = 'connect';
 \o

@@ -1,7 +1,7 @@
 -- The functions of ulid_sql beside those of the type and gen_random_uuid(): psql -X -v
 -- ulid_sql=sql/ulid_sql.sql -f benches/sql/ulid_sql.sql in an empty database. All are measured in
 -- turn. The results are the medians of the rounds, in nanoseconds of a call, without the scan. Then
--- transactions and publications are measured. The server needs max_prepared_transactions = 200.
+-- transactions and refreshes are measured. The server needs max_prepared_transactions = 200.
 \set ON_ERROR_STOP 1
 SET client_min_messages = warning;
 SET max_parallel_workers_per_gather = 0;
@@ -59,10 +59,10 @@ RESET synchronous_commit;
 SELECT call AS transaction, round(percentile_cont(0.5) WITHIN GROUP (ORDER BY ns)::numeric, 1) AS us
 FROM result GROUP BY call ORDER BY us;
 
--- Publications after a transaction with an id, in microseconds. The transactions that hold the
+-- Refreshes after a transaction with an id, in microseconds. The transactions that hold the
 -- horizon are prepared. While they hold it, a call only looks whether they have ended.
 TRUNCATE result;
-CREATE PROCEDURE measure_publications(beside text) LANGUAGE plpgsql AS $$
+CREATE PROCEDURE measure_refreshes(beside text) LANGUAGE plpgsql AS $$
 DECLARE
     start timestamptz;
 BEGIN
@@ -76,21 +76,21 @@ BEGIN
         COMMIT;
     END LOOP;
 END $$;
-CALL measure_publications('no open transaction');
+CALL measure_refreshes('no open transaction');
 SELECT pg_advisory_lock(n) FROM generate_series(1, 5000) AS n \g /dev/null
-CALL measure_publications('no open transaction, 5000 other locks');
+CALL measure_refreshes('no open transaction, 5000 other locks');
 SELECT pg_advisory_unlock_all() \g /dev/null
 SELECT 'BEGIN', 'DO ''BEGIN PERFORM twin.gen_ordered_ulid(); END''',
     format('PREPARE TRANSACTION %L', n)
 FROM generate_series(1, 10) AS n \gexec
-CALL measure_publications('10 open transactions');
+CALL measure_refreshes('10 open transactions');
 SELECT 'BEGIN', 'DO ''BEGIN PERFORM twin.gen_ordered_ulid(); END''',
     format('PREPARE TRANSACTION %L', n)
 FROM generate_series(11, 200) AS n \gexec
-CALL measure_publications('200 open transactions');
+CALL measure_refreshes('200 open transactions');
 SELECT pg_advisory_lock(n) FROM generate_series(1, 5000) AS n \g /dev/null
-CALL measure_publications('200 open transactions, 5000 other locks');
+CALL measure_refreshes('200 open transactions, 5000 other locks');
 SELECT pg_advisory_unlock_all() \g /dev/null
 SELECT format('ROLLBACK PREPARED %L', n) FROM generate_series(1, 200) AS n \gexec
-SELECT call AS publication, round(percentile_cont(0.5) WITHIN GROUP (ORDER BY ns)) AS us
+SELECT call AS refresh, round(percentile_cont(0.5) WITHIN GROUP (ORDER BY ns)) AS us
 FROM result GROUP BY call ORDER BY us;

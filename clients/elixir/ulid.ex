@@ -9,6 +9,7 @@
 #                No autogenerate: tables that consumers poll need the default gen_ordered_ulid().
 # time range     where: fragment("? <@ tstzrange(?, ?)", order.id, ^start, ^stop)
 # prefix         where: fragment("ulid_starts_with(?, ?)", order.id, ^prefix)
+# other forms    cast converts an id; a struct keeps what it is given, and a preload compares it (not run)
 # changeset      cast(…, empty_values: []), or an empty string is nil, and the server generates an id
 
 defmodule Shop.Ulid do

@@ -80,9 +80,15 @@ def writers(number, write):
         thread.result()
 
 
+def refresh():
+    sql("CALL ulid_refresh_horizon()")
+
+
 def settle(table, column="id"):
-    while not sql(f"SELECT max({column}) < ulid_ordered_horizon() FROM {table}")[0][0]:
+    refresh()
+    while not sql(f"SELECT max({column}) < ulid_current_horizon() FROM {table}")[0][0]:
         time.sleep(0.01)
+        refresh()
 
 
 def call(*command, cwd, **variables):
@@ -151,6 +157,7 @@ class Singer:
         (directory / "state.json").write_text("{}")
 
     def run(self):
+        refresh()
         state = ["--catalog", "catalog.json", "--state", "state.json"]
         for line in call(*self.tap, *state, cwd=self.directory).splitlines():
             message = json.loads(line)
@@ -177,6 +184,8 @@ class Dbt:
             (directory / f"models/{source}_copy.sql").write_text(model)
         project = {"name": "loads", "profile": "loads", "model-paths": ["models"]}
         project["flags"] = {"send_anonymous_usage_stats": False}
+        hook = re.search(r'^on-run-start: "(.+)"$', block("dbt", "yaml"), re.MULTILINE)
+        project["on-run-start"] = hook[1]
         (directory / "dbt_project.yml").write_text(json.dumps(project))
         output = {"type": "postgres", "schema": "dbt", "threads": 1}
         output |= {"port": int(os.environ["PGPORT"])}
@@ -248,6 +257,7 @@ def test_updated_rows(tmp_path):
 
     with writers(6, write):
         for _ in range(RUNS):
+            refresh()
             tool.run()
     settle("customer", "changed")
     tool.run()

@@ -32,7 +32,7 @@
 //!   bound of before is left. Then there is no horizon. Whoever writes such a bound meanwhile makes
 //!   it [`UNKNOWN`].
 //!
-//! `model.rs` runs this in loom, with a fault for each step on which an invariant depends.
+//! `tests/model.rs` runs this in loom, with a fault for each step on which an invariant depends.
 //!
 //! # What this relies on in PostgreSQL
 //! `xact.c`: `CommitTransaction` and `AbortTransaction` call `ProcArrayEndTransaction` before the
@@ -470,7 +470,9 @@ pub fn to_full_xid(xid: u32, next: u64) -> u64 {
 }
 
 #[cfg(all(test, loom))]
+#[path = "../tests/model.rs"]
 mod model;
 
 #[cfg(all(test, not(loom)))]
+#[path = "../tests/unit.rs"]
 mod tests;

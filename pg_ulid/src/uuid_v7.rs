@@ -46,7 +46,7 @@ pub fn next(last: u128, clock: Time, randomness: u64) -> Result<u128, Error> {
 }
 
 /// The version 7 UUID of a time, with the low 62 bits of `randomness`: what [`next`] returns if
-/// there is no last one. It belongs to no sequence.
+/// the last one is of an earlier time. It belongs to no sequence.
 ///
 /// The fraction of the millisecond is rounded down to 4096ths, so UUIDs of different microseconds
 /// are in order.

@@ -26,8 +26,9 @@ stage_rust() {
   local library=(--package pg_ulid)
   [ "${CLIENTS:-}" = quick ] || library+=(--features "diesel postgres-types sqlx")
   check cargo test "${library[@]}"
+  check cargo test --package ulid_horizon
   if [ "${CLIENTS:-}" != quick ]; then
-    RUSTFLAGS='--cfg loom' check cargo test --quiet --target-dir target/loom --package pg_ulid --lib horizon
+    RUSTFLAGS='--cfg loom' check cargo test --quiet --target-dir target/loom --package ulid_horizon --lib
     check cargo package --quiet --allow-dirty --package pg_ulid
     check cargo test --quiet --manifest-path "target/package/pg_ulid-$(cargo pkgid --package pg_ulid | sed 's/.*[@#]//')/Cargo.toml" \
       --target-dir target
@@ -36,7 +37,7 @@ stage_rust() {
   for run in "" "rustup run nightly"; do
     # shellcheck disable=SC2086
     if RUSTUP_AUTO_INSTALL=0 $run cargo miri --version > /dev/null 2>&1 && $run scripts/check-rust.sh 2> /dev/null; then
-      MIRIFLAGS=-Zmiri-disable-isolation check $run cargo miri test --package pg_ulid --lib
+      MIRIFLAGS=-Zmiri-disable-isolation check $run cargo miri test --package pg_ulid --package ulid_horizon --lib
       return
     fi
   done
@@ -65,7 +66,7 @@ stage_foreign() {
     machine=${names%:*} target=${names%:*}-unknown-linux-gnu
     # with LD_LIBRARY_PATH, since /etc/ld.so.cache names /usr/lib32, which clang brings: an i686
     # program hangs with that other glibc
-    PATH=$ROOT/$rust/bin:$PATH check cargo test --package pg_ulid --target-dir target/foreign --target "$target" \
+    PATH=$ROOT/$rust/bin:$PATH check cargo test --package pg_ulid --package ulid_horizon --target-dir target/foreign --target "$target" \
       --config "target.$target.linker = '$machine-linux-gnu-gcc'" \
       --config "target.$target.runner = ['qemu-${names#*:}-static', '-L', '/usr/$machine-linux-gnu', '-E', 'LD_LIBRARY_PATH=/lib']"
   done
@@ -91,7 +92,7 @@ stage_fuzz() {
 stage_mutants() {
   local status=0
   prepare_cargo_tool cargo-mutants 27.1.0
-  cargo mutants --package pg_ulid --output target --cargo-arg=--tests || status=$?
+  cargo mutants --package pg_ulid --package ulid_horizon --output target --cargo-arg=--tests || status=$?
   case $status in 0 | 3) ;; *) failed=1 ;; esac        # 3: a test with a mutant reached its time limit
 }
 

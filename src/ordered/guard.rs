@@ -28,7 +28,7 @@ use pgrx::pg_sys::{
 use ulid_horizon::UNKNOWN;
 
 use super::{SECOND, horizon, now, shmem, to_timestamptz};
-use crate::error::{self, Error, Refused};
+use crate::error::{self, Error, Misuse, Refused};
 use crate::fmgr::{Argument, Fcinfo, Returned};
 
 /// The row that a BEFORE ROW trigger returns: its datum is the pointer to the HeapTuple.
@@ -50,9 +50,7 @@ pub(crate) fn check_row(fcinfo: Fcinfo) -> Result<Row, Error> {
     let (trigger, flinfo) = unsafe {
         let (context, flinfo) = ((*fcinfo.as_ptr()).context, (*fcinfo.as_ptr()).flinfo);
         if context.is_null() || (*context).type_ != NodeTag::T_TriggerData {
-            return Err(error::misused_guard(
-                c"function \"%s\" was not called by trigger manager",
-            ));
+            return Err(error::misused_guard(Misuse::Call));
         }
         (&*context.cast::<TriggerData>(), flinfo)
     };
@@ -60,17 +58,13 @@ pub(crate) fn check_row(fcinfo: Fcinfo) -> Result<Row, Error> {
     if event & pg_sys::TRIGGER_EVENT_TIMINGMASK != pg_sys::TRIGGER_EVENT_BEFORE
         || event & pg_sys::TRIGGER_EVENT_ROW == 0
     {
-        return Err(error::misused_guard(
-            c"function \"%s\" must be fired BEFORE ROW",
-        ));
+        return Err(error::misused_guard(Misuse::Timing));
     }
     let (row, old) = match event & pg_sys::TRIGGER_EVENT_OPMASK {
         pg_sys::TRIGGER_EVENT_INSERT => (trigger.tg_trigtuple, None),
         pg_sys::TRIGGER_EVENT_UPDATE => (trigger.tg_newtuple, Some(trigger.tg_trigtuple)),
         _ => {
-            return Err(error::misused_guard(
-                c"function \"%s\" must be fired for INSERT or UPDATE",
-            ));
+            return Err(error::misused_guard(Misuse::Event));
         }
     };
     // SAFETY: `flinfo` and the trigger are those of the present call. Only `checked_column` sets
@@ -148,9 +142,7 @@ unsafe fn checked_column(trigger: &TriggerData, flinfo: *mut FmgrInfo) -> Result
     unsafe {
         let definition = &*trigger.tg_trigger;
         if definition.tgnargs != 1 {
-            return Err(error::misused_guard(
-                c"function \"%s\" must have one argument, the name of a column",
-            ));
+            return Err(error::misused_guard(Misuse::Arguments));
         }
         let name: *const c_char = *definition.tgargs;
         let descriptor = (*trigger.tg_relation).rd_att;

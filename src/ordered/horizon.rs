@@ -17,6 +17,7 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
 use pg_ulid::ordered::IdClock;
 use pg_ulid::{Time, Ulid};
+use pgrx::PgLogLevel;
 use pgrx::pg_sys::{
     self, ExprDoneCond, MyDatabaseId, MyProcPid, NodeTag, ParallelWorkerNumber, TransactionId,
     XactEvent,
@@ -131,8 +132,8 @@ fn register_xact_callback() {
 /// Closes the entry of the current transaction after it has ended or has been prepared, and does
 /// what it has asked for with [`reset`].
 ///
-/// It must not raise an ERROR, so it calls nothing that can fail, and has no `#[pg_guard]`. After
-/// the commit record has been written, an ERROR would be a PANIC, if the transaction has an xid. At
+/// But for XACT_EVENT_PRE_PREPARE, it must not raise an ERROR, so it calls nothing that can fail, and
+/// has no `#[pg_guard]`. After the commit record has been written, an ERROR would be a PANIC, if the transaction has an xid. At
 /// XACT_EVENT_PREPARE, it is too late to abort: see PrepareTransaction().
 ///
 /// # Safety
@@ -155,9 +156,11 @@ unsafe extern "C-unwind" fn xact_callback(event: XactEvent::Type, _argument: *mu
                 // SAFETY: the callbacks run before XactTopFullTransactionId is reset.
                 entry.prepare(unsafe { pg_sys::GetTopFullTransactionIdIfAny().value });
             }
-            // Nobody would do it when the prepared transaction is committed. The row is at zero
-            // then, and the next refresh continues with the id clock as it is.
-            RESET.set(Reset::None);
+        }
+        // Nobody would do it when the prepared transaction is committed.
+        XactEvent::XACT_EVENT_PRE_PREPARE if RESET.get() != Reset::None => {
+            // SAFETY: this frame owns nothing that needs Drop.
+            unsafe { error::reset_in_prepared().ereport(PgLogLevel::ERROR) }
         }
         XactEvent::XACT_EVENT_PRE_COMMIT if RESET.get() == Reset::Requested => {
             if let Some(shared) = shmem::shared_if_attached() {

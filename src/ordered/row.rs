@@ -14,7 +14,7 @@ use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 use pg_ulid::{Time, Ulid, ordered};
-use pgrx::pg_sys::{self, Datum, LOCKMODE, Oid, Relation, SysCacheIdentifier};
+use pgrx::pg_sys::{self, Datum, HeapTuple, LOCKMODE, Oid, Relation, SysCacheIdentifier};
 
 use super::shmem;
 use crate::error::{self, Error};
@@ -93,48 +93,52 @@ fn read_row(fcinfo: Fcinfo) -> Result<Time, Error> {
     Ok(horizon.map_or(Time::UNIX_EPOCH, time_of))
 }
 
-/// The horizon in the only row of the table, as the latest snapshot sees it: a snapshot of the
-/// transaction may be from before a promotion. No rights are checked: whoever may generate ids need
-/// not have any on the table.
+/// The horizon in the only row of the table, as a catalog snapshot sees it: that is the latest one,
+/// also in REPEATABLE READ and in parallel mode. A snapshot of the transaction may be from before a
+/// promotion. No rights are checked: whoever may generate ids need not have any on the table.
 fn read_horizon(table: Oid) -> Option<Ulid> {
-    const LOCK: LOCKMODE = pg_sys::AccessShareLock as LOCKMODE;
-    // SAFETY: the relation is open and locked until the values of its row have been copied. The
-    // snapshot is registered meanwhile. An ERROR releases all of these.
-    unsafe {
-        let relation = pg_sys::table_open(table, LOCK);
-        let snapshot = pg_sys::RegisterSnapshot(pg_sys::GetLatestSnapshot());
-        let scan =
-            pg_sys::systable_beginscan(relation, Oid::INVALID, false, snapshot, 0, null_mut());
-        let row = pg_sys::systable_getnext(scan);
-        let horizon = (!row.is_null()).then(|| {
-            let mut is_null = false;
+    scan(table, None, |relation, row| {
+        let mut is_null = false;
+        // SAFETY: the row is one of this relation. The column is NOT NULL, and of ulid.
+        unsafe {
             let descriptor = (*relation).rd_att;
             let datum = pg_sys::SPI_getbinval(row, descriptor, HORIZON_COLUMN, &mut is_null);
             Ulid::from_datum(datum)
-        });
-        pg_sys::systable_endscan(scan);
-        pg_sys::UnregisterSnapshot(snapshot);
-        pg_sys::table_close(relation, LOCK);
-        horizon
-    }
+        }
+    })
 }
 
 /// Whether a subscription brings the row of the table.
 fn is_subscribed(table: Oid) -> bool {
+    let key = (pg_sys::Anum_pg_subscription_rel_srrelid as i16, table);
+    scan(pg_sys::SubscriptionRelRelationId, Some(key), |_, _| ()).is_some()
+}
+
+/// What `read` makes of the first row of a table; none if it is empty. `key` is the number of an OID
+/// column, and its value in the row.
+fn scan<T>(
+    table: Oid,
+    key: Option<(i16, Oid)>,
+    read: impl FnOnce(Relation, HeapTuple) -> T,
+) -> Option<T> {
     const LOCK: LOCKMODE = pg_sys::AccessShareLock as LOCKMODE;
-    let relation_column = pg_sys::Anum_pg_subscription_rel_srrelid as i16;
-    // SAFETY: the catalog is open until the scan has ended. The key compares its OID column.
+    // SAFETY: the relation is open and locked until the scan has ended, and the row is valid until
+    // then. The key compares an OID column. An ERROR releases the relation and the snapshot.
     unsafe {
-        let mut key = pg_sys::ScanKeyData::default();
-        let (equal, oideq) = (pg_sys::BTEqualStrategyNumber as u16, pg_sys::F_OIDEQ.into());
-        pg_sys::ScanKeyInit(&mut key, relation_column, equal, oideq, table.into());
-        let catalog: Relation = pg_sys::table_open(pg_sys::SubscriptionRelRelationId, LOCK);
+        let mut keys = [pg_sys::ScanKeyData::default()];
+        if let Some((column, oid)) = key {
+            let (equal, oideq) = (pg_sys::BTEqualStrategyNumber as u16, pg_sys::F_OIDEQ.into());
+            pg_sys::ScanKeyInit(&mut keys[0], column, equal, oideq, oid.into());
+        }
+        let (count, keys) = (key.iter().count() as i32, keys.as_mut_ptr());
+        let relation = pg_sys::table_open(table, LOCK);
         let scan =
-            pg_sys::systable_beginscan(catalog, Oid::INVALID, false, null_mut(), 1, &mut key);
-        let is_found = !pg_sys::systable_getnext(scan).is_null();
+            pg_sys::systable_beginscan(relation, Oid::INVALID, false, null_mut(), count, keys);
+        let row = pg_sys::systable_getnext(scan);
+        let result = (!row.is_null()).then(|| read(relation, row));
         pg_sys::systable_endscan(scan);
-        pg_sys::table_close(catalog, LOCK);
-        is_found
+        pg_sys::table_close(relation, LOCK);
+        result
     }
 }
 

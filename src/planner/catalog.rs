@@ -16,14 +16,14 @@ use crate::fmgr::Argument;
 
 /// The type itself, or the one that a domain is over.
 pub(super) fn base_type(typid: Oid) -> Oid {
-    // SAFETY: a type that does not exist is an ERROR.
+    // SAFETY: only values are passed, and no pointer is returned.
     unsafe { pg_sys::getBaseType(typid) }
 }
 
 /// Whether values of a type can be read as ulids: 16 bytes, passed by reference.
 pub(super) fn is_sixteen_bytes_by_reference(typid: Oid) -> bool {
     let (mut length, mut by_value) = (0, true);
-    // SAFETY: a type that does not exist is an ERROR.
+    // SAFETY: the pointers are to these two variables.
     unsafe { pg_sys::get_typlenbyval(typid, &mut length, &mut by_value) };
     usize::try_from(length) == Ok(size_of::<Ulid>()) && !by_value
 }
@@ -31,7 +31,7 @@ pub(super) fn is_sixteen_bytes_by_reference(typid: Oid) -> bool {
 /// The opfamily of the type's default btree operator class, which defines the order of the type;
 /// `None` if it has none.
 pub(super) fn default_btree_opfamily(typid: Oid) -> Option<Oid> {
-    // SAFETY: a type that does not exist is an ERROR. An entry of the type cache is never freed.
+    // SAFETY: the result is an entry of the type cache, which is never freed.
     let opfamily = unsafe {
         (*pg_sys::lookup_type_cache(typid, pg_sys::TYPECACHE_BTREE_OPFAMILY as c_int)).btree_opf
     };
@@ -41,7 +41,7 @@ pub(super) fn default_btree_opfamily(typid: Oid) -> Option<Oid> {
 /// The operator of the type's default btree opfamily for a btree strategy, if it is also a member
 /// of `opfamily`.
 pub(super) fn default_btree_operator(typid: Oid, strategy: u32, opfamily: Oid) -> Option<Oid> {
-    // SAFETY: what does not exist is not found.
+    // SAFETY: only values are passed, and no pointer is returned.
     unsafe {
         let operator = pg_sys::get_opfamily_member(
             default_btree_opfamily(typid)?,
@@ -56,7 +56,7 @@ pub(super) fn default_btree_operator(typid: Oid, strategy: u32, opfamily: Oid) -
 /// The strategy of an operator in the type's default btree opfamily: 1 for `<`, 2 for `<=`, 3 for
 /// `=`, 4 for `>=`, 5 for `>`. `None` if it is no member.
 pub(super) fn default_btree_strategy(operator: Oid, typid: Oid) -> Option<u32> {
-    // SAFETY: what does not exist is not found.
+    // SAFETY: only values are passed, and no pointer is returned.
     let strategy =
         unsafe { pg_sys::get_op_opfamily_strategy(operator, default_btree_opfamily(typid)?) };
     u32::try_from(strategy)
@@ -70,14 +70,15 @@ pub(super) fn comparison_operator(function: Oid, typid: Oid) -> Option<Oid> {
     let opfamily = default_btree_opfamily(typid)?;
     (1..=pg_sys::BTMaxStrategyNumber)
         .filter_map(|strategy| default_btree_operator(typid, strategy, opfamily))
-        // SAFETY: the operator exists; InvalidOid if it has no negator.
+        // InvalidOid if it has no negator.
+        // SAFETY: only values are passed, and no pointer is returned.
         .flat_map(|operator| [operator, unsafe { pg_sys::get_negator(operator) }])
         .find(|&operator| function_of_operator(operator) == function)
 }
 
 /// The function that implements an operator; InvalidOid if there is no such operator.
 pub(super) fn function_of_operator(operator: Oid) -> Oid {
-    // SAFETY: what does not exist is not found.
+    // SAFETY: only values are passed, and no pointer is returned.
     unsafe { pg_sys::get_opcode(operator) }
 }
 

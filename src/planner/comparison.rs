@@ -72,9 +72,9 @@ pub(super) fn with_explicit_casts(request: &SupportRequestSimplify) -> Option<*m
             two_expressions((*request.fcall).args)?,
         )
     };
-    // A FuncExpr becomes an OpExpr here, and NOT turns an OpExpr into its negator. Neither is
-    // equal() to the grouping expression. So with grouping sets, the other server may raise an
-    // error for the text of a ulid.
+    // A FuncExpr becomes an OpExpr here, and NOT turns an OpExpr into its negator. So equal() may
+    // no longer find the grouping expression, or find another one. If it is not done for that, the
+    // other server may raise an error for the text of a ulid.
     let query = root.as_ref().and_then(Root::query);
     if !sides.into_iter().any(Expr::is_implicit_cast)
         || query.is_some_and(|query| is_called_by_grouping_sets(query, function))

@@ -7,11 +7,12 @@ use std::ptr::{NonNull, null_mut};
 
 use pg_ulid::Ulid;
 use pgrx::pg_sys::{
-    self, BOOLOID, CoercionForm, Const, Datum, FuncExpr, List, ListCell, Node, NodeTag, Oid,
-    OpExpr, PlannerInfo, Query, RangeTblEntry, RelabelType, Var,
+    self, BOOLOID, CoercionForm, Const, Datum, FuncExpr, List, Node, NodeTag, Oid, OpExpr,
+    PlannerInfo, Query, RangeTblEntry, RelabelType, Var,
 };
 
 use super::catalog;
+use crate::list::list_cells;
 
 /// A pointer to the PlannerInfo, `root` in PostgreSQL, of the query level that is being planned,
 /// or of the outer one while a sub-select becomes a join. It is not null.
@@ -47,7 +48,7 @@ impl Root {
     /// role must not get this plan.
     pub(super) fn may_execute(self, function: Oid) -> bool {
         let may = |role| {
-            // SAFETY: a function that does not exist is an ERROR.
+            // SAFETY: only values are passed, and no pointer is returned.
             let result = unsafe {
                 #[cfg(feature = "pg15")]
                 let result = pg_sys::pg_proc_aclcheck(function, role, pg_sys::ACL_EXECUTE);
@@ -126,7 +127,7 @@ impl Expr {
 
     /// The type of its result.
     pub(super) fn typid(self) -> Oid {
-        // SAFETY: the node stays while the planner waits. One that is no expression is an ERROR.
+        // SAFETY: the node and what it points to stay while the planner waits. It is only read.
         unsafe { pg_sys::exprType(self.as_ptr()) }
     }
 
@@ -215,7 +216,7 @@ impl Expr {
         arguments: [Self; N],
     ) -> Self {
         let form = CoercionForm::COERCE_EXPLICIT_CALL;
-        // SAFETY: the list is a new one.
+        // SAFETY: the new nodes point to nodes that stay while the planner waits.
         unsafe {
             let arguments = list(arguments);
             let call = pg_sys::makeFuncExpr(
@@ -233,7 +234,8 @@ impl Expr {
     /// A new OpExpr of an operator whose result is boolean. Links both expressions into it.
     pub(super) fn op_clause(operator: Oid, left: Self, right: Self) -> Self {
         let (left, right) = (left.as_ptr(), right.as_ptr());
-        // SAFETY: what is made is an OpExpr of an operator that exists.
+        // SAFETY: the new OpExpr, which set_opfuncid() changes, points to nodes that stay while the
+        // planner waits.
         unsafe {
             let clause = pg_sys::make_opclause(
                 operator,
@@ -252,7 +254,7 @@ impl Expr {
     /// A new AND. Links the expressions into it.
     pub(super) fn and<const N: usize>(expressions: [Self; N]) -> Self {
         let and = pg_sys::BoolExprType::AND_EXPR;
-        // SAFETY: the list is a new one.
+        // SAFETY: the new nodes point to nodes that stay while the planner waits.
         unsafe { Self::from_new_node(pg_sys::makeBoolExpr(and, list(expressions), -1)) }
     }
 }
@@ -297,16 +299,4 @@ pub(super) unsafe fn two_expressions(list: *const List) -> Option<[Expr; 2]> {
             Expr::from_ptr(second.ptr_value)?,
         ])
     }
-}
-
-/// The ListCells of a List. PostgreSQL reads them by inline functions, which have no symbol.
-///
-/// # Safety
-/// The list is a valid one, or null for the empty list, and does not change while they are used.
-pub(crate) unsafe fn list_cells<'list>(list: *const List) -> &'list [ListCell] {
-    if list.is_null() {
-        return &[];
-    }
-    // SAFETY: a list that is not null has as many elements as its length says.
-    unsafe { std::slice::from_raw_parts((*list).elements, (*list).length as usize) }
 }

@@ -16,8 +16,9 @@ use pgrx::pg_sys::{
 use pgrx::{PgMemoryContexts, pg_guard};
 
 use super::catalog::{is_sql_function, syscache_attribute};
-use super::node::{self, Expr, Root, list_cells, two_expressions};
+use super::node::{self, Expr, Root, two_expressions};
 use super::{Predicate, PredicateCall};
+use crate::list::list_cells;
 
 /// The comparisons in place of a call of the predicate: `ulid >= lower AND ulid <= upper`, with a
 /// third condition if they are lossy. `None` leaves the call as it is.
@@ -37,7 +38,6 @@ pub(super) fn to_comparisons(
     let query = root.query()?;
     let column = PartitionedTableColumn::of(query, call.ulid_operand)?;
     if is_called_by_grouping_sets(query, function)
-        || may_be_cast_by_grouping_sets(query, call.ulid_operand)
         || !can_be_evaluated_twice(root, call.range_or_prefix)
     {
         return None;
@@ -67,12 +67,18 @@ fn in_temporary_memory(find: impl FnOnce() -> Option<Oid>) -> Option<Oid> {
     unsafe { PgMemoryContexts::new("ulid").switch_to(|_| find()) }
 }
 
-/// Whether the query has grouping sets and one of the grouping expressions calls this function, at
-/// any depth outside of sub-selects. A call of any function in the language SQL counts, too, since
-/// it may be inlined to one. Before 18, expressions of ORDER BY, DISTINCT and windows count, too.
+/// Whether the query has grouping sets, and they may match a call of this function, or what is put
+/// in its place. Then no call in this query may be rewritten.
 ///
-/// A grouping set nulls each expression that is equal() to one that it omits. The planner merges a
-/// rewritten AND into an enclosing AND, and equal() no longer finds it.
+/// A grouping set nulls each expression of the target list and of HAVING that is equal() to a
+/// grouping expression that it omits. A rewritten call may be equal() to another one: a comparison
+/// with a bound, or what NOT makes of a comparison. Or the planner merges a rewritten AND into an
+/// enclosing AND, and equal() no longer finds it.
+///
+/// So calls there and in the grouping expressions count, at any depth. A call of any function in
+/// the language SQL does, too, since it may be inlined to one. The arguments of aggregates, WHERE,
+/// ON and sub-selects do not: these are evaluated before anything is nulled, or on their own. They
+/// could always be rewritten, but a request does not say where its call is.
 ///
 /// Do not simplify the expressions here to find out. Without the root, the values of parameters are
 /// unknown, and a branch of CASE that the planner leaves out would be evaluated, which can raise an
@@ -89,32 +95,19 @@ pub(super) fn is_called_by_grouping_sets(query: &Query, function: Oid) -> bool {
             })
         }
     };
-    // SAFETY: the list is the query's, and has entries of this kind. Until all expressions are
-    // simplified, the target list refers to the grouping expressions here.
+    // Before 18, the grouping expressions are in the target list. From 18 on, that refers to them
+    // until all expressions are simplified.
+    #[cfg(any(feature = "pg15", feature = "pg16", feature = "pg17"))]
+    let is_grouped = false;
+    // SAFETY: the list is the query's, and has entries of this kind.
     #[cfg(not(any(feature = "pg15", feature = "pg16", feature = "pg17")))]
-    return unsafe {
+    let is_grouped = unsafe {
         list_cells(query.rtable).iter().any(|rte| {
             let rte = &*rte.ptr_value.cast::<pg_sys::RangeTblEntry>();
             rte.rtekind == pg_sys::RTEKind::RTE_GROUP && is_called(rte.groupexprs.cast())
         })
     };
-    // SAFETY: the list is the query's, and has entries of this kind.
-    #[cfg(any(feature = "pg15", feature = "pg16", feature = "pg17"))]
-    return unsafe {
-        list_cells(query.targetList).iter().any(|entry| {
-            let entry = &*entry.ptr_value.cast::<pg_sys::TargetEntry>();
-            entry.ressortgroupref != 0 && is_called(entry.expr.cast())
-        })
-    };
-}
-
-/// Whether the query has grouping sets, and the operand, which is cast to ulid, may be one of the
-/// grouping expressions. A comparison of uuids is made without the cast, so equal() does not find
-/// it there. From 18 on, whatever is grouped is a Var of RTE_GROUP, which is no column.
-fn may_be_cast_by_grouping_sets(query: &Query, operand: Expr) -> bool {
-    cfg!(any(feature = "pg15", feature = "pg16", feature = "pg17"))
-        && !query.groupingSets.is_null()
-        && operand.below_relabel().is_some()
+    is_grouped || is_called(query.targetList.cast()) || is_called(query.havingQual)
 }
 
 /// Whether an expression can be evaluated twice for each row: whether it is the same for all rows
@@ -206,8 +199,8 @@ impl PartitionedTableColumn {
     /// expression by equal(), so a rewritten call would not match.
     fn partition_opfamily(&self, function: Oid) -> Option<Oid> {
         let cache = SysCacheIdentifier::PARTRELID as c_int;
-        // SAFETY: the cache is that of pg_partitioned_table, whose attributes these are. Its
-        // operator classes exist.
+        // SAFETY: the cache is that of pg_partitioned_table, whose attributes these are. What is
+        // read of the tuple is copied before ReleaseSysCache().
         unsafe {
             let tuple = pg_sys::SearchSysCache1(cache, Datum::from(self.relid));
             if tuple.is_null() {
@@ -259,7 +252,8 @@ fn is_called_by_indexes_or_statistics(relid: Oid, function: Oid) -> bool {
         // SAFETY: the list is null or a valid one, of an index or of statistics. It is not changed.
         unsafe { contains_call(list.cast(), &|called| called == function) }
     };
-    // SAFETY: the planner holds a lock on the table.
+    // SAFETY: the planner holds a lock on the table, so what the open relations point to stays
+    // until they are closed. The lists of OIDs are copies.
     unsafe {
         let relation = pg_sys::table_open(relid, no_lock);
         let mut found = false;
@@ -302,7 +296,8 @@ unsafe fn simplified_expressions(cache: c_int, tuple: HeapTuple, number: u32) ->
 }
 
 /// Whether an expression, or a list of expressions, calls a function for whose OID `is_sought` is
-/// true, also through an operator. It does not look into sub-selects.
+/// true, also through an operator. It does not look into sub-selects, nor into the arguments of
+/// aggregates, apart from the direct ones, which are evaluated for each group.
 ///
 /// # Safety
 /// The node is a valid one, or null.
@@ -322,6 +317,10 @@ unsafe fn contains_call(node: *mut Node, is_sought: &dyn Fn(Oid) -> bool) -> boo
 unsafe extern "C-unwind" fn contains_call_walker(node: *mut Node, context: *mut c_void) -> bool {
     // SAFETY: a walker gets valid nodes or null, and the context as it was passed.
     unsafe {
+        if !node.is_null() && (*node).type_ == NodeTag::T_Aggref {
+            let direct = (*node.cast::<pg_sys::Aggref>()).aggdirectargs;
+            return contains_call_walker(direct.cast(), context);
+        }
         !node.is_null()
             && (pg_sys::check_functions_in_node(node, Some(is_sought_function), context)
                 || pg_sys::expression_tree_walker(node, Some(contains_call_walker), context))

@@ -1,12 +1,14 @@
+CALL ulid_refresh_horizon();
 -- waits until the id that a query returns is below the horizon
 CREATE PROCEDURE await_horizon(query text) LANGUAGE plpgsql AS $$
 DECLARE
     id ulid;
 BEGIN
     EXECUTE query INTO id;
-    WHILE id >= ulid_ordered_horizon() LOOP
+    LOOP
+        CALL ulid_refresh_horizon();
+        EXIT WHEN id < ulid_current_horizon();
         PERFORM pg_sleep(0.001);
-        COMMIT;
     END LOOP;
 END $$;
 
@@ -24,7 +26,7 @@ END $$;
 INSERT INTO outbox (message) SELECT n FROM generate_series(1, 10000) AS n;
 CREATE TABLE event (id uuid PRIMARY KEY DEFAULT gen_ordered_uuid_v7());
 INSERT INTO event SELECT FROM generate_series(1, 10000);
-CREATE VIEW event_settled AS SELECT * FROM event WHERE id < ulid_ordered_horizon();
+CREATE VIEW event_settled AS SELECT * FROM event WHERE id < (SELECT ulid_current_horizon());
 CREATE VIEW cast_settled AS SELECT id::uuid, message FROM outbox_settled;
 VACUUM ANALYZE outbox, event;
 DO $$
@@ -33,11 +35,11 @@ DECLARE
     tool record;
 BEGIN
     FOR tool IN VALUES
-        ('outbox_settled', 'id', repeat('0', 26), 'Index Cond: .*horizon'),
-        ('event_settled', 'id', repeat('0', 32), 'Index Cond: .*horizon'),
+        ('outbox_settled', 'id', repeat('0', 26), 'Index Cond: .*InitPlan|Index Cond: .*[$]0'),
+        ('event_settled', 'id', repeat('0', 32), 'Index Cond: .*InitPlan|Index Cond: .*[$]0'),
         ('outbox_settled_at', 'settled_at', '2026-01-01 00:00Z', 'Index Cond'),
-        ('outbox_settled_at', 'id', '0', 'Sort.*Seq Scan'),
-        ('cast_settled', 'id', repeat('0', 32), 'Sort.*Seq Scan') LOOP
+        ('outbox_settled_at', 'id', '0', 'Sort.* Scan'),
+        ('cast_settled', 'id', repeat('0', 32), 'Sort.* Scan') LOOP
         ASSERT plan(format(load, tool.column1, tool.column2, tool.column3)) ~ tool.column4, tool;
     END LOOP;
     ASSERT plan('SELECT max(id) FROM outbox_settled') ~ 'Index.* Scan Backward', 'max(id)';
@@ -62,11 +64,11 @@ SET ROLE ulid_docs_loader;
 DO 'BEGIN ASSERT NOT reads(), ''security_invoker''; END';
 RESET ROLE;
 ALTER VIEW outbox_settled RESET (security_invoker);
-REVOKE EXECUTE ON FUNCTION ulid_ordered_horizon() FROM PUBLIC;
+REVOKE EXECUTE ON FUNCTION ulid_current_horizon() FROM PUBLIC;
 SET ROLE ulid_docs_loader;
 DO 'BEGIN ASSERT NOT reads(), ''without EXECUTE''; END';
 RESET ROLE;
-GRANT EXECUTE ON FUNCTION ulid_ordered_horizon() TO PUBLIC;
+GRANT EXECUTE ON FUNCTION ulid_current_horizon() TO PUBLIC;
 REVOKE EXECUTE ON FUNCTION ulid_lt(ulid, ulid) FROM PUBLIC;
 SET ROLE ulid_docs_loader;
 DO 'BEGIN ASSERT NOT reads(), ''without EXECUTE on the comparison''; END';
@@ -80,8 +82,9 @@ CREATE TABLE tenant_outbox (
 ALTER TABLE tenant_outbox ENABLE ROW LEVEL SECURITY;
 CREATE POLICY of_tenant ON tenant_outbox USING (tenant = 7);
 CREATE VIEW tenant_settled WITH (security_invoker = true) AS
-SELECT * FROM tenant_outbox WHERE id < ulid_ordered_horizon();
-CREATE VIEW all_settled AS SELECT * FROM tenant_outbox WHERE id < ulid_ordered_horizon();
+SELECT * FROM tenant_outbox WHERE id < (SELECT ulid_current_horizon());
+CREATE VIEW all_settled AS
+SELECT * FROM tenant_outbox WHERE id < (SELECT ulid_current_horizon());
 GRANT SELECT ON tenant_outbox, tenant_settled, all_settled TO ulid_docs_loader;
 INSERT INTO tenant_outbox (tenant) VALUES (7), (8);
 CALL await_horizon('SELECT max(id) FROM tenant_outbox');
@@ -99,7 +102,7 @@ CREATE FUNCTION set_changed() RETURNS trigger LANGUAGE plpgsql AS
 CREATE TRIGGER set_changed BEFORE UPDATE ON customer FOR EACH ROW EXECUTE FUNCTION set_changed();
 INSERT INTO customer (name) VALUES ('a'), ('b');
 CALL await_horizon('SELECT max(changed) FROM customer');
-SELECT ulid_ordered_horizon() AS before_first_chunk \gset
+SELECT ulid_current_horizon() AS before_first_chunk \gset
 CREATE TABLE loaded AS SELECT * FROM customer_settled WHERE name = 'a';
 UPDATE customer SET name = 'a, updated' WHERE name = 'a';
 UPDATE customer SET deleted = true WHERE name = 'b';

@@ -19,6 +19,52 @@ END $$;
 DROP TABLE placed;
 DROP TABLESPACE ulid_docs_partitions;
 
+-- The longest names of parents, in letters of one byte and of two: a partition for each month.
+CREATE TABLE a_name_of_fifty_six_bytes_which_is_too_long_for_the_month (id ulid PRIMARY KEY)
+PARTITION BY RANGE (id);
+CREATE TABLE archive.xäääääääääääääääääääääääääääääää
+(id ulid PRIMARY KEY) PARTITION BY RANGE (id);
+CALL make_partitions('a_name_of_fifty_six_bytes_which_is_too_long_for_the_month', '2026-01-01', 12);
+CALL make_partitions(
+    'archive.xäääääääääääääääääääääääääääääää', '2026-01-01', 12);
+DO $$ BEGIN
+    ASSERT (SELECT count(*) = 24 AND min(octet_length(relname)) >= 62
+                AND bool_and(relname ~ '^(a_name_of|xä).*_2026_[01]\d$')
+            FROM pg_inherits JOIN pg_class AS p ON p.oid = inhrelid
+            WHERE inhparent IN (
+            'a_name_of_fifty_six_bytes_which_is_too_long_for_the_month'::regclass,
+            'archive.xäääääääääääääääääääääääääääääää'::regclass));
+END $$;
+DROP TABLE a_name_of_fifty_six_bytes_which_is_too_long_for_the_month,
+    archive.xäääääääääääääääääääääääääääääää;
+
+-- The search_path of the caller does not decide what is called, and no lock is waited for without
+-- end.
+CREATE TABLE waited (lock_timeout text);
+CREATE FUNCTION note_wait() RETURNS event_trigger LANGUAGE plpgsql AS
+'BEGIN INSERT INTO public.waited VALUES (current_setting(''lock_timeout'')); END';
+CREATE EVENT TRIGGER note_wait ON ddl_command_end EXECUTE FUNCTION note_wait();
+CREATE SCHEMA caller;
+CREATE FUNCTION caller.partitions_of(regclass) RETURNS TABLE (partition regclass, ends timestamptz)
+LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''called''; END';
+CREATE FUNCTION caller.ulid_lower_bound(timestamptz) RETURNS public.ulid LANGUAGE plpgsql AS
+'BEGIN RAISE EXCEPTION ''called''; END';
+CREATE FUNCTION caller.ulid_extract_timestamp(public.ulid) RETURNS timestamptz LANGUAGE plpgsql AS
+'BEGIN RAISE EXCEPTION ''called''; END';
+DELETE FROM waited;
+SET search_path = caller;
+SET client_min_messages = warning;
+CALL public.make_partitions('public.event', '2020-01-01', 2);
+CALL public.drop_partitions('public.event', '2020-04-01Z', dry_run => false);
+RESET search_path;
+DROP EVENT TRIGGER note_wait;
+DO $$ BEGIN
+    ASSERT (SELECT count(*) >= 6 AND bool_and(lock_timeout = '2s') FROM waited);
+    ASSERT to_regclass('event_2020_01') IS NULL;
+END $$;
+DROP SCHEMA caller CASCADE;
+RESET client_min_messages;
+
 -- The rows of the DEFAULT partition were moved, and what references them is kept. A trigger of the
 -- table would refuse it.
 DO $$ BEGIN

@@ -49,14 +49,15 @@ for my $generator (qw(gen_monotonic_ulid gen_uuid_v7 gen_ordered_ulid gen_ordere
 }
 
 # Not even through a function whose label is wrong: the worker's transaction would end before that
-# of its ids, and each worker would find another horizon.
-my $helps = 'HINT:  A function that generates them or asks for their horizon must be '
+# of its ids.
+my $helps = 'HINT:  A function that generates them or refreshes their horizon must be '
   . 'PARALLEL RESTRICTED.';
-for (qw(gen_ordered_ulid ulid_ordered_horizon))
+my $nil = '0' x 26;
+for ('gen_ordered_ulid()', "ulid_next_horizon('$nil')")
 {
     $node->safe_psql('postgres',
         "CREATE OR REPLACE FUNCTION mislabelled() RETURNS ulid LANGUAGE plpgsql PARALLEL SAFE
-            AS 'BEGIN RETURN $_(); END'"
+            AS \$\$ BEGIN RETURN $_; END \$\$"
     );
     like(
         ($node->psql('postgres',

@@ -117,6 +117,7 @@ race($operated, 'after a reset');
 # The guard measures what is ahead from the id clock, and accepts a second. In a transaction that
 # was open at a reset, it refuses every id.
 my $hint = 'HINT:  Let the default of the column generate the id.';
+my $another = 'psql -Xq -d "' . $operated->connstr('postgres') . '" -c';
 my (undef, undef, $refused) = $operated->psql(
     'postgres', q{
     SET timezone = 'UTC';
@@ -132,8 +133,7 @@ my (undef, undef, $refused) = $operated->psql(
     ROLLBACK TO s;
     INSERT INTO guarded VALUES (ulid_upper_bound('2100-01-01 00:00:00.000Z'), 2);
     ROLLBACK TO s;
-    SELECT ulid_reset_ordered_time();
-    SAVEPOINT s;
+    } . "\\! $another 'SELECT ulid_reset_ordered_time()'\n" . q{
     INSERT INTO guarded VALUES ('01ARYZ6S41TSV4RRFFQ69G5FAV', 3);
     ROLLBACK TO s;
     INSERT INTO guarded (n) VALUES (3);

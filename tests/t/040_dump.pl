@@ -82,8 +82,8 @@ SQL
     }
 }
 
-# A dump has the published horizon. A superuser restores it with the sequence, so ids continue after
-# it. The owner restores all else.
+# A dump has the horizon. A superuser restores it, and ids continue after it. The owner restores all
+# else.
 $node->safe_psql(
     'public', q{
     SET ROLE owner;
@@ -93,24 +93,24 @@ $node->safe_psql(
     INSERT INTO outbox DEFAULT VALUES;
     CALL ulid_refresh_horizon();
     GRANT EXECUTE ON FUNCTION ulid_refresh() TO PUBLIC});
-my $published = $node->safe_psql('public', 'SELECT horizon FROM ulid_horizon');
-$node->command_ok([ 'pg_dump', '-Fc', '-f', "$directory/published.dump", 'public' ],
-    'pg_dump with a published horizon');
+my $horizon = $node->safe_psql('public', 'SELECT horizon FROM ulid_horizon');
+$node->command_ok([ 'pg_dump', '-Fc', '-f', "$directory/horizon.dump", 'public' ],
+    'pg_dump with a horizon');
 $node->restart;
 for my $role (qw(owner), $node->safe_psql('postgres', 'SELECT current_user'))
 {
-    my $copy = $role eq 'owner' ? 'published_by_owner' : 'published_by_superuser';
+    my $copy = $role eq 'owner' ? 'of_owner' : 'of_superuser';
     $node->safe_psql('postgres', "CREATE DATABASE $copy OWNER owner");
     $node->command_ok(
         [
-            'pg_restore', '--exit-on-error', '-U', $role, '-d', $copy, "$directory/published.dump"
+            'pg_restore', '--exit-on-error', '-U', $role, '-d', $copy, "$directory/horizon.dump"
         ],
         "$role restores it");
     is( $node->safe_psql(
-            $copy, "SELECT count(*) FROM ulid_horizon WHERE horizon = '$published';
-            SELECT gen_ordered_ulid() > '$published';
+            $copy, "SELECT count(*) FROM ulid_horizon WHERE horizon = '$horizon';
+            SELECT gen_ordered_ulid() > '$horizon';
             SET ROLE pg_monitor; CALL ulid_refresh_horizon();
-            SELECT ulid_current_horizon() > '$published'"
+            SELECT ulid_current_horizon() > '$horizon'"
         ),
         $role eq 'owner' ? "0\nf\nf" : "1\nt\nt",
         "$role: ids continue after the horizon if it was restored, and grants are kept");

@@ -1,7 +1,7 @@
 # The clock of a server is set back by an hour while it is down: after kill -9, and after a restart,
-# so that its ids are an hour ahead of the clock. Consumers of the published horizon keep their
-# positions, nobody runs a script, and no row is lost, with the extension and with ulid_sql. A row
-# whose id is that of the clock is lost.
+# so that its ids are an hour ahead of the clock. Consumers keep their positions, nobody runs a
+# script, and no row is lost, with the extension and with ulid_sql. A row whose id is that of the
+# clock is lost.
 use strict;
 use warnings FATAL => 'all';
 use ULID;
@@ -54,15 +54,15 @@ for my $extension (sort keys %type_of)
             't',
             "$extension, $strike: the clock is an hour behind the position");
 
-        # before anybody publishes
+        # before anybody refreshes the horizon
         $sql->("INSERT INTO outbox (message) VALUES ('first')");
         $start->(keys %command);
         $more->();
         $running{writers}->signal('TERM');
         (delete $running{writers})->finish;
 
-        # rows that were not published before are read after an id that is generated when the clock
-        # has passed theirs
+        # rows that were not below the horizon before are read after an id that is generated when
+        # the clock has passed theirs
         unlink($wrong);
         $sql->("INSERT INTO outbox (message) VALUES ('later')");
         check_outbox($node, 'postgres', "$extension, $strike");

@@ -93,7 +93,7 @@ is($early->safe_psql('postgres', 'SELECT ulid_ordered_time() IS NULL'),
     't', 'which is not the time of one');
 $early->stop;
 
-# The publisher waits for a second before each reading of the clock.
+# The refresh waits for a second before each reading of the clock.
 ($library, $switch) = wrong_clock('++reads');
 local $ENV{LD_PRELOAD} = $library;
 my $busy = new_server('busy');
@@ -102,6 +102,6 @@ $busy->safe_psql('postgres', 'CALL ulid_refresh_horizon()');
 is( $busy->safe_psql('postgres',
         'SELECT ulid_ordered_time() = ulid_extract_timestamp(horizon) FROM ulid_horizon'),
     't',
-    'a publication leaves the id clock at the horizon, which shows that no id is above it');
+    'a refresh leaves the id clock at the horizon, which shows that no id is above it');
 
 done_testing();

@@ -30,14 +30,13 @@ while ($file =~ /^(\w+):\n  query: \|\n((?:    .*\n)+)  metrics:\n((?:    - .*\n
 }
 my $exported = sub { return $sql->("SET ROLE monitor; $queries{$_[0]}") };
 like($exported->('ulid'), qr/^\d+\.\d+\|0\|0$/m,      'nothing is ahead of the clock or outdated');
-like($exported->('ulid_horizon'),
-    qr/^\|0(?:\.\d+)?$/m, 'the horizon is close behind the clock, and was not published');
+is($exported->('ulid_horizon'), '', 'there is no horizon yet');
 $sql->('CALL ulid_refresh_horizon()');
 my ($age) = blocks_of('operating.md', 'sql', 'Monitoring');
-is($sql->($age), '00:00:00', 'no ordered id was generated since the publication');
-like($exported->('ulid_horizon'), qr/^0\|/, 'nor is there an age for Prometheus');
+is($sql->($age), '00:00:00', 'no ordered id was generated since the last refresh');
+is($exported->('ulid_horizon'), '0', 'nor is there an age for Prometheus');
 $sql->('SELECT gen_ordered_ulid()');
-like($exported->('ulid_horizon'), qr/^(?!0\|)\d+\.\d+\|/, 'one was: the publication has an age');
+cmp_ok($exported->('ulid_horizon'), '>', 0, 'one was: the horizon has an age');
 $sql->(
     q{SELECT ulid_advance_ordered_time(ulid_upper_bound(now() + interval '1 hour'));
         UPDATE pg_extension SET extversion = '0' WHERE extname = 'ulid'}
@@ -57,24 +56,19 @@ is($sql->("SELECT * FROM ($queries{ulid_partitions}) AS s WHERE parent = 'open':
     'open|Infinity|0', 'a last partition TO (MAXVALUE) never ends');
 
 # Who holds the horizon
-my $who = join('', blocks_of('operating.md', 'sql', 'The horizon lags'));
+my ($who) =
+  grep { /FROM ulid_horizon_holders/ } blocks_of('operating.md', 'sql', 'The horizon lags');
 my ($holds, $other) = map { $node->background_psql('postgres', on_error_stop => 0) } 1, 2;
 my $pid = $holds->query('SELECT pg_backend_pid()');
 $other->query('BEGIN; CREATE TABLE written AS SELECT gen_ulid()');
 $holds->query('BEGIN; SELECT gen_ordered_ulid()');
 $sql->("BEGIN; SELECT gen_ordered_ulid(); PREPARE TRANSACTION 'left'");
-my $session = qr/$pid\|[^|]+\|idle in transaction\|SELECT gen_ordered_ulid\(\)[\n;]+/;
 like(
     $sql->($who),
-    qr/^[^|]*\n${session}left\|[^|]+\|\|$/,
+    qr/^$pid\|.*idle in transaction.*SELECT gen_ordered_ulid\(\)[\n;]+left\|.*$/,
     'the page names the transactions that hold the horizon');
 $_->quit for $holds, $other;
 $node->restart;
-like(
-    $sql->($who),
-    qr/^\d{5} days.*\nleft\|-infinity\|\|\nbefore a restart.*: commit or roll back\|left$/,
-    'and a prepared one from before a restart, which is why the horizon is zero');
-like($exported->('ulid_horizon'),
-    qr/\|\d{10}\.\d/, 'where nothing is proven, the horizon is decades behind the clock');
+like($sql->($who), qr/^left\|.*-infinity.*$/, 'and a prepared one from before a restart');
 
 done_testing();

@@ -1,287 +1,562 @@
-# ulid_ordered_horizon under a flood: a consumer that stops there reads every row once and in order,
-# while writers in several databases roll back, prepare, fail and are killed, the clock is set back,
-# ids go ahead, and they are reset. FUZZ_SECONDS (4) says for how long. 059_published.pl has more
-# kinds of writers and of queries.
+# The horizon, of the extension and of ulid_sql: a consumer that polls a table sees every row once
+# and in order, on the primary server, a standby and a subscriber, through a crash, a restart, a
+# promotion and a restored dump, and whatever the clock says. A consumer without the horizon loses
+# rows in each place. FUZZ_SECONDS (2) says for how long the transactions go on.
 use strict;
 use warnings FATAL => 'all';
-use Time::HiRes 'time';
+use Time::HiRes qw(time usleep);
 use ULID;
 
-my $seconds = $ENV{FUZZ_SECONDS} || 4;
+my $seconds = $ENV{FUZZ_SECONDS} || 2;
+my $brief   = 1 + int($seconds / 20);    # after a restart, a promotion and so on
 $PostgreSQL::Test::Utils::timeout_default += 10 * $seconds;
 my ($library, $wrong) = wrong_clock(-30);
-my $node = do
-{
-    local $ENV{LD_PRELOAD} = $library if $library;
-    new_server(
-        'polled',
-        allows_streaming => 1,
-        conf             => [
-            'max_prepared_transactions = 500', 'max_connections = 100',
-            'shared_buffers = 256MB',          'wal_keep_size = 4GB'
-        ]);
-};
-my $sql       = sub { return $node->safe_psql('postgres', @_) };
 my $directory = PostgreSQL::Test::Utils::tempdir();
-local @ENV{qw(PGHOST PGPORT)} = ($node->host, $node->port);
+
+# The type of ids that each extension has.
+my %type_of = (ulid => 'ulid', ulid_sql => 'uuid');
 
 #
-# Writers
+# What writers do
 #
 
-$sql->(
-    q{
-    CREATE TABLE event (
-        id ulid PRIMARY KEY DEFAULT gen_ordered_ulid(),
-        uuid uuid UNIQUE DEFAULT gen_ordered_uuid_v7(),
-        kind text NOT NULL,
-        xid xid8 DEFAULT pg_current_xact_id(),
-        made timestamptz DEFAULT clock_timestamp());
-    -- more subtransactions than a snapshot holds
-    CREATE PROCEDURE commits() LANGUAGE plpgsql AS $$
-    BEGIN
-        INSERT INTO event (kind) VALUES ('first');
-        COMMIT;
-        FOR n IN 1 .. 70 LOOP
-            BEGIN
-                INSERT INTO event (kind) VALUES ('nested');
-            EXCEPTION WHEN data_exception THEN NULL;
-            END;
-        END LOOP;
-    END $$;
-    CREATE TABLE asked (at timestamptz, horizon ulid, snapshot pg_snapshot);
-    CREATE TABLE reset (began timestamptz, times bigint, ended timestamptz);
-    CREATE TABLE seen (consumer text, n bigint GENERATED ALWAYS AS IDENTITY, id ulid,
-        PRIMARY KEY (consumer, n));
-    CREATE FUNCTION see(text, ulid[]) RETURNS void LANGUAGE sql AS
-        'INSERT INTO seen (consumer, id) SELECT $1, id FROM unnest($2)
-            WITH ORDINALITY AS i (id, place) ORDER BY place'});
-my $begin   = "\\set ms random(0, 10)\nBEGIN;\n";
-my $sleep   = "\\sleep :ms ms\n";
-my $pause   = "\\sleep 20 ms\n";
-my $insert  = "INSERT INTO event (kind) VALUES ('one');\n";
-my %scripts = (
+my $begin  = "\\set ms random(0, 10)\nBEGIN;\n";
+my $sleep  = "\\sleep :ms ms\n";
+my $insert = "INSERT INTO event (kind) VALUES ('one');\n";
+my %writers = (
     commit    => "$begin$insert$sleep$insert${sleep}COMMIT;\n",
     rollback  => "$begin$insert${sleep}ROLLBACK;\n",
-    savepoint => "$begin${insert}SAVEPOINT a;\n$insert${sleep}ROLLBACK TO a;\n"
-      . "SAVEPOINT b;\n${insert}RELEASE b;\n${insert}COMMIT;\n",
-    procedure  => "CALL commits();\n",
-    connection => $insert,
-    prepared   => "\\set name random(1, 1000000000000)\n"
-      . "$begin$insert${sleep}PREPARE TRANSACTION ':name';\nBEGIN;\n${insert}COMMIT;\n$pause",
+    statement => "INSERT INTO event (kind) SELECT 'many' FROM generate_series(1, 20);\n",
+    copy      => "${begin}COPY event (kind) FROM '$directory/rows';\n${sleep}COMMIT;\n",
+    chain     => "$begin${insert}COMMIT AND CHAIN;\n$insert${sleep}ROLLBACK AND CHAIN;\n"
+      . "$insert${sleep}COMMIT AND CHAIN;\n${insert}COMMIT;\n",
 
-    # the horizon, and the snapshot that it is for
-    asker => "INSERT INTO asked\n"
-      . "SELECT clock_timestamp(), ulid_ordered_horizon(), pg_current_snapshot();\n\\sleep 10 ms\n",
+    # the id is generated in a savepoint, or by a cursor, that is gone when the row is inserted
+    savepoint => "${begin}SAVEPOINT a;\nSELECT gen_ordered_ulid() AS id \\gset\n"
+      . "ROLLBACK TO a;\n"
+      . "${sleep}INSERT INTO event (id, kind) VALUES (':id', 'savepoint');\nCOMMIT;\n",
+    fetched => "${begin}SAVEPOINT a;\n"
+      . "DECLARE c CURSOR FOR SELECT gen_ordered_ulid() AS id FROM generate_series(1, 2);\n"
+      . "FETCH c \\gset\nCLOSE c;\nROLLBACK TO a;\n"
+      . "${sleep}INSERT INTO event (id, kind) VALUES (':id', 'fetched');\nCOMMIT;\n",
+    early => "${begin}SELECT gen_ordered_ulid() AS id, gen_ordered_uuid_v7() AS uuid \\gset\n"
+      . "${sleep}INSERT INTO event VALUES (':id', ':uuid', 'early');\nCOMMIT;\n",
+    merge => "${begin}MERGE INTO event USING (VALUES ('merged')) AS v (kind) ON false\n"
+      . "WHEN NOT MATCHED THEN INSERT (kind) VALUES (v.kind);\n${sleep}COMMIT;\n",
+    # an xid that is old when the first id is generated
+    late => "${begin}SELECT pg_current_xact_id();\n$sleep$insert${sleep}COMMIT;\n",
+    repeatable => "\\set ms random(0, 10)\nBEGIN ISOLATION LEVEL REPEATABLE READ;\n"
+      . "SELECT;\n$sleep$insert${sleep}COMMIT;\n",
+    exception => "CALL nested();\n",
+    deferred  => "${begin}INSERT INTO event (kind) VALUES ('deferred');\n${sleep}COMMIT;\n",
+    prepared  => "\\set name random(1, 1000000000000)\n$begin$insert$sleep"
+      . "PREPARE TRANSACTION ':name';\n\\sleep 20 ms\n");
 
-    # the id clock goes an hour ahead, and back
-    reset => "SELECT ulid_advance_ordered_time(ulid_upper_bound(now() + interval '1 hour'));\n"
-      . "${pause}INSERT INTO reset SELECT clock_timestamp(),\n"
-      . "(SELECT count(*) FROM ulid_reset_ordered_time()), clock_timestamp();\n$pause");
-
-# Sessions that are killed, transactions that cannot be prepared, and one that ends those that are,
-# again and again.
+# What ends prepared transactions, sessions that are killed, and transactions that cannot be
+# prepared, again and again.
 my %loops = (
-    victim => "BEGIN;\n${insert}SELECT pg_sleep(random() * 0.05);\nCOMMIT;\n",
-    killer => "SELECT pg_terminate_backend(pid) FROM pg_stat_activity\n"
-      . "WHERE application_name = 'victim' AND random() < 0.5;\n\\! sleep 0.05\n",
-    failing  => "BEGIN;\n${insert}PREPARE TRANSACTION 'taken';\n\\! sleep 0.01\n",
     finisher => q{
         SELECT format('%s PREPARED %L',
             CASE WHEN random() < 0.2 THEN 'ROLLBACK' ELSE 'COMMIT' END, gid)
-        FROM pg_prepared_xacts
-        WHERE gid <> 'taken' AND database = current_database() \gexec} . "\n\\! sleep 0.01\n");
-append_to_file("$directory/$_", $loops{$_} x 20) for keys %loops;
-my @files   = map { ('-f', "$directory/$_") } qw(commit rollback savepoint procedure);
+        FROM pg_prepared_xacts WHERE database = current_database() \gexec}
+      . "\n\\! sleep 0.01\n",
+    victim => "BEGIN;\n${insert}SELECT pg_sleep(random() * 0.05);\nCOMMIT;\n",
+    killer => "SELECT pg_terminate_backend(pid) FROM pg_stat_activity\n"
+      . "WHERE application_name = 'victim' AND random() < 0.5;\n\\! sleep 0.05\n",
+    failing => "BEGIN;\n${insert}PREPARE TRANSACTION 'taken';\n\\! sleep 0.01\n");
+
+#
+# What consumers do
+#
+
+sub rows
+{
+    my %of = (
+        key     => 'id',
+        table   => 'event',
+        last    => "':last'",
+        horizon => '(SELECT ulid_current_horizon())',
+        @_);
+    return "SELECT $of{key} AS id FROM $of{table} "
+      . "WHERE $of{key} > $of{last} AND $of{key} < $of{horizon}";
+}
+my @by_scan = (
+    before => 'BEGIN; SET LOCAL enable_indexscan = off; SET LOCAL enable_indexonlyscan = off; '
+      . 'SET LOCAL enable_bitmapscan = off;',
+    after => 'COMMIT;');
+my $all = "'ffffffff-ffff-ffff-ffff-ffffffffffff'";
+
+sub in_one_snapshot
+{
+    my ($level) = @_;
+    return {
+        before => "BEGIN ISOLATION LEVEL $level;\nSELECT;\n\\sleep 10 ms",
+        rows   => rows(),
+        after  => 'COMMIT;'
+    };
+}
+my %consumers = (
+    without            => { rows => rows(horizon => $all) },
+    index              => { rows => rows() },
+    generic            => { rows => rows(last => ':last'), options => [ '-M', 'prepared' ] },
+    position           => { rows => rows(horizon => "(SELECT ulid_current_horizon(':last'))") },
+    scan               => { rows => rows(), @by_scan },
+    called             => { rows => rows(horizon => 'ulid_current_horizon()'), @by_scan },
+    partitions         => { rows => rows(table => 'parted') },
+    scanned_partitions => { rows => rows(table => 'parted'), @by_scan },
+    uuid               => { rows => rows(key => 'uuid', last => "':last'::TYPE") },
+    repeatable         => in_one_snapshot('REPEATABLE READ'),
+    serializable       => in_one_snapshot('SERIALIZABLE'),
+    locked             => { rows => rows() . ' ORDER BY id FOR UPDATE SKIP LOCKED' },
+    cursor             => { rows => "SELECT id FROM fetched(':last') AS id" },
+    stable             => { rows => "SELECT id FROM new_stable(':last') AS id" },
+    volatile           => { rows => "SELECT id FROM new_volatile(':last') AS id" },
+    two                => {
+        before => 'SELECT ulid_current_horizon() AS horizon \gset',
+        rows   => rows(horizon => "':horizon'")
+    },
+    execute => {
+        before => 'PREPARE step (TYPE) AS',
+        rows   => rows(last => '$1'),
+        after  => "EXECUTE step (':last'); DEALLOCATE step;"
+    });
+
+my $refresh = "CALL ulid_refresh_horizon();\n";
+
+# The refresh comes before the step, in a transaction of its own.
+sub step_of
+{
+    my ($name, %of) = (shift, before => '', after => '', @_);
+    return
+        "SELECT id AS last FROM seen WHERE consumer = '$name' ORDER BY n DESC LIMIT 1 \\gset\n"
+      . "$refresh$of{before}\n"
+      . "SELECT see('$name', array_agg(id ORDER BY id)) FROM ($of{rows}) AS s;\n$of{after}\n";
+}
+
+my $again   = "\\sleep 10 ms\n";
+
+# The clients on the primary server, and the files of all.
+append_to_file("$directory/rows", "copied\n" x 10);
+my %scripts = (
+    %writers,
+    connection => $insert,
+    refresher  => "$refresh\\sleep 3 ms\n",
+
+    # refreshes in transactions that go on, and that have generated ids
+    refreshing => "${begin}SELECT ulid_refresh();\n$sleep${insert}COMMIT;\n\\sleep 50 ms\n",
+    refreshed  => "$begin${insert}SAVEPOINT a;\nSELECT ulid_refresh();\nROLLBACK TO a;\n"
+      . "${sleep}SELECT ulid_refresh();\nCOMMIT;\n\\sleep 50 ms\n");
+my @files   = map { ('-f', "$directory/$_") } grep { $_ ne 'prepared' } sort keys %writers;
 my %clients = (
     writers    => [ '-c', 8,    @files ],
     connection => [ '-C', '-f', "$directory/connection" ],
-    prepared   => [ '-c', 2,    '-f', "$directory/prepared" ],
-    asker      => [ '-c', 2,    '-f', "$directory/asker" ]);
-
-#
-# Consumers
-#
-
-# Each step reads the rows that are new, in their order, and remembers the last one.
-sub rows
-{
-    my %of = (key => 'id', last => "':last'::ulid", horizon => 'ulid_ordered_horizon()', @_);
-    return
-      "SELECT $of{key} AS id FROM event WHERE $of{key} > $of{last} AND $of{key} < $of{horizon}";
-}
-my %consumers = (
-    plain   => { rows => rows(horizon => "'7ZZZZZZZZZZZZZZZZZZZZZZZZZ'") },
-    index   => { rows => rows() },
-    uuid    => { rows => rows(key => 'uuid') },
-    generic => { rows => rows(last => ':last::ulid'), options => [ '-M', 'prepared' ] },
-    two     => {
-        before => 'SELECT ulid_ordered_horizon() AS horizon \gset',
-        rows   => rows(horizon => "':horizon'")
-    },
-    repeatable => {
-        before => "BEGIN ISOLATION LEVEL REPEATABLE READ;\nSELECT;\n\\sleep 10 ms",
-        rows   => rows(),
-        after  => 'COMMIT;'
-    });
-for my $name (keys %consumers)
-{
-    my %of = (before => '', after => '', options => [], %{ $consumers{$name} });
-    $scripts{$name} =
-        "SELECT id AS last FROM seen WHERE consumer = '$name' ORDER BY n DESC LIMIT 1 \\gset\n"
-      . "$of{before}\nSELECT see('$name', array_agg(id ORDER BY id)) FROM ($of{rows}) AS s;\n"
-      . "$of{after}\n\\sleep 10 ms\n";
-    $clients{$name} = [ @{ $of{options} }, '-f', "$directory/$name" ];
-    $sql->("INSERT INTO seen (consumer, id) VALUES ('$name', '00000000000000000000000000')");
-}
+    map { $_ => [ '-f', "$directory/$_" ] } qw(prepared refresher refreshing refreshed));
 append_to_file("$directory/$_", $scripts{$_}) for keys %scripts;
+append_to_file("$directory/$_", $loops{$_} x 20) for keys %loops;
 
-# Another database has the same tables, and some of the clients: NAME\@b.
-$sql->('CREATE DATABASE b TEMPLATE postgres');
-$clients{"$_\@b"}     = $clients{$_} for qw(prepared index repeatable);
-$clients{'writers@b'} = [ '-c', 3, @files ];
-$loops{'finisher@b'}  = $loops{finisher};
-$clients{pooled} = [ '-h', start_pooler($node), '-c', 4, @files ] if has_program('pgbouncer');
-
-# A transaction that is older than all ordered ids, and runs through it all; and one of a database
-# of its own that has generated one. Modulo 16, the OID of that is not the OID of this one.
-my $oldest = $node->background_psql('postgres');
-$oldest->query('BEGIN; SELECT pg_current_xact_id()');
-$sql->(
-    "SELECT 'CREATE DATABASE idle TEMPLATE b OID = ' || 100001 + oid::bigint % 16
-    FROM pg_database WHERE datname = 'postgres' \\gexec"
-);
-my $idle = $node->background_psql('idle');
-
-# A standby has the rows below a horizon of the primary once it has replayed what was written until
-# then.
-$node->backup('copy');
-my $standby = PostgreSQL::Test::Cluster->new('standby');
-$standby->init_from_backup($node, 'copy', has_streaming => 1);
-$standby->start;
-my @read = '0' x 26;
-my $read = sub {
-    my ($horizon, $lsn) =
-      map { $sql->("SELECT $_()") } qw(ulid_ordered_horizon pg_current_wal_insert_lsn);
-    $node->wait_for_catchup($standby, 'replay', $lsn);
-    push @read, split /\n/,
-      $standby->safe_psql('postgres',
-        "SELECT id FROM event WHERE id > '$read[-1]' AND id < '$horizon' ORDER BY id");
-};
-
-#
-# The flood
-#
-
-# Let clients run while something is done, and end all transactions.
-sub flood
+sub write_consumers
 {
-    my ($how, $meanwhile, @names) = @_;
-    append_to_file("$directory/goes_on", '');
-    my (%running, @loops);
-    for my $name (@names)
+    my ($type) = @_;
+    for my $name (keys %consumers)
     {
-        my ($file, $database) = split /@/, $name;
-        $database //= 'postgres';
-        if ($clients{$name})
-        {
-            my @command = ('pgbench', '-n', @$how, @{ $clients{$name} }, $database);
-            $running{$name} =
-              IPC::Run::start(\@command, '>', '/dev/null', '2>', "$directory/$name.log");
-        }
-        else
-        {
-            my $psql    = "PGAPPNAME=$file psql -Xqf $directory/$file $database";
-            my @command = ('sh', '-c', "while [ -e $directory/goes_on ]; do $psql; done");
-            push @loops, IPC::Run::start(\@command, '>', '/dev/null', '2>', '/dev/null');
-        }
-    }
-    $meanwhile->();
-    my @failed = grep { !$running{$_}->finish } sort keys %running;
-    unlink("$directory/goes_on");
-    $_->finish for @loops;
-    is("@failed", '', 'no client failed') or diag(map { slurp_file("$directory/$_.log") } @failed);
-    my $left = $sql->("SELECT database || ' ' || gid FROM pg_prepared_xacts WHERE gid <> 'taken'");
-    for (split /\n/, $left)
-    {
-        my ($database, $gid) = split / /;
-        $node->safe_psql($database, "COMMIT PREPARED '$gid'");
+        my $step = step_of($name, %{ $consumers{$name} }) =~ s/\bTYPE\b/$type/gr;
+        unlink("$directory/consumer_$name");
+        append_to_file("$directory/consumer_$name", $step . $again);
     }
     return;
 }
 
-$sql->(
-    q{SELECT gen_ordered_ulid(); BEGIN; CREATE TABLE other (id ulid); PREPARE TRANSACTION 'taken'});
-$idle->query('BEGIN; SELECT gen_ordered_ulid()');
-flood(
-    [ '-T', $seconds ],
-    sub {
-        my $start = time;
-        my $poll  = sub {
-            do { $read->() } while time < $start + $seconds * $_[0] / 3;
-        };
-        $poll->(1);
-        append_to_file($wrong, '') if $wrong;
-        $poll->(2);
-        unlink($wrong) if $wrong;
-        $sql->(q{SELECT ulid_advance_ordered_time(ulid_upper_bound(now() + interval '1 hour'))});
-        $poll->(3);
-    },
-    keys %clients,
-    keys %loops);
-$oldest->query("INSERT INTO event (kind) VALUES ('oldest'); COMMIT");
-$oldest->quit;
-await_horizon($node, $sql->("INSERT INTO event (kind) VALUES ('last') RETURNING id"));
-$node->safe_psql('b', "INSERT INTO event (kind) VALUES ('last')");
-
-# ids are an hour ahead
-is( $sql->(
-        q{DO 'BEGIN FOR n IN 1 .. 20000 LOOP PERFORM ulid_ordered_horizon(); END LOOP; END';
-            SELECT ulid_ordered_time() < now() + '1 hour'}
-    ),
-    't',
-    'the id clock comes nearer to the clock, however often the horizon is asked for');
-
-# the last steps of all consumers
-await_horizon($node, $node->safe_psql('b', 'SELECT max(id) FROM event'), 'b');
-my @last = ((keys %consumers), qw(index@b repeatable@b));
-flood([ '-t', 2 ], sub { }, @last);
-$read->();
-my $copied = join '', map { "standby\t$_\n" } @read;
-$sql->("COPY seen (consumer, id) FROM STDIN;\n$copied\\.\n");
-note($sql->('SELECT kind, count(*) FROM event GROUP BY kind ORDER BY kind'));
-my %lost;
-for my $database (qw(postgres b))
+# Let clients run on a server while something is done, and end all transactions.
+sub flood
 {
+    my ($node, %of) = (shift, database => 'postgres', seconds => $seconds, meanwhile => sub { },
+        consumers => [ sort keys %consumers ], writers => [ sort keys %clients ], @_);
+    local @ENV{qw(PGHOST PGPORT PGDATABASE)} = ($node->host, $node->port, $of{database});
+    my %of_client = map { $_ => $clients{$_} } @{ $of{writers} };
+    $of_client{"consumer_$_"} =
+      [ @{ $consumers{$_}{options} // [] }, '-f', "$directory/consumer_$_" ]
+      for @{ $of{consumers} };
+    my $end = time + $of{seconds};
+    my %running;
+    for my $name (sort keys %of_client)
+    {
+        my @time    = $of{steps} ? ('-t', $of{steps}) : ('-T', $of{seconds});
+        my @command = ('pgbench', '-n', @time, @{ $of_client{$name} });
+        $running{$name} =
+          IPC::Run::start(\@command, '>', '/dev/null', '2>', "$directory/$name.log");
+    }
+    append_to_file("$directory/goes_on", '');
+    my @loops = map {
+        my $psql = "PGAPPNAME=$_ psql -Xqf $directory/$_";
+        IPC::Run::start([ 'sh', '-c', "while [ -e $directory/goes_on ]; do $psql; done" ],
+            '>', '/dev/null', '2>', '/dev/null')
+    } @{ $of{writers} } ? sort keys %loops : 'finisher';
+    $of{meanwhile}->($end);
+    my @failed = grep { !$running{$_}->finish } sort keys %running;
+    unlink("$directory/goes_on");
+    $_->finish for @loops;
+    if (!$of{fails})
+    {
+        is("@failed", '', "$of{what}: no client failed")
+          or diag(map { slurp_file("$directory/$_.log") } @failed);
+    }
+    await('the end of recovery', sub { run_log([ 'psql', '-Xqc', 'SELECT' ]) });
+    my $left = $node->safe_psql($of{database},
+        'SELECT gid FROM pg_prepared_xacts WHERE database = current_database()');
+    $node->safe_psql($of{database}, "COMMIT PREPARED '$_'") for split /\n/, $left;
+    return;
+}
+
+# Let each consumer take its last steps, and check what it has read.
+sub check
+{
+    my ($node, $what, %of) =
+      (shift, shift, database => 'postgres', consumers => [ sort keys %consumers ], @_);
+    flood(
+        $node, %of,
+        what      => "$what, at last",
+        steps     => 2,
+        consumers => [ grep { $consumers{$_} } @{ $of{consumers} } ],
+        writers   => []);
     my $lost = $node->safe_psql(
-        $database, q{
+        $of{database}, q{
         SELECT consumer, (SELECT count(*) FROM event) + 1 - count(DISTINCT id),
             count(*) FILTER (WHERE id <= before)
         FROM (SELECT consumer, id, lag(id) OVER (PARTITION BY consumer ORDER BY n) AS before
               FROM seen) AS s
-        GROUP BY consumer HAVING count(*) > 1});
-    $lost{"$1 in $database"} = $2 while $lost =~ /^(\w+)\|(.*)$/mg;
+        GROUP BY consumer});
+    my %lost;
+    $lost{$1} = $2 while $lost =~ /^(\w+)\|(.*)$/mg;
+    note("$what: " . $node->safe_psql($of{database}, 'SELECT count(*) FROM event') . ' rows');
+    my ($missed) = split /\|/, delete($lost{without}) // '0';
+    cmp_ok($missed, '>', 0, "$what: a consumer without the horizon loses rows: $missed")
+      if grep { $_ eq 'without' } @{ $of{consumers} };
+    is($lost{$_}, '0|0', "$what: no row is lost, none comes twice, and all come in order: $_")
+      for grep { $_ ne 'without' } sort @{ $of{consumers} };
+    return;
 }
-my ($missed) = split /\|/, delete $lost{'plain in postgres'};
-cmp_ok($missed, '>', 0, "a consumer without the horizon loses rows: $missed");
-is($lost{$_}, '0|0', "no row is lost, none comes twice, and all come in order: $_")
-  for sort keys %lost;
-is(scalar keys %lost, scalar @last, 'no consumer is left out');
-$idle->query('COMMIT');
-$idle->quit;
 
-# By the definition of the horizon, beside resets too: each row below it is visible to the snapshot
-# of the statement that asked for it, unless its id was made later, after a reset.
-$clients{reset} = [ '-f', "$directory/reset" ];
-flood([ '-T', int($seconds / 4) + 1 ],
-    sub { }, qw(writers connection prepared asker reset), grep { !/@/ } keys %loops);
-is( $sql->(
-        q{SELECT count(*) FROM (SELECT * FROM asked ORDER BY at DESC LIMIT 1000) AS a
-        JOIN event AS e ON id < horizon
-        WHERE NOT pg_visible_in_snapshot(xid, snapshot)
-            AND (made < at OR NOT EXISTS (SELECT FROM reset WHERE began < made AND ended > at))}
-    ),
-    0,
-    'no row could still appear below a horizon');
+# When ulid_sql refreshes what.
+sub refreshes
+{
+    my ($node) = @_;
+    my $sql     = sub { return $node->safe_psql('postgres', @_) };
+    my $written = sub {
+        return $sql->('SELECT ulid_horizon.xmin, last_value, pg_snapshot_xmax(pg_current_snapshot())
+            FROM ulid_horizon, ulid_clock');
+    };
+    my $below = sub {
+        return $sql->(
+            "$refresh;
+            SELECT string_agg(kind, ' ' ORDER BY id) FROM event WHERE id < ulid_current_horizon()"
+        );
+    };
+    my ($one, $two) = map { $node->background_psql('postgres') } 1 .. 2;
+    my $insert = sub { return "INSERT INTO event (kind) VALUES ('$_[0]')" };
+    $sql->($insert->('first'));
+    is($below->(), 'first', 'what has been committed is below the horizon');
+    my $before = $written->();
+    $sql->($refresh x 10);
+    is($written->(), $before, 'if no transaction has ended since, nothing is written, nor an xid');
+
+    # it does not change the xmax of snapshots when it ends
+    $one->query('BEGIN; SELECT pg_current_xact_id()');
+    $sql->($insert->('older') . "; $refresh; DELETE FROM event WHERE kind = 'older'; $refresh");
+    $one->query($insert->('first'));
+    $one->query("DELETE FROM event WHERE kind = 'first' AND id < ulid_current_horizon(); COMMIT");
+    is($below->(), 'first', 'one whose xid is older than the refresh is noticed');
+
+    $one->query('BEGIN; ' . $insert->('one'));
+    $sql->($insert->('second'));
+    is($below->(), 'first', 'an open transaction holds the horizon');
+    $before = $written->();
+    is($below->() . $written->(), "first$before", 'while it does, nothing is written');
+    $sql->("UPDATE ulid_horizon SET refreshed_at = refreshed_at - interval '2 minutes'");
+    is($sql->('SELECT ulid_refresh()'), 't', 'but once a minute');
+
+    # one that is newer does not matter for what is older
+    $two->query('BEGIN; ' . $insert->('two'));
+    $one->query('COMMIT');
+    $sql->($insert->('third'));
+    is($below->(), 'first one second', 'what older ones have held is below it beside newer ones');
+    $two->query("PREPARE TRANSACTION 'two'");
+    $_->quit for $one, $two;
+    is($below->(), 'first one second', 'a prepared transaction holds the horizon');
+    is($sql->('SELECT prepared FROM ulid_horizon_holders'), 'two', 'the view names it');
+    $node->restart;
+    is($below->(), 'first one second', 'after a restart, too');
+    is($sql->('SELECT prepared FROM ulid_horizon_holders'), 'two', 'the view still names it');
+
+    # the row of another server, restored
+    $sql->(q{UPDATE ulid_horizon SET next_xid = 1000000000000, server_started_at = 'epoch'});
+    $sql->($refresh);
+    is($sql->('SELECT next_xid < 1000000000000 FROM ulid_horizon'),
+        't', 'xids of another server do not count');
+    $sql->("COMMIT PREPARED 'two'");
+    is($below->(), 'first one second two third', 'then it holds nothing');
+
+    # whoever refreshes in a transaction that stays open
+    $one = $node->background_psql('postgres');
+    $one->query('BEGIN; ' . $insert->('fourth'));
+    $one->query('COMMIT; BEGIN; SELECT ulid_refresh()');
+    is($sql->('SELECT ulid_refresh()'), 'f', 'nobody waits for the one who refreshes');
+    $one->query('COMMIT');
+    is($below->(), 'first one second two third fourth', 'whose horizon comes when it commits');
+
+    $one->query('BEGIN; ' . $insert->('never'));
+    $one->query("SELECT ulid_refresh(); ROLLBACK");
+    is($below->(), 'first one second two third fourth', 'and not at all if it rolls back');
+
+    # a sequence of the same OID, in a copy of the database, whose holder is older
+    $one->quit;
+    $sql->('CREATE DATABASE copy TEMPLATE postgres');
+    ($one, $two) = map { $node->background_psql($_) } qw(postgres copy);
+    $two->query('BEGIN; ' . $insert->('elsewhere'));
+    $one->query('BEGIN; ' . $insert->('fifth'));
+    $sql->($refresh);
+    $one->query('COMMIT');
+    is($below->(), 'first one second two third fourth fifth', 'another database holds nothing');
+    $_->quit for $one, $two;
+    $node->safe_psql('postgres', 'DROP DATABASE copy');
+    $sql->('DELETE FROM event; DELETE FROM parted');
+    return;
+}
+
+for my $extension (sort keys %type_of)
+{
+    my $type = $type_of{$extension};
+    my $with = $extension eq 'ulid' ? '' : "CREATE EXTENSION $extension;";
+    write_consumers($type);
+    my @conf = (
+        'max_prepared_transactions = 500', 'restart_after_crash = on',
+        'max_connections = 100',           'shared_buffers = 256MB',
+        'wal_keep_size = 4GB',             'max_locks_per_transaction = 1000',
+        'wal_level = logical',             'hot_standby_feedback = on',
+        'max_wal_size = 8GB',              'checkpoint_timeout = 1h',
+        'autovacuum = off');
+    my $start = sub {
+        local $ENV{LD_PRELOAD} = $library if $library;
+        $_[0]->start;
+    };
+    my $node = do
+    {
+        local $ENV{LD_PRELOAD} = $library if $library;
+        new_server(
+            "${extension}_primary",
+            extension        => $extension eq 'ulid',
+            allows_streaming => 'logical',
+            conf             => \@conf);
+    };
+    my $sql = sub { return $node->safe_psql('postgres', @_) };
+
+    my $tables = qq{
+        $with
+        CREATE TABLE event (
+            id $type PRIMARY KEY DEFAULT gen_ordered_ulid(),
+            uuid uuid UNIQUE DEFAULT gen_ordered_uuid_v7(),
+            kind text NOT NULL);
+        CREATE TABLE seen (consumer text, n bigint GENERATED ALWAYS AS IDENTITY, id $type,
+            PRIMARY KEY (consumer, n));
+        INSERT INTO seen (consumer, id)
+            SELECT unnest('{standby,repeatable_standby,@{[ join ',', sort keys %consumers ]}}'
+                ::text[]), '00000000-0000-0000-0000-000000000000';
+        CREATE FUNCTION see(text, $type\[]) RETURNS void LANGUAGE sql AS
+            'INSERT INTO seen (consumer, id) SELECT \$1, id FROM unnest(\$2)
+                WITH ORDINALITY AS i (id, place) ORDER BY place';
+    };
+
+    # The ids are also in a table with a partition for each 100 ms, from now and from an hour ahead.
+    my $partitions = 30 + 4 * $seconds;
+    $sql->(
+        $tables . qq{
+        CREATE TABLE parted (id $type PRIMARY KEY) PARTITION BY RANGE (id);
+        SELECT format('CREATE TABLE parted_%s PARTITION OF parted FOR VALUES FROM (%s) TO (%s)',
+            row_number() OVER bounds,
+            coalesce(quote_literal(lag(bound) OVER bounds), 'MINVALUE'),
+            coalesce(quote_literal(bound), 'MAXVALUE'))
+        FROM (SELECT ulid_lower_bound(now() + hour * interval '1 hour' + n * interval '100 ms')
+                AS bound
+              FROM generate_series(0, 1) AS hour, generate_series(0, $partitions) AS n
+              UNION ALL SELECT NULL) AS s
+        WINDOW bounds AS (ORDER BY bound) \\gexec
+        CREATE FUNCTION inserted() RETURNS trigger LANGUAGE plpgsql AS
+            'BEGIN INSERT INTO parted SELECT id FROM new; RETURN NULL; END';
+        CREATE TRIGGER inserted AFTER INSERT ON event REFERENCING NEW TABLE AS new
+            EXECUTE FUNCTION inserted();
+        CREATE FUNCTION at_commit() RETURNS trigger LANGUAGE plpgsql AS
+            \$\$ BEGIN INSERT INTO event (kind) VALUES ('at commit'); RETURN NULL; END \$\$;
+        CREATE CONSTRAINT TRIGGER at_commit AFTER INSERT ON event
+            DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
+            WHEN (NEW.kind = 'deferred') EXECUTE FUNCTION at_commit();
+        CREATE PROCEDURE nested() LANGUAGE plpgsql AS \$\$
+        DECLARE
+            last $type;
+        BEGIN
+            FOR n IN 1 .. 10 LOOP
+                BEGIN
+                    last := gen_ordered_ulid();
+                    PERFORM 1 / (n % 2);
+                EXCEPTION WHEN division_by_zero THEN
+                    INSERT INTO event (id, kind) VALUES (last, 'nested');
+                END;
+            END LOOP;
+        END \$\$;
+        CREATE FUNCTION fetched(last $type) RETURNS SETOF $type LANGUAGE plpgsql AS \$\$
+        DECLARE
+            new CURSOR FOR SELECT id FROM parted WHERE id > last
+                AND id < (SELECT ulid_current_horizon()) ORDER BY id;
+        BEGIN
+            FOR event IN new LOOP
+                RETURN NEXT event.id;
+            END LOOP;
+        END \$\$;
+        CREATE FUNCTION new_stable(last $type) RETURNS SETOF $type STABLE LANGUAGE plpgsql AS \$\$
+        DECLARE horizon CONSTANT $type := ulid_current_horizon();
+        BEGIN RETURN QUERY SELECT id FROM event WHERE id > last AND id < horizon; END \$\$;
+        CREATE FUNCTION new_volatile(last $type) RETURNS SETOF $type LANGUAGE plpgsql AS \$\$
+        DECLARE horizon CONSTANT $type := ulid_current_horizon();
+        BEGIN RETURN QUERY SELECT id FROM event WHERE id > last AND id < horizon; END \$\$;
+        CALL ulid_refresh_horizon();
+        CREATE PUBLICATION polled FOR TABLE event, ulid_horizon});
+
+    refreshes($node) if $extension eq 'ulid_sql';
+
+    # A subscriber has the rows and the row of the horizon by one subscription.
+    my $subscriber = new_server(
+        "${extension}_subscriber",
+        extension        => $extension eq 'ulid',
+        allows_streaming => 'logical',
+        conf             => \@conf);
+    my @there = qw(without index scan position repeatable serializable);
+    $subscriber->safe_psql('postgres',
+        $tables . "CREATE SUBSCRIPTION polled CONNECTION '" . $node->connstr . " dbname=postgres'
+            PUBLICATION polled");
+    $subscriber->wait_for_subscription_sync($node, 'polled');
+    is($subscriber->safe_psql('postgres', 'SELECT ulid_refresh()'),
+        'f', "$extension: a subscriber of the horizon leaves it to the publisher");
+
+    $node->backup('copy');
+    my $standby = PostgreSQL::Test::Cluster->new("${extension}_standby");
+    $standby->init_from_backup($node, 'copy', has_streaming => 1);
+    $start->($standby);
+    is($standby->safe_psql('postgres', 'CALL ulid_refresh_horizon(); SELECT ulid_refresh()'),
+        'f', "$extension: a standby leaves it to the primary server");
+
+    # What is read on the standby, in READ COMMITTED and REPEATABLE READ.
+    my $none = '00000000-0000-0000-0000-000000000000';
+    my (%read, %session);
+    for my $name (qw(standby repeatable_standby))
+    {
+        $read{$name}    = [$none];
+        $session{$name} = $standby->background_psql('postgres', on_error_stop => 0);
+    }
+    my $read    = sub {
+        for my $name (sort keys %read)
+        {
+            my $repeatable = $name ne 'standby';
+            $session{$name}->query('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT') if $repeatable;
+            usleep(5_000);
+            my ($place, $new) = ($read{$name}[-1]);
+            $new = $session{$name}->query(
+                "SELECT id FROM event WHERE id > '$place'
+                    AND id < (SELECT ulid_current_horizon('$place')) ORDER BY id");
+            push @{ $read{$name} }, split /\n/, $new;
+            $session{$name}->query('COMMIT') if $repeatable;
+        }
+    };
+
+    # Consumers of the subscriber, as long as the flood goes on.
+    my $elsewhere = sub {
+        my ($run, %of) = @_;
+        flood($subscriber, what => "$extension, on the subscriber", consumers => \@there,
+            writers => [], meanwhile => $run, %of);
+    };
+    my $jumps = sub {
+        my ($end) = @_;
+        my $part  = ($end - time) / 3;
+        my $poll  = sub {
+            do { $read->() } while time < $_[0];
+        };
+        $poll->($end - 2 * $part);
+        append_to_file($wrong, '') if $wrong;
+        $poll->($end - $part);
+        unlink($wrong) if $wrong;
+        my $ahead = "ulid_upper_bound(now() + interval '1 hour')";
+        $sql->("SELECT ulid_advance_ordered_time($ahead)");
+        $poll->($end);
+    };
+    flood(
+        $node,
+        what      => $extension,
+        meanwhile => sub { my ($end) = @_; $elsewhere->(sub { $jumps->($end) }) });
+    $sql->($refresh);
+    check($node, $extension);
+    $node->wait_for_catchup('polled');
+    check($subscriber, "$extension, on the subscriber", consumers => \@there);
+    $node->wait_for_catchup($standby);
+    $read->();
+    for my $name (sort keys %read)
+    {
+        my (undef, @ids) = @{ $read{$name} };
+        $sql->("COPY seen (consumer, id) FROM STDIN;\n"
+              . join('', map { "$name\t$_\n" } @ids) . "\\.\n");
+    }
+    check($node, "$extension, on the standby", consumers => [ sort keys %read ]);
+    $_->quit for values %session;
+
+    # From here on, some consumers are enough: restarts make no difference between kinds of queries.
+    my @some = qw(without index position partitions repeatable);
+
+    # A backend is killed, while ids are an hour ahead and then the time of the server is set back.
+    flood(
+        $node,
+        fails     => 1,
+        seconds   => $brief,
+        consumers => \@some,
+        meanwhile => sub {
+            usleep(500_000);
+            append_to_file($wrong, '') if $wrong;
+            await(
+                'a client to kill',
+                sub {
+                    my $pid = $sql->("SELECT pid FROM pg_stat_activity
+                        WHERE backend_type = 'client backend' AND pid <> pg_backend_pid() LIMIT 1");
+                    return $pid && kill(KILL => $pid);
+                });
+        });
+    flood($node, what => "$extension, after a crash", seconds => $brief, consumers => \@some);
+    $sql->($refresh);
+    check($node, "$extension, after a crash", consumers => \@some);
+
+    $node->stop('fast');
+    $start->($node);
+    flood($node, what => "$extension, after a restart", seconds => $brief, consumers => \@some);
+    $sql->($refresh);
+    check($node, "$extension, after a restart", consumers => \@some);
+
+    # A dump is restored, of a database whose ids are ahead.
+    $node->command_ok([ 'pg_dump', '-Fc', '-f', "$directory/$extension.dump", 'postgres' ], 'dump');
+    $subscriber->safe_psql('postgres', 'CREATE DATABASE restored TEMPLATE template0');
+    $subscriber->command_ok(
+        [
+            'pg_restore', '--exit-on-error', '--no-publications', '-d',
+            'restored',   "$directory/$extension.dump"
+        ],
+        'restore');
+    my @restored = (database => 'restored', consumers => \@some);
+    flood($subscriber, @restored, what => "$extension, restored", seconds => $brief);
+    $subscriber->safe_psql('restored', $refresh);
+    check($subscriber, "$extension, restored", @restored);
+
+    # The standby is promoted.
+    $node->wait_for_catchup($standby);
+    $node->stop('immediate');
+    $standby->promote;
+    flood($standby, what => "$extension, promoted", seconds => $brief, consumers => \@some);
+    $standby->safe_psql('postgres', $refresh);
+    check($standby, "$extension, promoted", consumers => \@some);
+    unlink($wrong) if $wrong;
+    $_->stop('immediate') for $standby, $subscriber;
+}
 
 done_testing();

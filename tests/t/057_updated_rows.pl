@@ -35,7 +35,8 @@ $sql->(
     INSERT INTO consumer (name) VALUES ('naive_copy');
     CREATE TABLE copy_by_time (LIKE customer_copy INCLUDING INDEXES);
     CREATE VIEW customer_settled_at AS SELECT ulid_extract_timestamp(changed) AS settled_at, *
-        FROM customer WHERE changed < ulid_ordered_horizon();
+        FROM customer WHERE changed < (SELECT ulid_current_horizon());
+    CALL ulid_refresh_horizon();
     CREATE TABLE position (last timestamptz, until timestamptz);
     INSERT INTO position VALUES ('-infinity');
     INSERT INTO customer (name) SELECT 'customer ' || n FROM generate_series(1, 500) AS n;

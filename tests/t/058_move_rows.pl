@@ -1,6 +1,6 @@
 # The recipes of docs/partitioning.md for rows that move between partitions, while two sessions
 # poll: by a plain query, and by a plan that the session has kept. Without the lock of the page, the
-# first loses rows. tests/isolation has the rule.
+# first loses rows.
 use strict;
 use warnings FATAL => 'all';
 use ULID;
@@ -12,7 +12,7 @@ my $sql  = sub { return $node->safe_psql('postgres', @_) };
 sub read_beside
 {
     my ($table, $moves) = @_;
-    my $poll  = "SELECT count(*) FROM $table WHERE id < ulid_ordered_horizon();";
+    my $poll  = "SELECT count(*) FROM $table WHERE id < (SELECT ulid_current_horizon());";
     my ($mover, @readers) = map { $node->background_psql('postgres') } 1 .. 3;
     $moves =~ s/^COMMIT;\n//m or die 'nothing to stop at';
     await_horizon($node, $sql->("SELECT max(id) FROM $table"));

@@ -20,7 +20,7 @@ $sql->(
 );
 my $consume = q{WITH position AS (SELECT last_id FROM consumer WHERE name = 'events'), new AS (
         SELECT id, what FROM event WHERE id > (SELECT last_id FROM position)
-            AND id < ulid_ordered_horizon((SELECT last_id FROM position)) ORDER BY id LIMIT 5
+            AND id < (SELECT ulid_current_horizon(last_id) FROM position) ORDER BY id LIMIT 5
     ), processed AS (INSERT INTO consumed SELECT * FROM new ON CONFLICT DO NOTHING)
     UPDATE consumer SET last_id = (SELECT max(id) FROM new)
     WHERE name = 'events' AND EXISTS (SELECT FROM new)};

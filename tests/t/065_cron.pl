@@ -1,5 +1,5 @@
-# pg_cron: a job that publishes the horizon every second, as docs/poll.md has it, of a role that may
-# publish and is no superuser. With the extension and with ulid_sql in another database; by
+# pg_cron: a job that refreshes the horizon every second, as docs/poll.md has it, of a role that may
+# refresh and is no superuser. With the extension and with ulid_sql in another database; by
 # connections and by background workers.
 use strict;
 use warnings FATAL => 'all';
@@ -51,7 +51,7 @@ for my $workers (qw(off on))
         {
             $sql->($database, "INSERT INTO outbox (message) VALUES ('new')");
             ok($is_refreshed->($database),
-                "workers $workers: the job publishes new rows, $database, $round");
+                "workers $workers: new rows are below the horizon, $database, $round");
         }
     }
     $sql->('postgres', 'SELECT cron.unschedule(jobid) FROM cron.job');

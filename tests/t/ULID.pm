@@ -172,11 +172,11 @@ sub await
     return;
 }
 
-# Wait until the horizon of a database is greater than an id, so that consumers read its row.
+# Refresh the horizon of a database until it is greater than an id, so that consumers read its row.
 sub await_horizon
 {
     my ($node, $id, $database) = @_;
-    my $query = "SELECT '$id' < ulid_ordered_horizon()";
+    my $query = "CALL ulid_refresh_horizon(); SELECT '$id' < ulid_current_horizon()";
     await("a horizon after $id",
         sub { $node->safe_psql($database // 'postgres', $query) eq 't' });
     return;

@@ -1,5 +1,6 @@
 """What only an ORM has: reflection, schema tools, forms; and what happens without the package."""
 
+import asyncio
 import io
 import os
 import subprocess
@@ -10,11 +11,13 @@ from datetime import datetime, timezone
 import psycopg
 import pytest
 from conftest import compare
+from pg_ulid import to_uuid
 from pg_ulid.sqlalchemy import Ulid, ischema_names
-from sqlalchemy import ARRAY, Column, MetaData, String, Table, Uuid
-from sqlalchemy import bindparam, create_engine, inspect, literal, select
-from sqlalchemy.exc import ProgrammingError
-from sqlalchemy.orm import Session
+from sqlalchemy import ARRAY, Column, DateTime, ForeignKey, MetaData, String, Table, Uuid
+from sqlalchemy import bindparam, create_engine, func, insert, inspect, literal, select
+from sqlalchemy.exc import IntegrityError, ProgrammingError
+from sqlalchemy.ext.asyncio import AsyncSession, create_async_engine
+from sqlalchemy.orm import DeclarativeBase, Mapped, Session, mapped_column, relationship, selectinload
 from sqlalchemy.pool import NullPool
 from tools import MODELS, Django
 
@@ -73,6 +76,71 @@ def test_sqlalchemy_creates_and_reflects_tables(engine, native, monkeypatch):
             Table("orders", MetaData(), autoload_with=engine)
 
 
+@both
+@pytest.mark.parametrize("driver", ["psycopg", "psycopg2", "asyncpg"])
+def test_sqlalchemy_finds_the_rows_of_a_flush(database, native, driver):
+    # SQLAlchemy looks for each returned row by the id that was given
+    class Base(DeclarativeBase):
+        pass
+
+    class Visit(Base):
+        __tablename__ = "visit"
+        id: Mapped[str] = mapped_column("visit_id", Ulid(native), primary_key=True)
+        note: Mapped[str]
+        made: Mapped[datetime] = mapped_column(DateTime(timezone=True), server_default=func.now())
+
+    forms = [str.lower, to_uuid, lambda id: str(to_uuid(id)), lambda id: to_uuid(id).hex, str]
+    ids = [f"{GIVEN[:-2]}{n:02}" for n in range(15)]
+    given = [forms[n % 5](id) for n, id in enumerate(ids)]
+
+    def use(session):
+        Base.metadata.create_all(session.connection())
+        visits = [Visit(id=id, note=ids[n]) for n, id in enumerate(given[:10])]
+        session.add_all(visits)
+        session.flush()
+        assert all(visit.made for visit in visits)
+        returning = insert(Visit).returning(Visit.id, Visit.note, Visit.made, sort_by_parameter_order=True)
+        rows = session.execute(returning, [{"id": given[n], "note": ids[n]} for n in (14, 10, 12, 11, 13)]).all()
+        assert [row.id for row in rows] == [row.note for row in rows] == [ids[n] for n in (14, 10, 12, 11, 13)]
+        statement = insert(Visit.__table__).returning(Visit.__table__.c.visit_id, sort_by_parameter_order=True)
+        with pytest.raises(IntegrityError):
+            session.connection().execute(statement, [{"visit_id": given[n], "note": "again"} for n in (0, 1)])
+        session.rollback()
+
+    async def use_async():
+        async with AsyncSession(create_async_engine("postgresql+asyncpg://", poolclass=NullPool)) as session:
+            await session.run_sync(use)
+
+    if driver == "asyncpg":
+        asyncio.run(use_async())
+    else:
+        with Session(create_engine(f"postgresql+{driver}://", poolclass=NullPool)) as session:
+            use(session)
+
+
+@both
+def test_sqlalchemy_relates_what_is_given_in_another_form(engine, native):
+    class Base(DeclarativeBase):
+        pass
+
+    class Customer(Base):
+        __tablename__ = "customer"
+        id: Mapped[str] = mapped_column(Ulid(native), primary_key=True)
+        name: Mapped[str]
+
+    class Order(Base):
+        __tablename__ = "orders"
+        id: Mapped[str] = mapped_column(Ulid(native), primary_key=True)
+        customer_id: Mapped[str] = mapped_column(Ulid(native), ForeignKey("customer.id"))
+        customer: Mapped[Customer] = relationship()
+
+    with Session(engine) as session:
+        session.add_all([Customer(id=GIVEN.lower(), name="Ada"), Order(id=to_uuid(GIVEN), customer_id=GIVEN.lower())])
+        session.flush()
+        order = session.scalar(select(Order).options(selectinload(Order.customer)))
+        assert order is session.get(Order, GIVEN) and order.customer.name == "Ada" and order.id == GIVEN
+
+
 def test_sqlalchemy_without_the_package(engine):
     orders = Table("orders", MetaData(), Column("id", String, primary_key=True))
     with engine.connect() as connection:
@@ -112,11 +180,19 @@ def test_django_lookups_and_serializers(django_orders, native):
     assert django_orders._meta.pk.clone().db_type(connection) == ("ulid" if native else "uuid")
     assert UlidExtension(native).name == ("ulid" if native else "ulid_sql")
 
+    others = [GIVEN.lower(), str(to_uuid(GIVEN[:-1] + "W"))]
     ada = Django(native).Customer.objects.create(name="Ada")
     first = django_orders.objects.create(customer_id=ada.id.lower(), note="first", related=[GIVEN])
     assert first.id in django_orders.objects.in_bulk([first.id.lower()])
     assert [list(found.orders.all()) for found in type(ada).objects.prefetch_related("orders")] == [[first]]
     assert type(ada).objects.get(orders__related__contains=[GIVEN]) == ada
+    second, third = django_orders.objects.bulk_create([django_orders(id=id, customer_id=ada.id.lower()) for id in others])
+    assert (second.customer, third.customer) == (ada, ada)
+    second, third = django_orders.objects.filter(id__in=others)
+    second.customer_id = ada.id.lower()
+    models.prefetch_related_objects([second, third], "customer")
+    assert (second.customer, third.customer) == (None, ada)  # Django compares the keys as they were given
+    django_orders.objects.filter(id__in=others).delete()
     window = models.F("id"), None
     with pytest.raises(Exception, match="tstzrange"):
         django_orders.objects.filter(id__within=window).exists()

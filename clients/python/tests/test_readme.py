@@ -1,4 +1,4 @@
-"""The programs in README.md and docs/poll.md run as they are, in an empty database."""
+"""The programs in README.md and docs/consumers.md run as they are, in an empty database."""
 
 import os
 import re
@@ -11,7 +11,7 @@ import pytest
 from conftest import CASES
 
 README = Path(__file__).parents[1] / "README.md"
-POLL = Path(__file__).parents[3] / "docs/poll.md"
+CONSUMERS = Path(__file__).parents[3] / "docs/consumers.md"
 BLOCK = re.compile(r"^```python(?: (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -118,10 +118,12 @@ def test_alembic(empty_database, tmp_path):
 
 
 def test_consumer(tmp_path):
-    [(_, program)] = BLOCK.findall(POLL.read_text())
-    assert "else 0.1" in program
-    (tmp_path / "main.py").write_text(program.replace("else 0.1", "else 3600"))  # so that only NOTIFY wakes it
-    subprocess.run([CASES.parent / "test-consumer", sys.executable, "-u", tmp_path / "main.py"], check=True, timeout=600)
+    programs = dict(BLOCK.findall(CONSUMERS.read_text()))
+    assert set(programs) == {"", "standby"}
+    for place, program in programs.items():
+        (tmp_path / "main.py").write_text(program)
+        command = [sys.executable, "-u", tmp_path / "main.py"]
+        subprocess.run([CASES.parent / "test-consumer", *place.split(), *command], check=True, timeout=600)
 
 
 def test_conversions(tmp_path):

@@ -85,9 +85,20 @@ INSERT INTO layout VALUES
     ('Instagram', 'bigint', 'ms - 1314220021721 << 23 | (low & 8388607)',
         'ulid_from_bigint(id, 23, 1314220021721)', 'ulid_to_bigint(ulid, 23, 1314220021721)',
         1, true),
-    ('Sonyflake', 'bigint', '(ms - 1409529600000) / 10 << 24 | (low & 16777215)',
+    ('TSID', 'bigint', 'ms - 1577836800000 << 22 | (low & 4194303)',
+        'ulid_from_snowflake(id, ''2020-01-01Z'')', 'ulid_to_snowflake(ulid, ''2020-01-01Z'')',
+        1, true),
+    ('Sonyflake 1', 'bigint', '(ms - 1409529600000) / 10 << 24 | (low & 16777215)',
         'ulid_from_bigint(id, 24, 1409529600000, 10)',
         'ulid_to_bigint(ulid, 24, 1409529600000, 10)', 10, true),
+    ('Sonyflake 2', 'bigint',
+        'CASE WHEN ms > 1735690000000
+            THEN (ms - 1735689600000) / 10 << 24 | (low & 16777215) END',
+        'ulid_from_bigint(id, 24, 1735689600000, 10)',
+        'ulid_to_bigint(ulid, 24, 1735689600000, 10)', 10, true),
+    ('milliseconds since the year 1', 'uuid',
+        'uuid_of((ms + 62135596800000)::bit(48) || substring(bits_of(md5(low::text)::uuid), 49))',
+        'from_year_1(id)', 'to_year_1(ulid)', 1, true),
     ('ULID', 'Crockford', 'lower(gen_ulid(made)::text) COLLATE "C"', 'id::ulid',
         'lower(ulid::text)', 1, true),
     ('ULID', 'Crockford, left-aligned',
@@ -102,10 +113,20 @@ INSERT INTO layout VALUES
         format('uuid_to_digits(gen_uuid_v7(made), %L, 26, 4) COLLATE "C"', :'base32hex'),
         format('uuid_from_digits(id, %L, 4)::ulid', :'base32hex'),
         format('uuid_to_digits(ulid::uuid, %L, 26, 4)', :'base32hex'), 1, true),
+    ('UUID version 7', 'base32hex',
+        format('lower(uuid_to_digits(gen_uuid_v7(made), %L, 26, 4)) || ''======'' COLLATE "C"',
+            :'base32hex'),
+        format('uuid_from_digits(upper(rtrim(id, ''='')), %L, 4)::ulid', :'base32hex'),
+        format('lower(uuid_to_digits(ulid::uuid, %L, 26, 4)) || ''======''', :'base32hex'),
+        1, true),
     ('ULID', 'base58',
         format('uuid_to_digits(gen_ulid(made)::uuid, %L, 22) COLLATE "C"', :'base58'),
         format('uuid_from_digits(id, %L)::ulid', :'base58'),
-        format('uuid_to_digits(ulid::uuid, %L, 22)', :'base58'), 1, true);
+        format('uuid_to_digits(ulid::uuid, %L, 22)', :'base58'), 1, true),
+    ('UUID version 7', 'base58',
+        format('uuid_to_digits(gen_uuid_v7(made), %L, 0) COLLATE "C"', :'base58'),
+        format('uuid_from_digits(id, %L)::ulid', :'base58'),
+        format('uuid_to_digits(ulid::uuid, %L, 0)', :'base58'), 1, true);
 
 CREATE PROCEDURE holds(query text) LANGUAGE plpgsql AS $$
 DECLARE
@@ -129,7 +150,7 @@ BEGIN
             RAISE EXCEPTION '%: %', l.convert, broken;
         END IF;
         DROP TABLE product;
-        CREATE TABLE product AS SELECT id, made FROM ids LIMIT 2000;
+        CREATE TABLE product AS SELECT id, made FROM ids WHERE id IS NOT NULL LIMIT 2000;
         DROP TABLE ids;
         CALL finds(query, l.layout, l.form, 'yes: the times of the rows');
         IF l.form <> 'bigint' THEN
@@ -143,6 +164,77 @@ DROP TABLE product;
 CREATE TABLE product AS
 SELECT uuid_send(gen_random_uuid()) AS id, NULL::timestamptz AS made FROM sample LIMIT 2000;
 CALL finds(:'query', 'UUID version 4', 'uuid', 'yes');
+
+-- 2,000 ids of each layout that the query does not know: chance must not look like one that it does
+CREATE TABLE alphabet (name text, digits text);
+INSERT INTO alphabet VALUES ('base58', :'base58'), ('crockford', :'crockford'),
+    ('flickr', '123456789abcdefghijkmnopqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ'),
+    ('base57', '23456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'),
+    ('base62', '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'),
+    ('base64', '-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz'),
+    ('base32', 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'),
+    ('base36', '0123456789abcdefghijklmnopqrstuvwxyz');
+CREATE FUNCTION written(id uuid, name text, size integer) RETURNS text LANGUAGE sql STABLE
+    RETURN (SELECT uuid_to_digits(id, digits, size) FROM alphabet AS a WHERE a.name = written.name);
+CREATE FUNCTION any_of(name text, size integer) RETURNS text LANGUAGE sql VOLATILE RETURN (
+    SELECT string_agg(substr(digits, 1 + floor(random() * length(digits))::integer, 1), '')
+    FROM alphabet AS a, generate_series(1, size) WHERE a.name = any_of.name);
+CREATE FUNCTION reversed(id uuid) RETURNS uuid LANGUAGE sql IMMUTABLE RETURN uuid_of((
+    SELECT string_agg(substring(bits_of(id), i, 8)::text, '' ORDER BY i DESC)
+    FROM generate_series(1, 121, 8) AS i)::bit(128));
+CREATE TABLE unknown_layout (layout text, id text);
+INSERT INTO unknown_layout VALUES
+    ('version 1, swapped by MySQL',
+        'uuid_of(B''0001'' || (v1 >> 48)::bit(12) || (v1 >> 32)::bit(16) || v1::bit(32) || rest)'),
+    ('version 1, mixed byte order',
+        'mixed(uuid_of(v1::bit(32) || (v1 >> 32)::bit(16) || B''0001'' || (v1 >> 48)::bit(12)
+            || rest))'),
+    ('ticks since the year 1',
+        'uuid_of((us * 10 + 621355968000000000)::bit(64) || substring(bits_of(r), 65))'),
+    ('time in the last 48 bits', 'uuid_of(substring(bits_of(r), 1, 80) || ms::bit(48))'),
+    ('seconds in the first 32 bits', 'uuid_of((ms / 1000)::bit(32) || substring(bits_of(r), 33))'),
+    ('random bits', 'r'),
+    ('version 4, a counter in its second half',
+        'uuid_of(substring(bits_of(v4), 1, 64) || n::bit(16) || (us * 10)::bit(48))'),
+    ('version 7, all bytes reversed', 'reversed(gen_uuid_v7(made))'),
+    ('version 8',
+        'uuid_of(substring(bits_of(v4), 1, 48) || B''1000'' || substring(bits_of(v4), 53))'),
+    ('version 4 in the alphabet of Flickr', 'written(v4, ''flickr'', 22)'),
+    ('version 7 in the alphabet of Flickr', 'written(gen_uuid_v7(made), ''flickr'', 0)'),
+    ('version 4 in base57', 'written(v4, ''base57'', 22)'),
+    ('version 4 in base62', 'written(v4, ''base62'', 22)'),
+    ('version 7 in base62', 'written(gen_uuid_v7(made), ''base62'', 22)'),
+    ('version 4 in base64url',
+        'translate(rtrim(encode(uuid_send(v4), ''base64''), ''=''), ''+/'', ''-_'')'),
+    ('version 7 in base32', 'written(gen_uuid_v7(made), ''base32'', 26)'),
+    ('NanoID', 'any_of(''base64'', 21)'),
+    ('22 of 62 characters', 'any_of(''base62'', 22)'),
+    ('21 of 58 characters', 'any_of(''base58'', 21)'),
+    ('22 of 58 characters', 'any_of(''base58'', 22)'),
+    ('26 of 36 characters', 'any_of(''base36'', 26)'),
+    ('26 of 32 characters', 'any_of(''crockford'', 26)'),
+    ('27 of 62 characters', 'any_of(''base62'', 27)'),
+    ('43 of 64 characters', 'any_of(''base64'', 43)'),
+    ('32 hexadecimal digits behind a prefix', '''key_'' || replace(r::text, ''-'', '''')'),
+    ('an integer', '(random() * 9000000000000000000)::bigint');
+CREATE PROCEDURE finds_none(query text) LANGUAGE plpgsql AS $$
+DECLARE
+    u unknown_layout;
+BEGIN
+    FOR u IN SELECT * FROM unknown_layout LOOP
+        DROP TABLE product;
+        EXECUTE format('
+            CREATE TABLE product AS SELECT %s AS id, CASE WHEN null THEN made END AS made
+            FROM (SELECT *, row_number() OVER () AS n, gen_random_uuid() AS v4,
+                    md5(random()::text || us)::uuid AS r FROM sample LIMIT 2000) AS s', u.id);
+        EXECUTE 'INSERT INTO found ' || query;
+        IF EXISTS (SELECT FROM found WHERE sure ~ '^yes') THEN
+            RAISE EXCEPTION '%: found %', u.layout, (SELECT json_agg(f) FROM found AS f);
+        END IF;
+        TRUNCATE found;
+    END LOOP;
+END $$;
+CALL finds_none(:'query');
 
 -- what the digits of an alphabet refuse
 CREATE PROCEDURE refuses(digits text, alphabet text, times integer, state text)
@@ -158,6 +250,35 @@ CALL refuses('28V4APV8JC9D792M89J185Q001', :'base32hex', 4, '22003');
 CALL refuses('28V4APV8JC9D792M89J185Q0000', :'base32hex', 4, '22003');
 CALL refuses('zzzzzzzzzzzzzzzzzzzzzz', :'base58', 1, '22003');
 CALL refuses('1BKocMc5BnrVcuq2ti4EqO', :'base58', 1, '22P02');
+
+-- what cannot have the layout that a conversion expects
+CREATE PROCEDURE refuses_id(call text, state text) LANGUAGE plpgsql AS $$
+DECLARE
+    got text;
+BEGIN
+    EXECUTE 'SELECT ' || call INTO got;
+    RAISE EXCEPTION '% is %', call, got;
+EXCEPTION WHEN OTHERS THEN
+    IF SQLSTATE <> state THEN RAISE; END IF;
+END $$;
+CALL refuses_id('from_draft_v7(gen_random_uuid())', '22023');
+CALL refuses_id('from_draft_v7(gen_uuid_v7())', '22023');
+CALL refuses_id('from_seconds_v7(gen_uuid_v7())', '22023');
+CALL refuses_id('from_ordered_uuid(gen_uuid_v7())', '22023');
+CALL refuses_id('from_ordered_uuid(''01563df3-6481-4676-8c61-efb99302bd5b'')', '22023');
+CALL refuses_id('from_year_1(gen_uuid_v7())', '22023');
+CALL refuses_id('from_object_id(decode(repeat(''6a'', 16), ''hex''))', '22P03');
+CALL refuses_id('from_object_id(decode(repeat(''6a'', 11), ''hex''))', '22P03');
+CALL refuses_id('ulid_from_snowflake(1, ''1900-01-01Z'')', '22008');
+
+-- an id with leading zero bytes, without padding
+DO $$ BEGIN
+    ASSERT (SELECT bool_and(uuid_from_digits(text, digits) = id AND length(text) = size)
+        FROM alphabet, LATERAL (VALUES ('00000000-0000-0000-0000-000000000000'::uuid, 16),
+            ('0000ffff-ffff-ffff-ffff-ffffffffffff', 22),
+            ('01ffffff-ffff-ffff-ffff-ffffffffffff', 21)
+        ) AS v (id, size), uuid_to_digits(id, digits, 0) AS text WHERE name = 'base58');
+END $$;
 
 -- the ids of the report about the draft
 DO $$ BEGIN

@@ -7,6 +7,15 @@ ALTER TABLE session ADD PRIMARY KEY (id);
 ALTER TABLE ticket ADD PRIMARY KEY (id);
 ALTER TABLE ticket ALTER COLUMN id TYPE ulid, ALTER COLUMN id SET DEFAULT gen_ulid();
 ALTER TABLE device ADD PRIMARY KEY (id);
+-- char(36): the check does not see the blanks, and the cast does
+CREATE TABLE padded AS SELECT id::char(36) AS id FROM session;
+DO $$ BEGIN
+    ASSERT (SELECT count(*) = 0 FROM padded WHERE NOT ulid_is_valid(id));
+    ALTER TABLE padded ALTER COLUMN id TYPE ulid;
+    RAISE EXCEPTION 'no error';
+EXCEPTION WHEN invalid_text_representation THEN
+    ALTER TABLE padded ALTER COLUMN id TYPE ulid USING rtrim(id)::ulid;
+END $$;
 INSERT INTO session VALUES ('KQHLZWJQ8MJJDH67LRIMHIHRSL', 0),
     ('01ARZ3NDE1TSV4RRFFQ69G5FAV', 0), ('01ARZ3NDEITSV4RRFFQ69G5FAV', 0);
 CREATE TABLE users (id text PRIMARY KEY, name text);

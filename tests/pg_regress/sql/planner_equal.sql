@@ -95,13 +95,50 @@ GROUP BY GROUPING SETS ((within), ()) ORDER BY 1, 2;
 DROP FUNCTION is_within, contained;
 -- or if one of them is the cast of a uuid column
 CREATE TABLE part_by_uuid (id uuid) PARTITION BY RANGE (id);
+CREATE TABLE part_by_uuid_1 PARTITION OF part_by_uuid FOR VALUES FROM (MINVALUE)
+    TO ('01942f04-0000-0000-0000-000000000000');
 CREATE TABLE part_by_uuid_default PARTITION OF part_by_uuid DEFAULT;
 INSERT INTO part_by_uuid VALUES (ulid_lower_bound('2025-01-11Z'));
 SELECT id::ulid <@ '[2025-01-10Z,2025-01-12Z)' AS within, count(*) FROM part_by_uuid
 GROUP BY ROLLUP (id::ulid) ORDER BY GROUPING(id::ulid);
 SELECT id::ulid, count(*) FROM part_by_uuid
 GROUP BY ROLLUP (id::ulid) HAVING ulid_starts_with(id, '01J');
+-- in WHERE, which is below them, it prunes
+SELECT scanned($$SELECT FROM part_by_uuid WHERE id::ulid <@ '[2025-01-10Z,2025-01-12Z)'
+    GROUP BY ROLLUP (id::ulid)$$);
 DROP TABLE part_by_uuid;
+-- nor is anything put there that equals a grouping expression: the column is in each set, so each
+-- row counts twice
+CREATE FUNCTION groups(expression text, condition text) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+    result bigint;
+BEGIN
+    EXECUTE format('SELECT count(*) FROM (SELECT FROM part '
+        'GROUP BY GROUPING SETS ((id, (%s)), (id)) HAVING %s) AS q', expression, condition)
+        INTO result;
+    RETURN result;
+END $$;
+SELECT expression, condition, groups(expression, condition) FROM (VALUES
+    ($$id >= ulid_range_lower('[2025-01-10Z,2025-01-12Z)')$$),
+    ($$id <= ulid_range_upper('[2025-01-10Z,2025-01-12Z)')$$)) AS e (expression),
+    (VALUES ($$id <@ '[2025-01-10Z,2025-01-12Z)'$$),
+        ($$bool_or(id <@ '[2025-01-10Z,2025-01-12Z)')$$),
+        ($$'[2025-01-10Z,2025-01-12Z)' @> id$$)) AS c (condition)
+ORDER BY expression COLLATE "C", condition COLLATE "C";
+SELECT expression, groups(expression, $$ulid_starts_with(id, '01J')$$) FROM (VALUES
+    ($$id >= ulid_prefix_lower('01J')$$), ($$id <= ulid_prefix_upper('01J')$$)) AS e (expression)
+ORDER BY expression COLLATE "C";
+DROP FUNCTION groups;
+SET plan_cache_mode = force_generic_plan;
+PREPARE lower_bound (tstzrange) AS SELECT count(*)
+    FROM (SELECT FROM part GROUP BY GROUPING SETS ((id, ulid_range_lower($1)), (id))
+        HAVING id <@ $1) AS q;
+EXECUTE lower_bound ('[2025-01-10Z,2025-01-12Z)');
+PREPARE first_characters (text) AS SELECT count(*)
+    FROM (SELECT FROM part GROUP BY GROUPING SETS ((id, ulid_starts_with_lower($1)), (id))
+        HAVING ulid_starts_with(id, $1)) AS q;
+EXECUTE first_characters ('01J');
+RESET plan_cache_mode;
 -- what a parameter leaves out is not evaluated
 PREPARE left_out (boolean) AS SELECT count(*)
     FROM (SELECT count(*) FROM part WHERE id <@ '[2025-01-10Z,2025-01-12Z)'
@@ -112,12 +149,16 @@ PREPARE left_out_too (boolean) AS SELECT count(*) FILTER (WHERE id <@ '[2025-01-
     GROUP BY GROUPING SETS ((CASE WHEN $1 THEN 1 / 0 END), ());
 EXECUTE left_out_too (false);
 DEALLOCATE ALL;
--- where none calls it, partitions are pruned
+-- where none of these calls it outside of aggregates, partitions are pruned
 SELECT condition, scanned('SELECT n FROM part WHERE ' || condition) FROM (VALUES
     ($$id <@ '[2025-01-10Z,2025-01-12Z)' GROUP BY ROLLUP (n)$$),
     ($$id <@ '[2025-01-10Z,2025-01-12Z)' GROUP BY ROLLUP (n, lpad(n::text, 3))$$),
     ($$id <@ '[2025-01-10Z,2025-01-12Z)'
-        GROUP BY n, CUBE (n % 7, lower('[2025-01-10Z,2025-01-12Z)'::tstzrange))$$)) AS v
+        GROUP BY n, CUBE (n % 7, lower('[2025-01-10Z,2025-01-12Z)'::tstzrange))$$),
+    ($$id <@ '[2025-01-10Z,2025-01-12Z)'
+        GROUP BY ROLLUP (n, (id >= ulid_range_lower('[2025-01-10Z,2025-01-12Z)')))$$),
+    ($$id <@ '[2025-01-10Z,2025-01-12Z)'
+        GROUP BY ROLLUP (n) HAVING bool_or(id <@ '[2025-01-10Z,2025-01-11Z)')$$)) AS v
         (condition);
 
 :drop

@@ -60,6 +60,13 @@ UPDATE ulid_horizon SET horizon = '01ARYZ6S41TSV4RRFFQ69G5FAV';
 SELECT ulid_current_horizon('01ARYZ6S41TSV4RRFFQ69G5FAW');
 \echo :LAST_ERROR_SQLSTATE
 ROLLBACK;
+-- after a restore to an earlier time, that is so until the next refresh
+BEGIN;
+SELECT max(id) AS position FROM outbox \gset
+UPDATE ulid_horizon SET horizon = '01ARYZ6S41TSV4RRFFQ69G5FAV';
+SELECT ulid_refresh();
+SELECT ulid_current_horizon(:'position') > :'position' AS is_known;
+COMMIT;
 -- of a uuid column: a driver sends the parameters back as the types that it infers for them
 CREATE TABLE uuid_outbox (id uuid PRIMARY KEY DEFAULT gen_ordered_uuid_v7());
 INSERT INTO uuid_outbox DEFAULT VALUES;
@@ -241,6 +248,9 @@ BEGIN;
 SAVEPOINT s;
 SELECT ulid_reset_ordered_time();
 ROLLBACK;
+BEGIN;
+SELECT ulid_reset_ordered_time();
+PREPARE TRANSACTION 'reset';
 CALL ulid_refresh_horizon();
 -- many refreshes do not move the id clock ahead: not by a millisecond for each
 DO $$ BEGIN
@@ -253,8 +263,8 @@ END $$;
 SELECT ulid_ordered_time() < clock_timestamp() + interval '0.5 s' AS is_of_the_clock;
 
 --
--- Another extension of the same name has another table, which a session that has generated ids reads
--- again. Without the table, there are no ids
+-- Another extension of the same name has another table, which a session that has generated ids
+-- reads again. Without the table, there are no ids
 --
 
 DROP TABLE outbox, uuid_outbox, consumer;

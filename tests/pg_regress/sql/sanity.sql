@@ -42,13 +42,14 @@ WHERE t.oid <> 'ulid'::regtype OR provolatile <> 'i' OR NOT proisstrict;
 --
 
 -- every function is labelled: strict, parallel safe or restricted, volatile if and only if it
--- generates or handles the state of a generator; what publishes is unsafe, what takes or reads a
+-- generates or handles the state of a generator; what refreshes is unsafe, what takes or reads a
 -- horizon is not strict, nor is the function whose body the planner takes
 SELECT object, provolatile, proisstrict, proparallel FROM function
 WHERE prokind <> 'a'
     AND (NOT proisstrict OR proparallel = 'u'
     OR (provolatile = 'v') <> (
-        proname ~ '^gen_|_ordered_(time|since|guard)$|_publish(_horizon)?$|_(reset|restore)'))
+        proname ~ '^gen_|_ordered_(time|since|guard)$|_next_horizon$'
+        OR proname ~ '_(refresh|reset|restore|refuse)'))
 ORDER BY object COLLATE "C";
 SELECT object FROM function WHERE prosecdef OR proconfig IS NOT NULL OR proretset
     OR provariadic <> 0 OR prokind NOT IN ('f', 'a') ORDER BY object COLLATE "C";

@@ -148,6 +148,9 @@ RESET enable_seqscan;
 -- grouping sets null a comparison that is written as a call
 SELECT NOT ulid_eq(id, '01JGFJJZ000000000000000000') AS differs, count(*) FROM held
 GROUP BY ROLLUP (ulid_eq(id, '01JGFJJZ000000000000000000')) ORDER BY 2;
+SELECT count(*) FROM (SELECT FROM held WHERE n < 3
+    GROUP BY GROUPING SETS ((id, (id >= '01JGFJJZ000000000000000000'::ulid)), (id))
+    HAVING NOT ulid_lt(id, '01JGFJJZ000000000000000000')) AS q;
 -- what has no hook scans the table: an array, and the inner side of a join; an index of ulid's
 -- class serves these
 SELECT plan($$SELECT n FROM held WHERE id = ANY ('{01JH6R5E000000000000000000}'::ulid[])$$);

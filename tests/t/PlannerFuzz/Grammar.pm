@@ -262,7 +262,7 @@ shapes(test => <<'END');
 3   function                function ; {id} ; {window}
 3   commuted function       commuted ; {id} ; {window}
 1   <@ ANY                  any ; {id} ; {window}::tstzrange
-6   comparison of a uuid    {=|=|<|<=|>=|>}{|, commuted} ; {uuid} ; {id}
+6   comparison of a uuid    {=|=|<>|<|<=|>=|>}{|, commuted|, function} ; {uuid} ; {id}
 1   uuid = ANY              uuid any ; {uuid} ; {id} ; {id}
 2*  uuid IN                 uuid in ; {uuid} ; {in id} ; {from?}
 8   ulid_starts_with        prefix ; {id} ; {prefix}
@@ -413,6 +413,7 @@ shape(
     2, sub { query_grouped($_[0], one_of('GROUPING SETS ((%s), ())', 'ROLLUP (%s)', 'CUBE (%s)')) }
 );
 shape(query => 'group by tests',             6, \&query_grouped_by_tests);
+shape(query => 'group by replacements',      4, \&query_grouped_by_replacements);
 shape(query => 'outer aggregate',            3, \&query_outer_aggregate);
 shape(query => 'test of an outer aggregate', 1, \&query_outer_test);
 shape(query => 'window function',            2, \&query_window_function);
@@ -808,6 +809,62 @@ sub query_grouped_by_tests
         several(' HAVING ', ' AND ', 0, map { $use->() } 1 .. rand 3));
     $query = let(@$_, $query) for reverse @lets;
     return $query;
+}
+
+# A column is grouped by, and what the hooks may put in place of a test of it. HAVING has the test.
+sub query_grouped_by_replacements
+{
+    my ($at) = @_;
+    my ($from, $in) = from($at, 2);
+    my @tables = grep { $_->{is_table} } @{ $in->{here} } or return;
+    my $table  = one_of(@tables);
+    my $column = "$table->{name}." . one_of(($table->{key} // 'id') x 3, qw(id did u du));
+    my ($test, $conditions, $values) = replaceable_test($column);
+    my @truths = ((shuffle @$conditions)[ 0 .. rand 2 ], ($test) x 2);
+    my @keys   = grep { $_ ne $test } @truths;
+    push @keys, one_of(@$values) if chance(0.5);
+    my $use = sub { use_of_keys($in, [ $column, @keys ], \@truths, int rand 3) };
+    push @{ $in->{joined} }, $test if chance(0.3);
+    return all(
+        'SELECT NULL::ulid AS id, count(*)::int AS n, NULL::tstzrange AS w, ',
+        either(all($use->(), ' AS b'), 'NULL::boolean AS b'),
+        ', ',
+        either(all('(', one_of($column, @keys), ')::text AS t'), 'NULL::text AS t'),
+        where($from, $in),
+        ' GROUP BY ',
+        chance(0.7)
+        ? all("$column, ", grouping_of(shuffle @keys))
+        : grouping_of(shuffle $column, @keys),
+        several(' HAVING ', ' AND ', 0, either($test, $use->()), chance(0.3) ? $use->() : ()));
+}
+
+# A test of a column, the conditions that the hooks may put in its place, and the values in them.
+sub replaceable_test
+{
+    my ($column)    = @_;
+    my @comparisons = qw(= <> < <= >= >);
+    if (chance(0.3))
+    {
+        my $id = (chance(0.5) && parameter('ulid')) || quoted(random_ulid()) . '::ulid';
+
+        # not the cast to ulid: core finds it in the test, but not in the plain expression
+        return (tested(one_of(@comparisons) . ', function', $column, $id),
+            [ map { "($column $_ $id)" } @comparisons ], [$id]);
+    }
+    my ($form, $function, $argument) =
+      chance(0.3)
+      ? ('prefix', 'ulid_starts_with', parameter('text') // quoted(random_prefix()) . '::text')
+      : (one_of(@WINDOW_FORMS), 'ulid_range', parameter('tstzrange') // window_constant());
+    my (@conditions, @values);
+    for my $type (qw(ulid uuid))
+    {
+        my ($lower, $upper) = map { "${function}_$_($argument)::$type" } qw(lower upper);
+        my @both = ("$column\::$type >= $lower", "$column\::$type <= $upper");
+        push @conditions, map { "($_)" } @both, join ' AND ', @both;
+        push @values, $lower, $upper, "$column\::$type";
+    }
+    push @conditions, "ulid_starts_with_check($column, $argument)" if $form eq 'prefix';
+    return (tested($form, $column, $argument), \@conditions, \@values);
 }
 
 # What GROUP BY groups by: every kind of grouping sets.

@@ -58,11 +58,14 @@ my %FORM = (
     # the query of a foreign key cannot be written in another way, but without an index nothing of
     # it is changed
     'index' => [ 'CREATE INDEX ON %s USING %s', "SET LOCAL fuzz.without_index = '%s %s'" ]);
-my %COMPARISON = ('=' => 'eq', '<' => 'lt', '<=' => 'le', '>=' => 'ge', '>' => 'gt');
+my %COMPARISON =
+  ('=' => 'eq', '<>' => 'ne', '<' => 'lt', '<=' => 'le', '>=' => 'ge', '>' => 'gt');
 for my $operator (keys %COMPARISON)
 {
     my $function = "uuid_$COMPARISON{$operator}";
     $FORM{$operator} = [ "((%s) $operator (%s)::ulid)", "$function((%s)::uuid, (%s)::uuid)" ];
+    $FORM{"$operator, function"} =
+      [ "ulid_$COMPARISON{$operator}((%s), (%s)::ulid)", $FORM{$operator}[1] ];
     $FORM{"$operator, commuted"} =
       [ "((%2\$s)::ulid $operator (%1\$s))", "$function((%2\$s)::uuid, (%1\$s)::uuid)" ];
 }

@@ -1,6 +1,7 @@
 """The type ulid for SQLAlchemy, SQLModel and Alembic, with psycopg 3, psycopg2 and asyncpg.
 
-Importing this module makes reflection know the type, and drivers read ulid[] as a list in every new connection.
+Importing this module makes reflection know the type, and drivers read ulid[] as a list in every new connection. Ids
+that objects and inserts are given get the form that the server returns, by which SQLAlchemy looks for them.
 """
 
 from collections.abc import Callable
@@ -13,12 +14,14 @@ from sqlalchemy import (
     DateTime,
     Dialect,
     Engine,
+    Insert,
     event,
     func,
     type_coerce,
 )
 from sqlalchemy.dialects.postgresql import TSTZRANGE
 from sqlalchemy.dialects.postgresql.base import ischema_names
+from sqlalchemy.orm import Mapper
 from sqlalchemy.types import UserDefinedType
 
 from ._codec import for_server, from_server
@@ -80,6 +83,27 @@ class Ulid(UserDefinedType[str]):
 
 
 ischema_names["ulid"] = Ulid  # for reflection, and therefore for Alembic
+
+
+@event.listens_for(Mapper, "mapper_configured")
+def convert_attributes(mapper: Any, class_: Any) -> None:
+    """Objects have an id as the server returns it: relationships and the identity map compare it."""
+    for attribute in mapper.column_attrs:
+        if isinstance(attribute.columns[0].type, Ulid):
+            event.listen(attribute.class_attribute, "set", as_server_writes, retval=True, propagate=True)
+
+
+def as_server_writes(instance: Any, value: Any, old: Any, initiator: Any) -> Any:
+    return for_server(value, native=True)
+
+
+@event.listens_for(Engine, "before_execute", retval=True)
+def convert_rows(connection: Any, statement: Any, rows: Any, row: Any, options: Any) -> tuple[Any, Any, Any]:
+    """An INSERT of many rows gets ids as the server returns them: SQLAlchemy finds each row by the id that it sent."""
+    if rows and isinstance(statement, Insert):
+        keys = [column.key for column in statement.table.columns if isinstance(column.type, Ulid)]
+        rows = [{**row, **{key: for_server(row[key], native=True) for key in keys if key in row}} for row in rows]
+    return statement, rows, row
 
 
 @event.listens_for(Engine, "connect")

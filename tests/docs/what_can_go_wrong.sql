@@ -1,4 +1,3 @@
-CREATE TEMP TABLE consumer (last_id ulid);
 -- the clock read 2036 for a minute, and the last three events were inserted then
 SET timezone = 'UTC';
 CREATE TABLE event (id ulid PRIMARY KEY DEFAULT gen_ordered_ulid(), what text NOT NULL)

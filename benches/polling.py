@@ -1,0 +1,403 @@
+#!/usr/bin/env python3
+"""What people pick to read an outbox, side by side: benches/polling.py [--seconds N] [--rounds N]
+
+In the database that the variables PG* name, of a server of its own: it is dropped and created again.
+Needs psycopg 3, and pgbench in PATH. The server has wal_level = logical, fsync on, and, for PgQ, that
+extension; what the server does not have is left out, and said.
+
+Four pgbench clients insert rows. A consumer, which is a process of its own, polls ten milliseconds
+after its last poll, also when it has found rows. It stores its position as it would in production.
+The kinds are run in turn, in several rounds. Each result is a line: measure, kind, round, number of
+consumers, value. The medians are printed at the end.
+
+  lost           rows that were committed and never read, at full speed
+  tps            transactions of the writers per second, at full speed
+  wal            bytes of WAL for each row, at 500 rows per second
+  delay_50 _99   ms from the insert to the consumer, at 500 rows per second
+  beside_idle    share of the rows that is read while a transaction of somebody else, with an xid, is
+                 open, at 500 rows per second
+  idle_cpu       ms of CPU of the server in a second, with ten polls and no row
+  table, index   bytes of the table and of its indexes for each row that was inserted, after a run at
+                 full speed with deletes each second, by those kinds that keep what was read
+"""
+
+import argparse
+import multiprocessing
+import os
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+import psycopg
+
+DATABASE = "polling"
+BATCH = 1000
+PAUSE = 0.01
+
+
+def connect(**options):
+    return psycopg.connect(dbname=DATABASE, autocommit=True, **options)
+
+
+class Kind:
+    """A way to read an outbox. A subclass has what it creates, what a writer runs, and a poll."""
+
+    create = ""
+    insert = "INSERT INTO outbox (message) VALUES (repeat('x', 100));"
+    # deletes what all consumers have read
+    delete = None
+
+    def setup(self, connection, consumers):
+        for statement in self.create.split(";\n"):
+            connection.execute(statement)
+        connection.execute("CREATE TABLE position (n int PRIMARY KEY, last text, last_tx text)")
+        connection.execute(
+            "INSERT INTO position SELECT n, '0', '0' FROM generate_series(0, %s) AS n", (consumers - 1,)
+        )
+
+    def poll(self, connection, n):
+        """Reads what is new, and returns the times at which it was inserted."""
+        raise NotImplementedError
+
+    def advance(self, connection):
+        """What one process does for all consumers, before each of its polls."""
+
+
+class Bigserial(Kind):
+    create = """CREATE TABLE outbox (id bigserial PRIMARY KEY,
+        at timestamptz NOT NULL DEFAULT clock_timestamp(), message text)"""
+    delete = "DELETE FROM outbox WHERE id <= (SELECT min(last::bigint) FROM position)"
+
+    def poll(self, connection, n):
+        with connection.transaction():
+            rows = connection.execute(
+                "SELECT id, extract(epoch FROM at) FROM outbox WHERE id >"
+                " (SELECT last::bigint FROM position WHERE n = %s) ORDER BY id LIMIT %s",
+                (n, BATCH),
+            ).fetchall()
+            if rows:
+                connection.execute(
+                    "UPDATE position SET last = %s WHERE n = %s", (str(rows[-1][0]), n)
+                )
+        return [row[1] for row in rows]
+
+
+class Xid8(Kind):
+    create = """CREATE TABLE outbox (tx xid8 NOT NULL DEFAULT pg_current_xact_id(), id bigserial,
+        at timestamptz NOT NULL DEFAULT clock_timestamp(), message text, PRIMARY KEY (tx, id))"""
+    delete = """DELETE FROM outbox WHERE (tx, id) <=
+        (SELECT last_tx::xid8, last::bigint FROM position ORDER BY 1, 2 LIMIT 1)"""
+
+    def poll(self, connection, n):
+        with connection.transaction():
+            last_tx, last = connection.execute(
+                "SELECT last_tx, last FROM position WHERE n = %s", (n,)
+            ).fetchone()
+            rows = connection.execute(
+                "SELECT tx::text, id, extract(epoch FROM at) FROM outbox"
+                " WHERE (tx, id) > (%s::xid8, %s) AND tx < pg_snapshot_xmin(pg_current_snapshot())"
+                " ORDER BY tx, id LIMIT %s",
+                (last_tx, int(last), BATCH),
+            ).fetchall()
+            if rows:
+                connection.execute(
+                    "UPDATE position SET last_tx = %s, last = %s WHERE n = %s",
+                    (rows[-1][0], str(rows[-1][1]), n),
+                )
+        return [row[2] for row in rows]
+
+
+class SkipLocked(Kind):
+    create = Bigserial.create
+
+    def poll(self, connection, n):
+        rows = connection.execute(
+            "DELETE FROM outbox WHERE id IN (SELECT id FROM outbox ORDER BY id LIMIT %s"
+            " FOR UPDATE SKIP LOCKED) RETURNING extract(epoch FROM at)",
+            (BATCH,),
+        ).fetchall()
+        return [row[0] for row in rows]
+
+
+class Slot(Kind):
+    create = Bigserial.create
+    delete = None
+
+    def setup(self, connection, consumers):
+        super().setup(connection, consumers)
+        for n in range(consumers):
+            connection.execute(
+                "SELECT pg_create_logical_replication_slot(%s, 'test_decoding')", (f"slot_{n}",)
+            )
+
+    def poll(self, connection, n):
+        rows = connection.execute(
+            "SELECT extract(epoch FROM (regexp_match(data, 'at.timestamp with time zone.:''([^'']*)'))"
+            "[1]::timestamptz) FROM pg_logical_slot_get_changes(%s, NULL, %s)"
+            " WHERE data LIKE 'table public.outbox: INSERT%%'",
+            (f"slot_{n}", BATCH),
+        ).fetchall()
+        return [row[0] for row in rows]
+
+
+class PgQ(Kind):
+    create = "CREATE EXTENSION pgq"
+    insert = "SELECT pgq.insert_event('q', 't', clock_timestamp()::text || '|' || repeat('x', 100));"
+
+    def setup(self, connection, consumers):
+        super().setup(connection, consumers)
+        connection.execute("SELECT pgq.create_queue('q')")
+        for name, value in (
+            ("ticker_max_lag", "10 milliseconds"),
+            ("ticker_idle_period", "10 milliseconds"),
+            ("ticker_max_count", "1"),
+        ):
+            connection.execute("SELECT pgq.set_queue_config('q', %s, %s)", (name, value))
+        for n in range(consumers):
+            connection.execute("SELECT pgq.register_consumer('q', %s)", (f"c{n}",))
+
+    def advance(self, connection):
+        connection.execute("SELECT pgq.ticker()")
+
+    def poll(self, connection, n):
+        times = []
+        while batch := connection.execute("SELECT pgq.next_batch('q', %s)", (f"c{n}",)).fetchone()[0]:
+            times += connection.execute(
+                "SELECT extract(epoch FROM split_part(ev_data, '|', 1)::timestamptz)"
+                " FROM pgq.get_batch_events(%s)",
+                (batch,),
+            ).fetchall()
+            connection.execute("SELECT pgq.finish_batch(%s)", (batch,))
+            if len(times) >= BATCH:
+                break
+        return [row[0] for row in times]
+
+
+class Ulid(Kind):
+    create = """CREATE EXTENSION ulid;
+CREATE TABLE outbox (id ulid PRIMARY KEY DEFAULT gen_ordered_ulid(),
+        at timestamptz NOT NULL DEFAULT clock_timestamp(), message text)"""
+    delete = "SELECT ulid_delete_read('outbox', 1000000)"
+
+    def setup(self, connection, consumers):
+        super().setup(connection, consumers)
+        connection.execute("CALL ulid_refresh_horizon()")
+        for n in range(consumers):
+            connection.execute("SELECT ulid_create_consumer(%s, 'outbox')", (f"c{n}",))
+
+    def advance(self, connection):
+        connection.execute("CALL ulid_refresh_horizon()")
+
+    def poll(self, connection, n):
+        with connection.transaction():
+            start, end = connection.execute(
+                "CALL ulid_next_batch(%s, %s)", (f"c{n}", BATCH)
+            ).fetchone()
+            if start == end:
+                return []
+            rows = connection.execute(
+                "SELECT id, extract(epoch FROM at) FROM outbox WHERE id >= %s AND id < %s ORDER BY id",
+                (start, end),
+            ).fetchall()
+            connection.execute("SELECT ulid_finish_batch(%s)", (f"c{n}",))
+        return [row[1] for row in rows]
+
+
+KINDS = {
+    "bigserial": Bigserial(),
+    "xid8": Xid8(),
+    "skip_locked": SkipLocked(),
+    "pgq": PgQ(),
+    "slot": Slot(),
+    "ulid": Ulid(),
+}
+
+
+def consume(kind, n, stop, pause, results):
+    """Polls until it finds nothing after the stop. The first consumer also does what one does for all."""
+    number, delays = 0, []
+    with connect() as connection:
+        while True:
+            stopped = stop.is_set()
+            if n == 0:
+                KINDS[kind].advance(connection)
+            times = KINDS[kind].poll(connection, n)
+            now = time.time()
+            number += len(times)
+            delays += [1000 * (now - float(at)) for at in times]
+            if stopped and not times and stop_time(stop) < now - 1:
+                break
+            time.sleep(pause)
+    results.put((n, number, delays))
+
+
+STOPPED_AT = multiprocessing.Value("d", 0.0)
+
+
+def stop_time(_):
+    return STOPPED_AT.value
+
+
+def recreate(kind, consumers):
+    with psycopg.connect(dbname="postgres", autocommit=True) as connection:
+        for (slot,) in connection.execute("SELECT slot_name FROM pg_replication_slots").fetchall():
+            connection.execute("SELECT pg_drop_replication_slot(%s)", (slot,))
+        connection.execute(f"DROP DATABASE IF EXISTS {DATABASE} WITH (FORCE)")
+        connection.execute(f"CREATE DATABASE {DATABASE}")
+    with connect() as connection:
+        KINDS[kind].setup(connection, consumers)
+        connection.execute("CHECKPOINT")
+
+
+def write(kind, seconds, rate):
+    """Runs the writers. Returns the number of their transactions, and those per second."""
+    with tempfile.NamedTemporaryFile("w", suffix=".sql") as script:
+        script.write(f"BEGIN;\n{KINDS[kind].insert}\nSELECT 1;\nCOMMIT;\n")
+        script.flush()
+        command = ["pgbench", "-n", "-c", "4", "-j", "2", "-T", str(seconds), "-f", script.name]
+        command += ["-R", str(rate)] if rate else []
+        output = subprocess.run(command + [DATABASE], capture_output=True, text=True, check=True).stdout
+    return (
+        int(re.search(r"actually processed: (\d+)", output)[1]),
+        float(re.search(r"tps = ([\d.]+)", output)[1]),
+    )
+
+
+def run(kind, seconds, rate=None, consumers=1, idle=False, deletes=False):
+    """Runs writers and consumers. Returns what was written and read."""
+    recreate(kind, consumers)
+    stop, results = multiprocessing.Event(), multiprocessing.Queue()
+    processes = [
+        multiprocessing.Process(target=consume, args=(kind, n, stop, PAUSE, results))
+        for n in range(consumers)
+    ]
+    for process in processes:
+        process.start()
+    deleter = None
+    if deletes and KINDS[kind].delete:
+        deleter = multiprocessing.Process(target=delete_each_second, args=(kind, stop))
+        deleter.start()
+    with connect() as connection, connect() as other:
+        time.sleep(0.3)
+        if idle:
+            other.autocommit = False
+            other.execute("CREATE TEMPORARY TABLE held (n int)")
+        start = connection.execute("SELECT pg_current_wal_insert_lsn()").fetchone()[0]
+        written, tps = write(kind, seconds, rate)
+        if idle:
+            time.sleep(1)
+            # what is read later was waited for
+            STOPPED_AT.value = time.time()
+            stop.set()
+            read = [results.get() for _ in processes]
+            other.rollback()
+        else:
+            STOPPED_AT.value = time.time()
+            stop.set()
+            read = [results.get() for _ in processes]
+        wal = connection.execute(
+            "SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), %s)", (start,)
+        ).fetchone()[0]
+        sizes = (0, 0)
+        if deletes and kind != "pgq":
+            sizes = connection.execute(
+                "SELECT pg_table_size('outbox'), pg_indexes_size('outbox')"
+            ).fetchone()
+    for process in processes + ([deleter] if deleter else []):
+        process.join()
+    counts = [number for _, number, _ in read]
+    # each consumer gets every row, but for workers that share them
+    number = sum(counts) if kind == "skip_locked" else min(counts)
+    delays = sorted(delay for _, _, delays in read for delay in delays)
+    return {
+        "written": written, "read": number, "tps": tps, "wal": float(wal), "delays": delays,
+        "sizes": sizes,
+    }
+
+
+def delete_each_second(kind, stop):
+    with connect() as connection:
+        while not stop.is_set():
+            connection.execute(KINDS[kind].delete)
+            time.sleep(1)
+
+
+def idle_cpu(kind, seconds):
+    """CPU of the server in ms per second while a consumer polls ten times a second, without rows."""
+    recreate(kind, 1)
+    with connect() as connection:
+        pid = connection.execute("SELECT pg_backend_pid()").fetchone()[0]
+
+        def cpu():
+            with open(f"/proc/{pid}/stat") as file:
+                fields = file.read().rsplit(")", 1)[1].split()
+            return (int(fields[11]) + int(fields[12])) * 1000 / os.sysconf("SC_CLK_TCK")
+
+        before, end = cpu(), time.time() + seconds
+        while time.time() < end:
+            KINDS[kind].advance(connection)
+            KINDS[kind].poll(connection, 0)
+            time.sleep(0.1)
+        return (cpu() - before) / seconds
+
+
+def measure(kind, number, seconds, put):
+    fast = run(kind, seconds)
+    put("lost", kind, number, 1, max(0, fast["written"] - fast["read"]))
+    put("tps", kind, number, 1, fast["tps"])
+    slow = run(kind, seconds, rate=500)
+    put("wal", kind, number, 1, slow["wal"] / slow["written"])
+    for share in (50, 99):
+        delays = slow["delays"]
+        put(f"delay_{share}", kind, number, 1, delays[min(len(delays) - 1, len(delays) * share // 100)])
+    beside = run(kind, seconds, rate=500, idle=True)
+    put("beside_idle", kind, number, 1, beside["read"] / beside["written"])
+    put("idle_cpu", kind, number, 1, idle_cpu(kind, seconds))
+    if KINDS[kind].delete or kind == "skip_locked":
+        deleted = run(kind, seconds, deletes=True)
+        for name, size in zip(("table", "index"), deleted["sizes"]):
+            put(name, kind, number, 1, size / deleted["written"])
+    for consumers in (5, 20):
+        many = run(kind, seconds, rate=500, consumers=consumers)
+        put("lost", kind, number, consumers, max(0, many["written"] - many["read"]))
+        for share in (50, 99):
+            delays = many["delays"]
+            index = min(len(delays) - 1, len(delays) * share // 100)
+            put(f"delay_{share}", kind, number, consumers, delays[index])
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--seconds", type=int, default=10)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--kinds", default=",".join(KINDS))
+    arguments = parser.parse_args()
+    with psycopg.connect(dbname="postgres", autocommit=True) as connection:
+        there = {
+            name
+            for (name,) in connection.execute("SELECT name FROM pg_available_extensions").fetchall()
+        }
+    kinds = [kind for kind in arguments.kinds.split(",") if kind in KINDS]
+    if "pgq" in kinds and "pgq" not in there:
+        kinds.remove("pgq")
+        print("left out: pgq, which this server does not have", file=sys.stderr)
+    values = {}
+
+    def put(name, kind, number, consumers, value):
+        print(name, kind, number, consumers, f"{value:.4g}", sep="\t", flush=True)
+        values.setdefault((name, consumers), {}).setdefault(kind, []).append(value)
+
+    for number in range(1, arguments.rounds + 1):
+        for kind in kinds:
+            measure(kind, number, arguments.seconds, put)
+    print("measure", *kinds, sep="\t", file=sys.stderr)
+    for (name, consumers), cells in sorted(values.items()):
+        medians = [f"{statistics.median(cells[kind]):.4g}" if kind in cells else "" for kind in kinds]
+        print(f"{name} {consumers}", *medians, sep="\t", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()
