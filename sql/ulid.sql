@@ -493,8 +493,9 @@ COMMENT ON FUNCTION ulid_horizon_refuse() IS 'trigger that refuses a horizon tha
 REVOKE ALL ON FUNCTION ulid_horizon_refuse() FROM PUBLIC;
 CREATE TRIGGER ulid_horizon_a_refuse BEFORE INSERT OR UPDATE ON ulid_horizon
     FOR EACH ROW
-    WHEN (NEW.horizon > ulid_upper_bound(greatest(pg_catalog.clock_timestamp(), ulid_ordered_time())
-        + interval '1 day'))
+    WHEN (NEW.horizon > ulid_upper_bound(least(
+        greatest(pg_catalog.clock_timestamp(), ulid_ordered_time()) + interval '1 day',
+        ulid_extract_timestamp('7ZZZZZZZZZZZZZZZZZZZZZZZZZ'))))
     EXECUTE FUNCTION ulid_horizon_refuse();
 ALTER TABLE ulid_horizon ENABLE ALWAYS TRIGGER ulid_horizon_a_refuse;
 COMMENT ON TRIGGER ulid_horizon_a_refuse ON ulid_horizon IS 'refuses a horizon that is far ahead';
@@ -666,27 +667,28 @@ COMMENT ON FUNCTION ulid_current_horizon(ulid)
     IS 'the same for a consumer at this position; an error if new ids could be less than it';
 
 -- As ulid_ordered_since(), for those who may read all statistics. A transaction holds the horizon
--- from its first ordered id on, or by the lock of the row: then the xid, or that of a
--- subtransaction, is the xmax of the row.
+-- from its first ordered id on, or since it has refreshed: then it has ROW EXCLUSIVE on the table,
+-- also where the subtransaction that has locked the row has ended.
 CREATE VIEW ulid_horizon_holders AS
-    WITH row_lock AS MATERIALIZED (
-        SELECT lock.pid, lock.virtualtransaction
-        FROM ulid_horizon AS h JOIN pg_catalog.pg_locks AS lock ON lock.transactionid = h.xmax
-        WHERE lock.locktype = 'transactionid' AND lock.mode = 'ExclusiveLock' AND lock.granted)
+    WITH refresher AS MATERIALIZED (
+        SELECT pid, virtualtransaction FROM pg_catalog.pg_locks
+        WHERE relation = 'ulid_horizon'::regclass::oid AND mode = 'RowExclusiveLock' AND granted
+            AND database = (SELECT oid FROM pg_catalog.pg_database
+                WHERE datname = pg_catalog.current_database()))
     SELECT pid, backend_xid AS transaction, NULL::text AS prepared,
         coalesce(ulid_ordered_since(pid), xact_start) AS since,
-        EXISTS (SELECT FROM row_lock WHERE row_lock.pid = a.pid) AS refreshes,
+        pid IN (SELECT pid FROM refresher WHERE pid IS NOT NULL) AS refreshes,
         usename, application_name, state, query
-    FROM pg_catalog.pg_stat_activity AS a
+    FROM pg_catalog.pg_stat_activity
     WHERE datname = pg_catalog.current_database() AND (ulid_ordered_since(pid) IS NOT NULL
-        OR EXISTS (SELECT FROM row_lock WHERE row_lock.pid = a.pid))
+        OR pid IN (SELECT pid FROM refresher WHERE pid IS NOT NULL))
     UNION ALL
     SELECT NULL, transaction, gid, coalesce(ulid_ordered_since(transaction), prepared), refreshes,
         owner, NULL, NULL, NULL
     FROM (
-        SELECT p.*, EXISTS (SELECT FROM row_lock JOIN pg_catalog.pg_locks AS lock
-            ON row_lock.pid IS NULL AND lock.pid IS NULL
-            AND lock.virtualtransaction = row_lock.virtualtransaction
+        SELECT p.*, EXISTS (SELECT FROM refresher JOIN pg_catalog.pg_locks AS lock
+            ON refresher.pid IS NULL AND lock.pid IS NULL
+            AND lock.virtualtransaction = refresher.virtualtransaction
             WHERE lock.transactionid = p.transaction) AS refreshes
         FROM pg_catalog.pg_prepared_xacts AS p
         WHERE database = pg_catalog.current_database()) AS p
@@ -1616,7 +1618,7 @@ BEGIN
         = '00000000-0000-0000-0000-000000000000' THEN
         RAISE EXCEPTION 'the horizon of ordered ids is not known yet'
             USING ERRCODE = 'object_not_in_prerequisite_state',
-            HINT = 'CALL ulid_refresh_horizon(), or name the first id: start => ''…''.';
+            HINT = 'CALL ulid_refresh_horizon(), or name the first id: start => ''...''.';
     ELSIF start > coalesce(horizon, '00000000-0000-0000-0000-000000000000') THEN
         RAISE EXCEPTION 'a consumer cannot start above the horizon'
             USING ERRCODE = 'invalid_parameter_value',

@@ -1644,7 +1644,7 @@ BEGIN
         = '00000000-0000-0000-0000-000000000000' THEN
         RAISE EXCEPTION 'the horizon of ordered ids is not known yet'
             USING ERRCODE = 'object_not_in_prerequisite_state',
-            HINT = 'CALL ulid_refresh_horizon(), or name the first id: start => ''…''.';
+            HINT = 'CALL ulid_refresh_horizon(), or name the first id: start => ''...''.';
     ELSIF start > coalesce(horizon, '00000000-0000-0000-0000-000000000000') THEN
         RAISE EXCEPTION 'a consumer cannot start above the horizon'
             USING ERRCODE = 'invalid_parameter_value',
@@ -1889,6 +1889,18 @@ CREATE OR REPLACE FUNCTION ulid_wait_for_consumer(consumer text, id uuid,
         'ulid_consumer_is_trusted'::regproc);
 COMMENT ON FUNCTION ulid_wait_for_consumer(text, uuid, interval)
     IS 'wait until a consumer has read this id; false after the timeout';
+
+-- Dumps of an extension have the positions, too.
+DO $$
+BEGIN
+    IF EXISTS (SELECT FROM pg_depend
+        WHERE classid = 'pg_catalog.pg_class'::pg_catalog.regclass::oid
+        AND objid = 'ulid_consumer'::pg_catalog.regclass::oid
+            AND deptype = 'e') THEN
+        PERFORM pg_catalog.pg_extension_config_dump(
+            'ulid_consumer'::pg_catalog.regclass, ''::text);
+    END IF;
+END $$;
 
 --
 -- The id clock, for the owner

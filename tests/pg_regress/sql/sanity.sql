@@ -20,7 +20,7 @@ SELECT DISTINCT classid::regclass::text AS catalog FROM member ORDER BY 1;
 
 -- every object has a comment
 SELECT object FROM member WHERE coalesce(obj_description(objid, classid::regclass::name), '') = ''
-AND object !~ '^type (.*\[]|ulid_horizon.*)$'; -- made by PostgreSQL; arrays are members from 17 on
+AND object !~ '^type (.*\[]|ulid_(horizon|consumer).*)$'; -- made by PostgreSQL; arrays are members from 17 on
 
 --
 -- Type
