@@ -209,9 +209,10 @@ sub flood
     $running{$_} = pgbench($_, $_, @time, '-M', 'prepared') for keys %controls;
     for my $name (@names)
     {
+        # a thread for each, since pgbench prepares a statement without looking at other sessions
         my %one = (sessions => 1, options => [], %{ $consumers{$name} });
-        $running{"consumer_$name"} = pgbench("consumer_$name", "consumer_$name", @time, '-c',
-            $one{sessions}, @{ $one{options} });
+        $running{"consumer_$name"} = pgbench("consumer_$name", "consumer_$name", @time,
+            '-c', $one{sessions}, '-j', $one{sessions}, @{ $one{options} });
     }
     append_to_file("$directory/goes_on", '');
     my $finishes = IPC::Run::start(
