@@ -26,17 +26,19 @@ sub commands
     @commands or die "$page has no command for a superuser in @section";
     return map { [ $page, $_ ] } @commands;
 }
-my ($stop)     = blocks_of('failover.md', 'sql', 'Stop it');
+my $events     = 'what_can_go_wrong.md';
+my ($stop)     = blocks_of($events, 'sql', 'Stop it');
 my @statements = (
-    commands('failover.md', 'sh', 'Failover by hand'),
-    commands('poll.md',     'sh', 'A table that has rows already'),
-    commands('operating.md', 'sh', 'Full /dev/shm'),
-    [ 'failover.md', $stop =~ s/^\\set repaired \K.*/'2000-01-01Z'/mr ],
+    (map { commands($events, 'sh', $_) } 'Restore to an earlier time', 'Stop it'),
+    commands('consumers.md',  'sh', 'A table that has rows already'),
+    commands('monitoring.md', 'sh', 'Full /dev/shm'),
+    commands('managed.md',    'sh', '2. Let ids continue after the old ones'),
+    [ $events, $stop =~ s/^\\set repaired \K.*/'2000-01-01Z'/mr ],
     (
         map { [ 'reference.md', $_ ] }
           blocks_of('reference.md', 'sql', 'Schema and rights', 'If `EXECUTE` was revoked')
     ),
-    (map { [ 'upgrading.md', $_ ] } blocks_of('upgrading.md', 'sql', 'pg_upgrade')));
+    (map { [ 'installing.md', $_ ] } blocks_of('installing.md', 'sql', 'pg_upgrade')));
 
 # and those within the text of any page
 my @pages;
@@ -46,7 +48,7 @@ for my $page (sort @pages)
     my $name = substr($page, 1 + length "$root/docs");
     my $text = slurp_file($page);
     while (
-        $text =~ /`(SELECT\s[^`]*
+        $text =~ /`(SELECT\s(?!ulid_sql\.)[^`]*
             (?:(?:advance|reset)_ordered_time|pg_terminate_backend)\([^`]*|REVOKE
             \ EXECUTE\ [^`]*\([^`]*)`/gx)
     {
