@@ -25,9 +25,8 @@ my @example   = map { blocks_of('managed.md', 'sql', $_) } 'Use', 'From ulid_sql
 my ($install) = blocks_of('managed.md', 'sql', '2. Let ids continue after the old ones');
 my ($read, $advance) = blocks_of('managed.md', 'sh', '2. Let ids continue after the old ones');
 my ($convert) = blocks_of('managed.md', 'sql', '3. Convert the columns');
-my ($publish) = blocks_of('managed.md', 'sh', '4. Publish');
-$convert =~ s/^COMMIT;$/ALTER TABLE mail ALTER id TYPE ulid;
-    ALTER TABLE consumer ALTER last_id DROP DEFAULT, ALTER last_id TYPE ulid;\nCOMMIT;/m
+my ($move)    = blocks_of('managed.md', 'sh', '4. Refresh, and move the consumers');
+$convert =~ s/^COMMIT;$/ALTER TABLE mail ALTER id TYPE ulid;\nCOMMIT;/m
   or die 'the page has no transaction';
 
 for my $advanced (qw(before after))
@@ -73,10 +72,11 @@ for my $advanced (qw(before after))
     $more->();
     $app->($convert);
     $more->();
-    my $between = $app->("SELECT count(*) FROM outbox WHERE id <= (SELECT last_id FROM consumer)
+    my $between = $app->("SELECT count(*) FROM outbox
+        WHERE id < (SELECT position FROM ulid_sql.ulid_consumer)
         AND id::uuid NOT IN (SELECT id FROM seen)");
     shell($advance, $clock) if $advanced eq 'after';
-    shell($publish);
+    shell($move);
     $consumer = $consume->();
     $more->();
 

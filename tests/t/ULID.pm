@@ -260,14 +260,13 @@ C
     return ("$directory/clock.so", "$directory/wrong");
 }
 
-# The tables and the consumer in SQL of docs/poll.md, for ids of a type. The table `seen` has what
+# The table and the consumer in SQL of docs/consumers.md, for ids of a type. The table `seen` has what
 # the consumer has read, in that order.
 sub outbox
 {
     my ($type) = @_;
-    my $sql = join "\n", blocks_of('poll.md', 'sql', 'Tables'), blocks_of('poll.md', 'sql', 'SQL');
+    my $sql = join "\n", map { blocks_of('consumers.md', 'sql', $_) } 'Create a consumer', 'SQL';
     $sql =~ s/\bulid\b/$type/g;
-    $sql =~ s/'0{26}'/'00000000-0000-0000-0000-000000000000'/ if $type eq 'uuid';
     return $sql . q{
         CREATE TABLE seen (n bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, id uuid);
         CREATE FUNCTION see() RETURNS trigger LANGUAGE plpgsql AS
@@ -300,7 +299,7 @@ sub check_outbox
 {
     my ($node, $database, $what, $lost) = (@_, 0);
     $node->poll_query_until($database,
-        'SELECT last_id = (SELECT id FROM outbox ORDER BY id DESC LIMIT 1) FROM consumer')
+        'SELECT position > (SELECT id FROM outbox ORDER BY id DESC LIMIT 1) FROM ulid_consumer')
       or die "$what: the consumer does not read the last row";
     my ($rows, $missing, $again) = split /\|/, $node->safe_psql(
         $database, q{
