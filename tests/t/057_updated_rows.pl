@@ -1,5 +1,6 @@
-# Updated and deleted rows, as docs/poll.md and docs/incremental-loads.md copy them: beside clients
-# that update, insert and mark rows, the copy ends as the table is. Without the horizon it does not.
+# Updated and deleted rows, as docs/consumers.md and docs/incremental-loads.md copy them: beside
+# clients that update, insert and mark rows, the copy ends as the table is. Without the horizon it
+# does not.
 # FUZZ_SECONDS (2) says for how long.
 use strict;
 use warnings FATAL => 'all';
@@ -12,27 +13,21 @@ my $sql       = sub { return $node->safe_psql('postgres', @_) };
 my $directory = PostgreSQL::Test::Utils::tempdir();
 local @ENV{qw(PGHOST PGPORT PGDATABASE)} = ($node->host, $node->port, 'postgres');
 
-# Run pgbench until it ends, with clients that run these scripts, a pair of a name and a text each.
+# Run pgbench with clients that run these scripts, of the names of their files.
 sub clients
 {
-    my ($count, %scripts) = @_;
-    my @files;
-    for my $name (sort keys %scripts)
-    {
-        append_to_file("$directory/$name", $scripts{$name});
-        push @files, '-f', "$directory/$name";
-    }
-    return IPC::Run::start([ 'pgbench', '-n', '-c', $count, '-T', $seconds, @files ],
-        '>', '/dev/null', '2>', "$directory/log");
+    my ($options, @names) = @_;
+    return IPC::Run::start(
+        [ 'pgbench', '-n', @$options, map { ('-f', "$directory/$_") } @names ],
+        '>', '/dev/null', '2>', "$directory/$names[0].log");
 }
 
 # The tables of the page, and a trigger that notices a row of the copy that goes back.
-my ($changed_table, $copy) = blocks_of('poll.md', 'sql', 'Updated and deleted rows');
-$sql->($_) for blocks_of('poll.md', 'sql', 'Tables'), $changed_table, $copy;
+my ($tables, $copy) = blocks_of('consumers.md', 'sql', 'Updated and deleted rows');
+$sql->($tables);
 $sql->(
     q{
     CREATE TABLE naive_copy (LIKE customer_copy INCLUDING INDEXES);
-    INSERT INTO consumer (name) VALUES ('naive_copy');
     CREATE TABLE copy_by_time (LIKE customer_copy INCLUDING INDEXES);
     CREATE VIEW customer_settled_at AS SELECT ulid_extract_timestamp(changed) AS settled_at, *
         FROM customer WHERE changed < (SELECT ulid_current_horizon());
@@ -61,15 +56,15 @@ my %writers = (
     insert    => "${begin}INSERT INTO customer (name) VALUES ('new');\n$commit",
     mark      => "${begin}UPDATE customer SET deleted = true WHERE id = $row;\n$commit");
 
-# Three copy the changes: by the statement of the page, by the same without the horizon, and as
-# Airbyte does by a time in a view, up to the maximum of an earlier statement.
-(my $careful = $copy) =~ s/^.*?(?=^CALL)//ms;
-my $naive = $careful;
-$naive =~ s/CALL.*?;\nSELECT ulid_current_horizon.*?\n// or die 'it asks for no horizon';
-$naive =~ s/AND changed < \(SELECT ulid_current_horizon\(\)\)//
-  or die 'the statement has no horizon';
-$naive =~ s/customer_copy/naive_copy/g;
-$naive =~ s/'copy'/'naive_copy'/g;
+# Three copy the changes: by the statements of the page, after the last one without the horizon, and
+# as Airbyte does by a time in a view, up to the maximum of an earlier statement.
+(my $careful = $copy) =~ s/:'(\w+)'/':$1'/g;    # as pgbench has variables
+my $naive = q{
+    SELECT coalesce(max(changed), '00000000000000000000000000') AS last FROM naive_copy \gset
+    INSERT INTO naive_copy SELECT * FROM customer WHERE changed > ':last'
+    ON CONFLICT (id) DO UPDATE
+    SET (name, deleted, changed) = (excluded.name, excluded.deleted, excluded.changed);
+};
 my $by_time = q{
     UPDATE position SET until = (SELECT max(settled_at) FROM customer_settled_at);
     WITH changes AS (
@@ -83,11 +78,14 @@ my $by_time = q{
     UPDATE position SET last = until;
 };
 my %copiers = (careful => $careful, naive => $naive, by_time => $by_time);
-my @running = (clients(8, %writers),
-    map { clients(1, $_ => "$copiers{$_}\\sleep 5 ms\n") } keys %copiers);
+append_to_file("$directory/$_", $writers{$_})                for keys %writers;
+append_to_file("$directory/$_", "$copiers{$_}\\sleep 5 ms\n") for keys %copiers;
+my @running = (
+    clients([ '-c', 8, '-T', $seconds ], sort keys %writers),
+    map { clients([ '-T', $seconds ], $_) } keys %copiers);
 $_->finish or die 'a client failed' for @running;
 await_horizon($node, $sql->('SELECT max(changed) FROM customer'));
-$sql->($_) for (values %copiers) x 20;    # each copies at most 1,000 rows
+clients([ '-t', 20 ], $_)->finish or die $_ for keys %copiers;    # a batch has at most 1,000 rows
 
 my $differ = sub {
     return $sql->(

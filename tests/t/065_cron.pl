@@ -1,14 +1,14 @@
-# pg_cron: a job that refreshes the horizon every second, as docs/poll.md has it, of a role that may
-# refresh and is no superuser. With the extension and with ulid_sql in another database; by
+# pg_cron: a job that refreshes the horizon every second, as docs/consumers.md has it, of a role that
+# may refresh and is no superuser. With the extension and with ulid_sql in another database; by
 # connections and by background workers.
 use strict;
 use warnings FATAL => 'all';
 use ULID;
 
 needs_extension('pg_cron');
-my ($grant) = blocks_of('poll.md', 'sql', 'Requirements');
-my ($job)   = blocks_of('poll.md', 'sql', 'Publish every second');
-my $node    = new_server('cron',
+my ($grants, $job) = blocks_of('consumers.md', 'sql', 'Rights');
+my ($grant) = $grants =~ /^(GRANT EXECUTE .* TO )refresher;$/m or die 'the page has no grant';
+my $node = new_server('cron',
     conf => [ "shared_preload_libraries = 'pg_cron'", 'cron.log_run = off' ]);
 $node->append_conf('postgresql.conf', "cron.host = '" . $node->host . "'");
 $node->restart;
@@ -23,7 +23,8 @@ $sql->('managed', 'CREATE SCHEMA ulid_sql; CREATE EXTENSION ulid_sql SCHEMA ulid
     ALTER DATABASE managed SET search_path = public, ulid_sql;
     GRANT USAGE ON SCHEMA ulid_sql TO app');
 my %type_in = (postgres => 'ulid', managed => 'uuid');
-$sql->($_, "CREATE TABLE outbox (id $type_in{$_} DEFAULT gen_ordered_ulid(), message text); $grant")
+$sql->($_, "CREATE TABLE outbox (id $type_in{$_} DEFAULT gen_ordered_ulid(), message text);
+    $grant app")
   for sort keys %type_in;
 
 # The extension pg_cron is in one database. Jobs in another one are created by a superuser.
