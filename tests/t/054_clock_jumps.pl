@@ -1,5 +1,5 @@
-# The clock of a server jumps, and is repaired, as docs/failover.md says: which generators and which
-# sessions stay ahead, and what finds and ends them.
+# The clock of a server jumps, and is repaired, as docs/what_can_go_wrong.md says: which generators
+# and which sessions stay ahead, and what finds and ends them.
 use strict;
 use warnings FATAL => 'all';
 use ULID;
@@ -57,7 +57,7 @@ is( $open->query($ahead),
     'ordered monotonic v7',
     'what a pool does between two clients does not help');
 
-my ($stop) = blocks_of('failover.md', 'sql', 'Stop it');
+my ($stop) = blocks_of('what_can_go_wrong.md', 'sql', 'Stop it');
 is( $sql->("\\set owners :USER\n\\i $root/docs/ids_ahead.sql"),
     join("\n",
         't',

@@ -1,4 +1,4 @@
-# What docs/operating.md says of a full /dev/shm: ordered ids fail, and nothing else does, until
+# What docs/monitoring.md says of a full /dev/shm: ordered ids fail, and nothing else does, until
 # there is space.
 use strict;
 use warnings FATAL => 'all';
@@ -25,7 +25,7 @@ like(
     'an ordered id fails');
 is($sql->('SELECT count(gen_ulid()) + count(gen_monotonic_ulid()) + count(gen_uuid_v7())'),
     3, 'the other generators work');
-$sql->((blocks_of('operating.md', 'sql', 'Take ordered ids out of service'))[-1]);
+$sql->((blocks_of('monitoring.md', 'sql', 'Take ordered ids out of service'))[-1]);
 is($sql->('INSERT INTO event DEFAULT VALUES RETURNING 1'), 1, 'and so does their default');
 unlink('/dev/shm/ballast') or die;
 is($sql->('SELECT count(gen_ordered_ulid())'), 1, 'it works as soon as there is space');

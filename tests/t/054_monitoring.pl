@@ -1,4 +1,4 @@
-# The queries of docs/operating.md for monitoring, and those for postgres_exporter beside that page.
+# The queries of docs/monitoring.md for monitoring, and those for postgres_exporter beside that page.
 use strict;
 use warnings FATAL => 'all';
 use ULID;
@@ -32,11 +32,28 @@ my $exported = sub { return $sql->("SET ROLE monitor; $queries{$_[0]}") };
 like($exported->('ulid'), qr/^\d+\.\d+\|0\|0$/m,      'nothing is ahead of the clock or outdated');
 is($exported->('ulid_horizon'), '', 'there is no horizon yet');
 $sql->('CALL ulid_refresh_horizon()');
-my ($age) = blocks_of('operating.md', 'sql', 'Monitoring');
+my ($age) = blocks_of('monitoring.md', 'sql', 'Monitoring');
 is($sql->($age), '00:00:00', 'no ordered id was generated since the last refresh');
 is($exported->('ulid_horizon'), '0', 'nor is there an age for Prometheus');
 $sql->('SELECT gen_ordered_ulid()');
 cmp_ok($exported->('ulid_horizon'), '>', 0, 'one was: the horizon has an age');
+
+# how far a consumer is behind
+$sql->(
+    q{
+    CREATE TABLE outbox (id ulid PRIMARY KEY DEFAULT gen_ordered_ulid(), message text);
+    SELECT ulid_create_consumer('mail', 'outbox');
+    GRANT SELECT (id) ON outbox TO monitor}
+);
+is($exported->('ulid_consumers'), 'mail|0.000000|1', 'a consumer without rows is not behind');
+$sql->('INSERT INTO outbox DEFAULT VALUES; ALTER TABLE outbox DISABLE TRIGGER ALL');
+like($exported->('ulid_consumers'), qr/^mail\|0\.0*[1-9]\d*\|0$/,
+    'now it is, and its table is not guarded');
+my ($lag) = blocks_of('monitoring.md', 'sql', 'Consumers');
+like($sql->($lag), qr/^mail\|\w{26}\|00:00:0.*\|f$/, 'so says the query of the page');
+$sql->('REVOKE SELECT (id) ON outbox FROM monitor');
+is($exported->('ulid_consumers'), 'mail||0', 'how far is not known without a right to the key');
+
 $sql->(
     q{SELECT ulid_advance_ordered_time(ulid_upper_bound(now() + interval '1 hour'));
         UPDATE pg_extension SET extversion = '0' WHERE extname = 'ulid'}
@@ -57,7 +74,7 @@ is($sql->("SELECT * FROM ($queries{ulid_partitions}) AS s WHERE parent = 'open':
 
 # Who holds the horizon
 my ($who) =
-  grep { /FROM ulid_horizon_holders/ } blocks_of('operating.md', 'sql', 'The horizon lags');
+  grep { /FROM ulid_horizon_holders/ } blocks_of('monitoring.md', 'sql', 'The horizon lags');
 my ($holds, $other) = map { $node->background_psql('postgres', on_error_stop => 0) } 1, 2;
 my $pid = $holds->query('SELECT pg_backend_pid()');
 $other->query('BEGIN; CREATE TABLE written AS SELECT gen_ulid()');
