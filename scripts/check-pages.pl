@@ -56,7 +56,7 @@ for my $file (@ARGV)
 {
     my $complain = sub { print "$file:$.: $_[0]\n"; $wrong++ };
     open my $in, '<', $file or die "$file: $!\n";
-    my $has_figures = $file =~ m{^(README|docs/(choosing|performance))\.md$};
+    my $has_figures = $file =~ m{^(README|docs/choosing)\.md$};
     my ($language, @measures, $row, $found, $row_measure, @row_kinds);
     while (<$in>)
     {
