@@ -23,7 +23,11 @@ WITH RECURSIVE value (type, text) AS (VALUES
     ('tstzrange', '(10889-08-02Z,]'),
     ('ulid_window', '[2025-01-10Z,2025-01-20Z)'), ('ulid_window', 'empty'),
     ('integer', '4'), ('xid', '3'), ('bigint', '1541815603606036480'), ('bigint', '-1'),
-    ('boolean', 'true'), ('regclass', 'ulid_horizon')
+    ('boolean', 'true'), ('regclass', 'ulid_horizon'), ('regtype', 'ulid'),
+    ('regproc', 'ulid_consumer_find'), ('name', 'id'), ('oid', '0'), ('oid[]', '{0}'),
+    ('bigint[]', '{0}'), ('interval', '0'), ('json', '{}'),
+    ('ulid_consumer', '(mail,nobody,ulid_horizon,ulid_horizon,id,'
+        '00000000-0000-0000-0000-000000000000,2025-01-10,{0})')
 ), member AS (
     SELECT p.oid, p.oid::regproc AS name, p.proargtypes AS types, p.pronargs AS arguments
     FROM pg_proc AS p JOIN pg_depend AS d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid
