@@ -1253,14 +1253,14 @@ DECLARE
 BEGIN
     LOOP
         IF (SELECT relhassubclass FROM pg_class WHERE oid = relation) THEN
-            WITH RECURSIVE tree (oid, link) AS (
-                SELECT relation, ''
+            WITH RECURSIVE tree (oid, parent, row_version, is_detached) AS (
+                SELECT relation, 0::oid, '0'::xid, false
                 UNION ALL
-                SELECT inhrelid, inhparent || '/' || i.xmin || '/' || inhdetachpending
+                SELECT inhrelid, inhparent, i.xmin, inhdetachpending
                 FROM pg_inherits AS i JOIN tree ON inhparent = tree.oid
             ), one AS (
-                SELECT relkind,
-                    hashtextextended(c.oid || ':' || relfilenode || ':' || link, 0) AS number
+                -- a third of the time of a text
+                SELECT relkind, hash_record_extended(ROW(tree.*, relfilenode), 0) AS number
                 FROM tree JOIN pg_class AS c ON c.oid = tree.oid
             )
             SELECT array_agg(number ORDER BY number), bool_or(relkind = 'f')
@@ -1277,16 +1277,16 @@ BEGIN
         END IF;
         EXIT WHEN storage = known OR storage IS NULL;
         -- It locks the table, and releases the lock at once.
-        WITH RECURSIVE tree (oid, link) AS (
-            SELECT relation, ''
+        WITH RECURSIVE tree (oid, parent, row_version, is_detached) AS (
+            SELECT relation, 0::oid, '0'::xid, false
             UNION ALL
-            SELECT inhrelid, inhparent || '/' || i.xmin || '/' || inhdetachpending
+            SELECT inhrelid, inhparent, i.xmin, inhdetachpending
             FROM pg_inherits AS i JOIN tree ON inhparent = tree.oid
         )
         SELECT bool_or(pg_relation_size(c.oid) > 0) INTO is_foreign
         FROM tree JOIN pg_class AS c ON c.oid = tree.oid
         WHERE known IS NULL
-            OR hashtextextended(c.oid || ':' || relfilenode || ':' || link, 0) <> ALL (known);
+            OR hash_record_extended(ROW(tree.*, relfilenode), 0) <> ALL (known);
         known := storage;
     END LOOP;
     RETURN storage;

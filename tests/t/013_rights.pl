@@ -212,7 +212,7 @@ my ($grants) = blocks_of('reference.md', 'sql', 'Schema and rights', 'If `EXECUT
 my @scripts = (
     (
         map { [ $_, slurp_file("$root/docs/$_.sql") ] }
-          qw(ids_ahead after_failover before_pg_upgrade before_pg_upgrade
+          qw(ids_ahead before_pg_upgrade before_pg_upgrade
           after_pg_upgrade migrating/switch)
     ),
     [ 'the block with grants', $grants ]);

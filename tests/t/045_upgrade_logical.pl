@@ -177,7 +177,7 @@ for my $from (@available)
 
     is($on_new->('SELECT gen_ordered_ulid() < max(id) FROM event'),
         't', "$what: its clock is behind the newest id");
-    $on_new->("\\set owners :USER\n\\i $root/docs/after_failover.sql");
+    $on_new->('SELECT ulid_advance_ordered_time((SELECT max(id) FROM event))');
     is( $on_new->(
             q{WITH before AS (SELECT max(id) AS id, max(n) AS n FROM event)
         INSERT INTO event DEFAULT VALUES RETURNING id > (SELECT id FROM before),
