@@ -247,8 +247,6 @@ sub check
 {
     my ($node, $what, %of) = (shift, shift, database => 'postgres', @_);
     local @ENV{qw(PGHOST PGPORT PGDATABASE)} = ($node->host, $node->port, $of{database});
-    # the first refresh after a restart finds nothing new otherwise
-    $node->safe_psql($of{database}, 'SELECT gen_ordered_ulid()');
     for my $name (@names, $of{control} ? 'without' : ())
     {
         my $script = $controls{$name} ? $name : "last_$name";
