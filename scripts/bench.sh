@@ -15,6 +15,10 @@ polling() {
   prepare_tools python3-venv
   [ -x $venv/bin/python ] || { python3 -m venv $venv && $venv/bin/pip --quiet install psycopg==3.3.9 psycopg-binary==3.3.9; }
   [[ ${POLLING:-1} = 1 ]] || options=$POLLING
+  if is_own "$major" && offer_packages "postgresql-$major-pgq3" && are_installed "postgresql-$major-pgq3"; then
+    cp "/usr/share/postgresql/$major/extension/pgq"* "$("$BIN/pg_config" --sharedir)/extension"
+    cp "/usr/lib/postgresql/$major/lib/pgq_"*.so "$("$BIN/pg_config" --pkglibdir)"
+  fi
   start_server polling "fsync = on" "wal_level = logical" "max_replication_slots = 30" "max_wal_senders = 30"
   # shellcheck disable=SC2086
   $venv/bin/python benches/polling.py $options > "$results/polling$major.tsv" 2> "$results/polling$major.medians"

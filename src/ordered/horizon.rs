@@ -189,9 +189,12 @@ pub(crate) fn next_horizon(last: Ulid) -> Result<Option<Ulid>, Error> {
     }
     let shared = shmem::shared().ok_or_else(|| error::entries_incomplete())?;
     // The row can be ahead: after a restart, in a restored database, and where a subscription has
-    // brought it. Nobody resets the id clock in this database while the row is locked.
-    shared.id_clock.advance_to(row::time_of(last));
-    if !is_due(last) {
+    // brought it. Then ids from before may be above the row. Nobody resets the id clock in this
+    // database while the row is locked.
+    let time = row::time_of(last);
+    let is_behind = shared.id_clock.time() < time;
+    shared.id_clock.advance_to(time);
+    if !is_behind && !is_due(last) {
         return Ok(None);
     }
     let clock = now()?;

@@ -65,7 +65,7 @@ pub(super) fn time_of(horizon: Ulid) -> Time {
     next_ms.unwrap_or(Time::MAX)
 }
 
-/// The time of the row; the Unix epoch if there is none.
+/// A time after the row; the Unix epoch if there is none.
 #[cold]
 fn read_row(fcinfo: Fcinfo) -> Result<Time, Error> {
     // SAFETY: a backend may call this.
@@ -90,7 +90,9 @@ fn read_row(fcinfo: Fcinfo) -> Result<Time, Error> {
     if !is_subscribed(table) {
         CHANGES_AT_READ.store(changes, Ordering::Relaxed);
     }
-    Ok(horizon.map_or(Time::UNIX_EPOCH, time_of))
+    // Later than the row, so that the next refresh looks at what is above it.
+    let after = |horizon| Time::from_bits(time_of(horizon).to_bits().saturating_add(1));
+    Ok(horizon.map_or(Time::UNIX_EPOCH, after))
 }
 
 /// The horizon in the only row of the table, as a catalog snapshot sees it: that is the latest one,

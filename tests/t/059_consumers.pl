@@ -50,6 +50,9 @@ my $tables = q{
         number CONSTANT int := nextval('number');
         part CONSTANT int := 1 + number % 2;
     BEGIN
+        IF (SELECT count(*) FROM pg_inherits WHERE inhparent = 'event'::regclass) > 50 THEN
+            RETURN;
+        END IF;
         CASE number % 6
             WHEN 0 THEN
                 EXECUTE format('CLUSTER event_%s USING event_%1$s_id_idx', part);
@@ -244,8 +247,6 @@ sub check
 {
     my ($node, $what, %of) = (shift, shift, database => 'postgres', @_);
     local @ENV{qw(PGHOST PGPORT PGDATABASE)} = ($node->host, $node->port, $of{database});
-    # the first refresh after a restart finds nothing new otherwise
-    $node->safe_psql($of{database}, 'SELECT gen_ordered_ulid()');
     for my $name (@names, $of{control} ? 'without' : ())
     {
         my $script = $controls{$name} ? $name : "last_$name";
@@ -303,7 +304,9 @@ for my $extension ('ulid', 'ulid_sql')
         allows_streaming => 'logical',
         conf             => [
             'fsync = off', 'max_prepared_transactions = 20', 'max_connections = 60',
-            'restart_after_crash = on', 'deadlock_timeout = 100ms'
+            'restart_after_crash = on', 'deadlock_timeout = 100ms',
+            # a scan in order pins a buffer in each partition
+            'shared_buffers = 32MB'
         ]);
     my $sql = sub { return $node->safe_psql('postgres', @_) };
     $sql->("CREATE EXTENSION $extension;"
