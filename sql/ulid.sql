@@ -458,8 +458,8 @@ COMMENT ON FUNCTION ulid_upper_bound(timestamptz)
 -- order of their commits. The computation is in src/ordered/horizon.rs and in horizon/.
 --
 
--- The first refresh inserts the row, not this script, since a dump has the row. Its primary key lets
--- it be replicated. Its versions stay in one page, as no index has the columns that change.
+-- The first refresh inserts the row, not this script, since a dump has the row. Its primary key
+-- lets it be replicated. Its versions stay in one page, as no index has the columns that change.
 -- Autovacuum must not truncate the table, which cancels queries on standbys, nor analyze it.
 -- src/ordered/row.rs reads the table by its name, and the second column.
 CREATE TABLE ulid_horizon (
@@ -476,8 +476,8 @@ SELECT pg_catalog.pg_extension_config_dump('ulid_horizon', '');
 REVOKE ALL ON ulid_horizon FROM PUBLIC;
 GRANT SELECT ON ulid_horizon TO PUBLIC;
 
--- The id clock follows the row, and it is that of all databases. So a row that is far ahead must not
--- come in: not from a dump, nor from a subscription, nor by hand. What
+-- The id clock follows the row, and it is that of all databases. So a row that is far ahead must
+-- not come in: not from a dump, nor from a subscription, nor by hand. What
 -- ulid_advance_ordered_time(ulid, true) has set is not ahead of the id clock.
 CREATE FUNCTION ulid_horizon_refuse() RETURNS trigger
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
@@ -505,8 +505,8 @@ COMMENT ON TRIGGER ulid_horizon_a_refuse ON ulid_horizon IS 'refuses a horizon t
 -- restores it, and only a superuser's subscription inserts it. The id clock advances to it at once,
 -- for sessions that have read the row before. Where there is a row already, a session restores the
 -- greater one. The initial copy of a subscription fails: a greater one that
--- is there could be above rows of the publisher that are still to come. The row of the first refresh
--- is zero.
+-- is there could be above rows of the publisher that are still to come. The row of the first
+-- refresh is zero.
 GRANT INSERT ON ulid_horizon TO pg_database_owner;
 CREATE FUNCTION ulid_horizon_restore() RETURNS trigger
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
@@ -529,7 +529,8 @@ BEGIN
     END IF;
     RETURN NEW;
 END $$;
-COMMENT ON FUNCTION ulid_horizon_restore() IS 'trigger that decides who restores a horizon, and how';
+COMMENT ON FUNCTION ulid_horizon_restore()
+    IS 'trigger that decides who restores a horizon, and how';
 REVOKE ALL ON FUNCTION ulid_horizon_restore() FROM PUBLIC;
 CREATE TRIGGER ulid_horizon_b_restore BEFORE INSERT ON ulid_horizon
     FOR EACH ROW WHEN (NEW.horizon > '00000000000000000000000000')
@@ -646,8 +647,8 @@ END $$;
 COMMENT ON FUNCTION ulid_current_horizon_error(ulid, ulid, regclass)
     IS 'error of a horizon that is not known, or is less than the position';
 
--- A query reads the row with its own snapshot. So each worker reads the same. The names are not that
--- of the table: with one argument, that would be a cast to its row type.
+-- A query reads the row with its own snapshot. So each worker reads the same. The names are not
+-- that of the table: with one argument, that would be a cast to its row type.
 CREATE FUNCTION ulid_current_horizon() RETURNS ulid
     LANGUAGE sql STABLE PARALLEL SAFE
     RETURN coalesce((SELECT nullif(horizon, '00000000000000000000000000') FROM ulid_horizon),
@@ -656,12 +657,13 @@ COMMENT ON FUNCTION ulid_current_horizon()
     IS 'ulid below which the present query sees each ordered id that will ever be seen';
 
 -- Not STRICT: with a position that is null, a consumer would read nothing for ever. There is no
--- second one for uuid: a plain literal or an untyped parameter could be either. During recovery, the
--- consumer may have read from a server that has replayed more.
+-- second one for uuid: a plain literal or an untyped parameter could be either. During recovery,
+-- the consumer may have read from a server that has replayed more.
 CREATE FUNCTION ulid_current_horizon(last ulid) RETURNS ulid
     LANGUAGE sql STABLE PARALLEL SAFE
     RETURN (SELECT CASE WHEN last <= horizon OR last IS NOT NULL AND pg_catalog.pg_is_in_recovery()
-            THEN horizon ELSE ulid_current_horizon_error(last, horizon, 'ulid_horizon'::regclass) END
+            THEN horizon
+            ELSE ulid_current_horizon_error(last, horizon, 'ulid_horizon'::regclass) END
         FROM (SELECT ulid_current_horizon()) AS row (horizon));
 COMMENT ON FUNCTION ulid_current_horizon(ulid)
     IS 'the same for a consumer at this position; an error if new ids could be less than it';
@@ -699,8 +701,8 @@ REVOKE ALL ON ulid_horizon_holders FROM PUBLIC;
 GRANT SELECT ON ulid_horizon_holders TO pg_read_all_stats;
 
 -- Consumers would wait for the clock to reach the horizon. A first refresh that has not ended is
--- waited for. The lock of the row is kept until the id clock has been set back, when the transaction
--- has committed. A superuser can grant EXECUTE alone.
+-- waited for. The lock of the row is kept until the id clock has been set back, when the
+-- transaction has committed. A superuser can grant EXECUTE alone.
 CREATE FUNCTION ulid_reset_ordered_time() RETURNS void
     LANGUAGE sql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
     SET search_path = pg_catalog, pg_temp
@@ -1033,10 +1035,10 @@ COMMENT ON CAST (timestamp AS ulid)
 -- Nobody is stopped: a probe of the table keeps no lock, since its subtransaction is rolled back.
 -- With a lock that was taken before, the client's statement would not notice a change, either.
 --
--- Ids are uuid in what is returned, since a uuid can be compared with both types. Bodies of PL/pgSQL
--- know pg_catalog alone. What is of this schema is passed to them, tables as regclass and functions as
--- regproc: by functions of SQL, whose names are resolved when they are created, or, where each
--- call counts, by the defaults of arguments that nobody else sets.
+-- Ids are uuid in what is returned, since a uuid can be compared with both types. Bodies of
+-- PL/pgSQL know pg_catalog alone. What is of this schema is passed to them, tables as regclass and
+-- functions as regproc: by functions of SQL, whose names are resolved when they are created, or,
+-- where each call counts, by the defaults of arguments that nobody else sets.
 --
 
 -- Whoever is granted INSERT, UPDATE and DELETE may have consumers; the trigger below lets a role
@@ -1114,7 +1116,8 @@ ALTER TABLE ulid_consumer ENABLE ALWAYS TRIGGER ulid_consumer_change;
 COMMENT ON TRIGGER ulid_consumer_change ON ulid_consumer
     IS 'lets a role change its own consumers only';
 
-CREATE FUNCTION ulid_consumer_find(consumer text, consumers regclass) RETURNS ulid_consumer
+CREATE FUNCTION ulid_consumer_find(consumer text, consumers regclass)
+    RETURNS ulid_consumer
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
     AS $$
@@ -1132,7 +1135,8 @@ COMMENT ON FUNCTION ulid_consumer_find(text, regclass) IS 'the consumer of this 
 -- The cast of an id that is compared with the column. An error if the relation or the column is not
 -- what a consumer can read. So whatever a role has made of its table, no operator of its own is
 -- called.
-CREATE FUNCTION ulid_consumer_cast(relation regclass, key name, id_type regtype) RETURNS text
+CREATE FUNCTION ulid_consumer_cast(relation regclass, key name, id_type regtype)
+    RETURNS text
     LANGUAGE plpgsql STABLE PARALLEL SAFE
     SET search_path = pg_catalog, pg_temp
     AS $$
@@ -1176,8 +1180,8 @@ COMMENT ON FUNCTION ulid_consumer_cast(regclass, name, regtype)
     IS 'cast to the type of the column that a consumer reads';
 
 -- Whether the present role can read the table of a consumer without running functions of others.
--- Who plans a query evaluates what is constant in the expressions of indexes and keys; policies call
--- functions, too. If the owner of the consumer can become the present role, nothing is gained.
+-- Who plans a query evaluates what is constant in the expressions of indexes and keys; policies
+-- call functions, too. If the owner of the consumer can become the present role, nothing is gained.
 CREATE FUNCTION ulid_consumer_is_trusted(relation regclass, owner name) RETURNS boolean
     LANGUAGE plpgsql STABLE PARALLEL SAFE
     SET search_path = pg_catalog, pg_temp
@@ -1426,7 +1430,8 @@ BEGIN
     END IF;
     PERFORM set_config('ulid_consumer.batch', json_build_object('consumer', consumer,
         'start', batch_start, 'end', batch_end, 'storage',
-        CASE WHEN batch_start < batch_end THEN hashtextextended(now_storage::text, 0) END)::text, true);
+        CASE WHEN batch_start < batch_end THEN hashtextextended(now_storage::text, 0) END)::text,
+        true);
 END $$;
 COMMENT ON PROCEDURE ulid_next_batch(text, integer, ulid, uuid, uuid, regclass, regclass, regtype,
     regproc, regproc, regproc)
@@ -1524,7 +1529,8 @@ COMMENT ON FUNCTION ulid_defer_batch(text)
 
 -- Whether something lets only ordered ids into the column: its default, a trigger that sets it, or
 -- the guard; or a subscription brings the rows.
-CREATE FUNCTION ulid_consumer_is_ordered(relation oid, key name, guard oid, generators oid[])
+CREATE FUNCTION ulid_consumer_is_ordered(relation oid, key name, guard oid,
+        generators oid[])
     RETURNS boolean
     LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
@@ -1537,7 +1543,8 @@ BEGIN ATOMIC
         OR EXISTS (SELECT FROM pg_catalog.pg_trigger
             JOIN pg_catalog.pg_proc AS p ON p.oid = tgfoid
             WHERE tgrelid = relation AND tgenabled <> 'D'
-                AND (tgfoid = guard OR tgtype::integer & 7 = 7 AND prosrc ~ 'gen_ordered_(ulid|uuid_v7)'))
+                AND (tgfoid = guard OR tgtype::integer & 7 = 7
+                    AND prosrc ~ 'gen_ordered_(ulid|uuid_v7)'))
         OR EXISTS (SELECT FROM pg_catalog.pg_subscription_rel WHERE srrelid = relation);
 END;
 COMMENT ON FUNCTION ulid_consumer_is_ordered(oid, name, oid, oid[])
@@ -1566,7 +1573,8 @@ END $$;
 COMMENT ON FUNCTION ulid_consumer_key(text, regclass, name) IS 'the column that a consumer reads';
 
 -- Whether consumers of the present role would read each row.
-CREATE FUNCTION ulid_consumer_check(relation regclass, key name, is_ordered boolean) RETURNS boolean
+CREATE FUNCTION ulid_consumer_check(relation regclass, key name, is_ordered boolean)
+    RETURNS boolean
     LANGUAGE plpgsql STABLE PARALLEL SAFE
     SET search_path = pg_catalog, pg_temp
     AS $$
@@ -1641,7 +1649,8 @@ BEGIN
 EXCEPTION WHEN unique_violation THEN
     RAISE EXCEPTION 'consumer "%" exists already', name USING ERRCODE = 'duplicate_object';
 END $$;
-COMMENT ON FUNCTION ulid_consumer_create(text, regclass, name, uuid, boolean, uuid, regclass, regproc)
+COMMENT ON FUNCTION ulid_consumer_create(text, regclass, name, uuid, boolean, uuid, regclass,
+    regproc)
     IS 'what ulid_create_consumer() does';
 
 CREATE FUNCTION ulid_create_consumer(name text, relation regclass, key name DEFAULT NULL,
@@ -1660,8 +1669,8 @@ CREATE FUNCTION ulid_create_consumer(name text, relation regclass, key name DEFA
 COMMENT ON FUNCTION ulid_create_consumer(text, regclass, name, ulid, boolean)
     IS 'create a consumer of a table, from the horizon on or from an id on, and guard the table';
 
-CREATE FUNCTION ulid_consumer_move(c ulid_consumer, "position" uuid, relation regclass, horizon uuid,
-        is_right boolean, consumers regclass)
+CREATE FUNCTION ulid_consumer_move(c ulid_consumer, "position" uuid, relation regclass,
+        horizon uuid, is_right boolean, consumers regclass)
     RETURNS void
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
@@ -1728,8 +1737,8 @@ END;
 COMMENT ON FUNCTION ulid_read_by_all(regclass)
     IS 'id below which all consumers of a table have read its rows; null if it has no consumer';
 
-CREATE FUNCTION ulid_consumer_delete(relation regclass, key name, cast_ text, max_rows integer,
-        below uuid)
+CREATE FUNCTION ulid_consumer_delete(relation regclass, key name, cast_ text,
+        max_rows integer, below uuid)
     RETURNS bigint
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
@@ -1738,8 +1747,8 @@ DECLARE
     number bigint;
 BEGIN
     IF key IS NULL THEN
-        RAISE EXCEPTION 'relation "%" has no consumers, or they read it by several columns', relation
-            USING ERRCODE = 'object_not_in_prerequisite_state';
+        RAISE EXCEPTION 'relation "%" has no consumers, or they read it by several columns',
+            relation USING ERRCODE = 'object_not_in_prerequisite_state';
     ELSIF max_rows IS NULL OR max_rows < 1 THEN
         RAISE EXCEPTION 'at least one row must be deleted'
             USING ERRCODE = 'invalid_parameter_value';
@@ -1753,12 +1762,14 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION ulid_consumer_delete(regclass, name, text, integer, uuid)
     IS 'what ulid_delete_read() does';
-CREATE FUNCTION ulid_delete_read(relation regclass, max_rows integer DEFAULT 10000) RETURNS bigint
+CREATE FUNCTION ulid_delete_read(relation regclass, max_rows integer DEFAULT 10000)
+    RETURNS bigint
     LANGUAGE sql VOLATILE PARALLEL UNSAFE
     RETURN (SELECT ulid_consumer_delete(relation, k.key, CASE WHEN k.key IS NOT NULL
                 THEN ulid_consumer_cast(relation, k.key, 'ulid'::regtype) END,
             max_rows, ulid_read_by_all(relation))
-        FROM (SELECT CASE WHEN count(DISTINCT c.key::text) = 1 THEN min(c.key::text)::name END AS key
+        FROM (SELECT CASE WHEN count(DISTINCT c.key::text) = 1 THEN min(c.key::text)::name END
+                AS key
             FROM ulid_consumer AS c
             WHERE c.relation::oid = ulid_delete_read.relation::oid) AS k);
 COMMENT ON FUNCTION ulid_delete_read(regclass, integer)
@@ -1809,9 +1820,9 @@ CREATE VIEW ulid_consumer_lag AS
 COMMENT ON VIEW ulid_consumer_lag IS 'consumers, their positions, and how far they are behind';
 GRANT SELECT ON ulid_consumer_lag TO PUBLIC;
 
-CREATE FUNCTION ulid_consumer_wait(consumer text, id uuid, timeout interval, consumers regclass,
-        horizons regclass, id_type regtype, find regproc, unread_of regproc, cast_of regproc,
-        is_trusted regproc)
+CREATE FUNCTION ulid_consumer_wait(consumer text, id uuid, timeout interval,
+        consumers regclass, horizons regclass, id_type regtype, find regproc, unread_of regproc,
+        cast_of regproc, is_trusted regproc)
     RETURNS boolean
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp

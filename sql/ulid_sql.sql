@@ -598,9 +598,9 @@ END $$;
 
 -- The setting ulid_sql.ordered is the state of the transaction: sequence and xid, the id clock at
 -- its first id, and the time of its last, in 65536ths of a millisecond. It serves the order within
--- the transaction, and the guard. If it is lost or forged, the horizon is as right as before. It can
--- be one of an older script, which was replaced meanwhile. Variables are assigned, since PL/pgSQL
--- evaluates an assignment without the executor.
+-- the transaction, and the guard. If it is lost or forged, the horizon is as right as before. It
+-- can be one of an older script, which was replaced meanwhile. Variables are assigned, since
+-- PL/pgSQL evaluates an assignment without the executor.
 CREATE OR REPLACE FUNCTION ulid_sql_ordered(clock regclass, is_uuid_v7 boolean) RETURNS uuid
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
@@ -811,8 +811,8 @@ BEGIN
 END $$;
 
 -- In an older script the column had another name. From here on, the refresh of that script raises
--- an error, as it looks the name up. A transaction that has read the table, and does not end, is not
--- waited for, as others would wait behind.
+-- an error, as it looks the name up. A transaction that has read the table, and does not end, is
+-- not waited for, as others would wait behind.
 DO $$
 BEGIN
     IF EXISTS (SELECT FROM pg_catalog.pg_attribute
@@ -1023,8 +1023,8 @@ END $$;
 COMMENT ON FUNCTION ulid_ordered_guard()
     IS 'trigger that refuses ids below those that the transaction generates, and ids far ahead';
 
--- The part about consumers takes the rights on its table from PUBLIC. What it has been granted since
--- the table was created, it is granted again at the end of this script.
+-- The part about consumers takes the rights on its table from PUBLIC. What it has been granted
+-- since the table was created, it is granted again at the end of this script.
 DO $$
 BEGIN
     PERFORM pg_catalog.set_config('ulid_sql.granted'::text, (
@@ -1059,10 +1059,10 @@ END $$;
 -- Nobody is stopped: a probe of the table keeps no lock, since its subtransaction is rolled back.
 -- With a lock that was taken before, the client's statement would not notice a change, either.
 --
--- Ids are uuid in what is returned, since a uuid can be compared with both types. Bodies of PL/pgSQL
--- know pg_catalog alone. What is of this schema is passed to them, tables as regclass and functions as
--- regproc: by functions of SQL, whose names are resolved when they are created, or, where each
--- call counts, by the defaults of arguments that nobody else sets.
+-- Ids are uuid in what is returned, since a uuid can be compared with both types. Bodies of
+-- PL/pgSQL know pg_catalog alone. What is of this schema is passed to them, tables as regclass and
+-- functions as regproc: by functions of SQL, whose names are resolved when they are created, or,
+-- where each call counts, by the defaults of arguments that nobody else sets.
 --
 
 -- Whoever is granted INSERT, UPDATE and DELETE may have consumers; the trigger below lets a role
@@ -1140,7 +1140,8 @@ ALTER TABLE ulid_consumer ENABLE ALWAYS TRIGGER ulid_consumer_change;
 COMMENT ON TRIGGER ulid_consumer_change ON ulid_consumer
     IS 'lets a role change its own consumers only';
 
-CREATE OR REPLACE FUNCTION ulid_consumer_find(consumer text, consumers regclass) RETURNS ulid_consumer
+CREATE OR REPLACE FUNCTION ulid_consumer_find(consumer text, consumers regclass)
+    RETURNS ulid_consumer
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
     AS $$
@@ -1158,7 +1159,8 @@ COMMENT ON FUNCTION ulid_consumer_find(text, regclass) IS 'the consumer of this 
 -- The cast of an id that is compared with the column. An error if the relation or the column is not
 -- what a consumer can read. So whatever a role has made of its table, no operator of its own is
 -- called.
-CREATE OR REPLACE FUNCTION ulid_consumer_cast(relation regclass, key name, id_type regtype) RETURNS text
+CREATE OR REPLACE FUNCTION ulid_consumer_cast(relation regclass, key name, id_type regtype)
+    RETURNS text
     LANGUAGE plpgsql STABLE PARALLEL SAFE
     SET search_path = pg_catalog, pg_temp
     AS $$
@@ -1202,8 +1204,8 @@ COMMENT ON FUNCTION ulid_consumer_cast(regclass, name, regtype)
     IS 'cast to the type of the column that a consumer reads';
 
 -- Whether the present role can read the table of a consumer without running functions of others.
--- Who plans a query evaluates what is constant in the expressions of indexes and keys; policies call
--- functions, too. If the owner of the consumer can become the present role, nothing is gained.
+-- Who plans a query evaluates what is constant in the expressions of indexes and keys; policies
+-- call functions, too. If the owner of the consumer can become the present role, nothing is gained.
 CREATE OR REPLACE FUNCTION ulid_consumer_is_trusted(relation regclass, owner name) RETURNS boolean
     LANGUAGE plpgsql STABLE PARALLEL SAFE
     SET search_path = pg_catalog, pg_temp
@@ -1452,7 +1454,8 @@ BEGIN
     END IF;
     PERFORM set_config('ulid_consumer.batch', json_build_object('consumer', consumer,
         'start', batch_start, 'end', batch_end, 'storage',
-        CASE WHEN batch_start < batch_end THEN hashtextextended(now_storage::text, 0) END)::text, true);
+        CASE WHEN batch_start < batch_end THEN hashtextextended(now_storage::text, 0) END)::text,
+        true);
 END $$;
 COMMENT ON PROCEDURE ulid_next_batch(text, integer, uuid, uuid, uuid, regclass, regclass, regtype,
     regproc, regproc, regproc)
@@ -1550,7 +1553,8 @@ COMMENT ON FUNCTION ulid_defer_batch(text)
 
 -- Whether something lets only ordered ids into the column: its default, a trigger that sets it, or
 -- the guard; or a subscription brings the rows.
-CREATE OR REPLACE FUNCTION ulid_consumer_is_ordered(relation oid, key name, guard oid, generators oid[])
+CREATE OR REPLACE FUNCTION ulid_consumer_is_ordered(relation oid, key name, guard oid,
+        generators oid[])
     RETURNS boolean
     LANGUAGE sql STABLE PARALLEL SAFE
 BEGIN ATOMIC
@@ -1563,7 +1567,8 @@ BEGIN ATOMIC
         OR EXISTS (SELECT FROM pg_catalog.pg_trigger
             JOIN pg_catalog.pg_proc AS p ON p.oid = tgfoid
             WHERE tgrelid = relation AND tgenabled <> 'D'
-                AND (tgfoid = guard OR tgtype::integer & 7 = 7 AND prosrc ~ 'gen_ordered_(uuid|uuid_v7)'))
+                AND (tgfoid = guard OR tgtype::integer & 7 = 7
+                    AND prosrc ~ 'gen_ordered_(uuid|uuid_v7)'))
         OR EXISTS (SELECT FROM pg_catalog.pg_subscription_rel WHERE srrelid = relation);
 END;
 COMMENT ON FUNCTION ulid_consumer_is_ordered(oid, name, oid, oid[])
@@ -1592,7 +1597,8 @@ END $$;
 COMMENT ON FUNCTION ulid_consumer_key(text, regclass, name) IS 'the column that a consumer reads';
 
 -- Whether consumers of the present role would read each row.
-CREATE OR REPLACE FUNCTION ulid_consumer_check(relation regclass, key name, is_ordered boolean) RETURNS boolean
+CREATE OR REPLACE FUNCTION ulid_consumer_check(relation regclass, key name, is_ordered boolean)
+    RETURNS boolean
     LANGUAGE plpgsql STABLE PARALLEL SAFE
     SET search_path = pg_catalog, pg_temp
     AS $$
@@ -1667,7 +1673,8 @@ BEGIN
 EXCEPTION WHEN unique_violation THEN
     RAISE EXCEPTION 'consumer "%" exists already', name USING ERRCODE = 'duplicate_object';
 END $$;
-COMMENT ON FUNCTION ulid_consumer_create(text, regclass, name, uuid, boolean, uuid, regclass, regproc)
+COMMENT ON FUNCTION ulid_consumer_create(text, regclass, name, uuid, boolean, uuid, regclass,
+    regproc)
     IS 'what ulid_create_consumer() does';
 
 CREATE OR REPLACE FUNCTION ulid_create_consumer(name text, relation regclass, key name DEFAULT NULL,
@@ -1686,8 +1693,8 @@ CREATE OR REPLACE FUNCTION ulid_create_consumer(name text, relation regclass, ke
 COMMENT ON FUNCTION ulid_create_consumer(text, regclass, name, uuid, boolean)
     IS 'create a consumer of a table, from the horizon on or from an id on, and guard the table';
 
-CREATE OR REPLACE FUNCTION ulid_consumer_move(c ulid_consumer, "position" uuid, relation regclass, horizon uuid,
-        is_right boolean, consumers regclass)
+CREATE OR REPLACE FUNCTION ulid_consumer_move(c ulid_consumer, "position" uuid, relation regclass,
+        horizon uuid, is_right boolean, consumers regclass)
     RETURNS void
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
@@ -1754,8 +1761,8 @@ END;
 COMMENT ON FUNCTION ulid_read_by_all(regclass)
     IS 'id below which all consumers of a table have read its rows; null if it has no consumer';
 
-CREATE OR REPLACE FUNCTION ulid_consumer_delete(relation regclass, key name, cast_ text, max_rows integer,
-        below uuid)
+CREATE OR REPLACE FUNCTION ulid_consumer_delete(relation regclass, key name, cast_ text,
+        max_rows integer, below uuid)
     RETURNS bigint
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
@@ -1764,8 +1771,8 @@ DECLARE
     number bigint;
 BEGIN
     IF key IS NULL THEN
-        RAISE EXCEPTION 'relation "%" has no consumers, or they read it by several columns', relation
-            USING ERRCODE = 'object_not_in_prerequisite_state';
+        RAISE EXCEPTION 'relation "%" has no consumers, or they read it by several columns',
+            relation USING ERRCODE = 'object_not_in_prerequisite_state';
     ELSIF max_rows IS NULL OR max_rows < 1 THEN
         RAISE EXCEPTION 'at least one row must be deleted'
             USING ERRCODE = 'invalid_parameter_value';
@@ -1779,12 +1786,14 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION ulid_consumer_delete(regclass, name, text, integer, uuid)
     IS 'what ulid_delete_read() does';
-CREATE OR REPLACE FUNCTION ulid_delete_read(relation regclass, max_rows integer DEFAULT 10000) RETURNS bigint
+CREATE OR REPLACE FUNCTION ulid_delete_read(relation regclass, max_rows integer DEFAULT 10000)
+    RETURNS bigint
     LANGUAGE sql VOLATILE PARALLEL UNSAFE
     RETURN (SELECT ulid_consumer_delete(relation, k.key, CASE WHEN k.key IS NOT NULL
                 THEN ulid_consumer_cast(relation, k.key, 'uuid'::regtype) END,
             max_rows, ulid_read_by_all(relation))
-        FROM (SELECT CASE WHEN count(DISTINCT c.key::text) = 1 THEN min(c.key::text)::name END AS key
+        FROM (SELECT CASE WHEN count(DISTINCT c.key::text) = 1 THEN min(c.key::text)::name END
+                AS key
             FROM ulid_consumer AS c
             WHERE c.relation::oid = ulid_delete_read.relation::oid) AS k);
 COMMENT ON FUNCTION ulid_delete_read(regclass, integer)
@@ -1835,9 +1844,9 @@ CREATE OR REPLACE VIEW ulid_consumer_lag AS
 COMMENT ON VIEW ulid_consumer_lag IS 'consumers, their positions, and how far they are behind';
 GRANT SELECT ON ulid_consumer_lag TO PUBLIC;
 
-CREATE OR REPLACE FUNCTION ulid_consumer_wait(consumer text, id uuid, timeout interval, consumers regclass,
-        horizons regclass, id_type regtype, find regproc, unread_of regproc, cast_of regproc,
-        is_trusted regproc)
+CREATE OR REPLACE FUNCTION ulid_consumer_wait(consumer text, id uuid, timeout interval,
+        consumers regclass, horizons regclass, id_type regtype, find regproc, unread_of regproc,
+        cast_of regproc, is_trusted regproc)
     RETURNS boolean
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
@@ -1946,8 +1955,8 @@ BEGIN ATOMIC
     SELECT pg_catalog.setval('ulid_clock'::regclass, 0::bigint);
 END;
 
--- What is not for PUBLIC, with its comments. A function that has one is of an older script: what has
--- been granted on it since then stays. The rights on ulid_publish() were those to refresh.
+-- What is not for PUBLIC, with its comments. A function that has one is of an older script: what
+-- has been granted on it since then stays. The rights on ulid_publish() were those to refresh.
 DO $$
 DECLARE
     here text := pg_catalog.quote_ident(pg_catalog.current_schema()::text);

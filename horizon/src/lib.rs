@@ -63,8 +63,8 @@ const CLOSED: u64 = 0;
 /// In place of the xid of a prepared slot: a process has reserved it.
 const RESERVED: u64 = u64::MAX;
 
-/// The entry of a process: its transaction, if that has generated ordered ids. A process has a cache
-/// line of its own, since each transaction writes it. All zeros are a closed entry.
+/// The entry of a process: its transaction, if that has generated ordered ids. A process has a
+/// cache line of its own, since each transaction writes it. All zeros are a closed entry.
 #[derive(Debug, Default)]
 #[repr(C, align(64))]
 pub struct ProcessSlot {
@@ -372,8 +372,8 @@ impl<'memory> Shared<'memory> {
     /// Takes a time from the id clock, which advances to the system clock.
     ///
     /// A horizon is a whole millisecond. If the id clock is ahead of the system clock, it would
-    /// advance by a 65536th of a millisecond per call, and the horizon would stand still. So it then
-    /// steps to the next millisecond, once for two of the system clock, which catches up.
+    /// advance by a 65536th of a millisecond per call, and the horizon would stand still. So it
+    /// then steps to the next millisecond, once for two of the system clock, which catches up.
     fn draw(self, clock: Time) -> Result<Time, Error> {
         let (next_ms, now_ms) = (self.id_clock.time().unix_ms() + 1, clock.unix_ms());
         let last_step = &self.control.last_step;
@@ -412,9 +412,9 @@ impl<'memory> Shared<'memory> {
         self.control.resetting.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Sets the id clock back to zero, so that the next id has the time of the system clock. Running
-    /// transactions may then generate ids that are less than their bounds. So the horizon of their
-    /// database is not known until they end.
+    /// Sets the id clock back to zero, so that the next id has the time of the system clock.
+    /// Running transactions may then generate ids that are less than their bounds. So the horizon
+    /// of their database is not known until they end.
     pub fn end_reset(self) {
         self.set_back();
         self.control.resets.fetch_add(1, Ordering::Release);

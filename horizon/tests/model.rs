@@ -254,8 +254,8 @@ fn databases(fault: Fault) {
     check(fault, 0, other, [own, commits], false);
 }
 
-/// A prepared transaction and the next one of its process; three that end in another order, of which
-/// the last takes the slot of the second.
+/// A prepared transaction and the next one of its process; three that end in another order, of
+/// which the last takes the slot of the second.
 fn prepared(fault: Fault) {
     fn prepares(server: &Server) {
         let row = server.prepare(4);

@@ -132,9 +132,10 @@ fn register_xact_callback() {
 /// Closes the entry of the current transaction after it has ended or has been prepared, and does
 /// what it has asked for with [`reset`].
 ///
-/// But for XACT_EVENT_PRE_PREPARE, it must not raise an ERROR, so it calls nothing that can fail, and
-/// has no `#[pg_guard]`. After the commit record has been written, an ERROR would be a PANIC, if the transaction has an xid. At
-/// XACT_EVENT_PREPARE, it is too late to abort: see PrepareTransaction().
+/// But for XACT_EVENT_PRE_PREPARE, it must not raise an ERROR, so it calls nothing that can fail,
+/// and has no `#[pg_guard]`. After the commit record has been written, an ERROR would be a PANIC,
+/// if the transaction has an xid. At XACT_EVENT_PREPARE, it is too late to abort: see
+/// PrepareTransaction().
 ///
 /// # Safety
 /// PostgreSQL calls this.

@@ -1,13 +1,14 @@
-//! The row of the horizon, in the table `ulid_horizon` of a database. It outlives the shared memory.
+//! The row of the horizon, in the table `ulid_horizon` of a database. It outlives the shared
+//! memory.
 //!
 //! Each horizon that a consumer has seen is in the row: `ulid_refresh()` of sql/ulid.sql writes it,
 //! and its commit is flushed before anybody sees it. A process reads the row before its first
-//! ordered id, and advances the id clock to it. So after a restart, a crash or a promotion, no id is
-//! less than a horizon that was seen, whatever the system clock says.
+//! ordered id, and advances the id clock to it. So after a restart, a crash or a promotion, no id
+//! is less than a horizon that was seen, whatever the system clock says.
 //!
 //! While the server runs, the id clock has reached each horizon that is computed from it. So a
-//! process reads the row once. But a subscription brings horizons of another server. While the table
-//! has one, the row is read for each transaction, and again when it has been dropped.
+//! process reads the row once. But a subscription brings horizons of another server. While the
+//! table has one, the row is read for each transaction, and again when it has been dropped.
 #![allow(unsafe_code)]
 
 use std::ptr::null_mut;
@@ -116,8 +117,8 @@ fn is_subscribed(table: Oid) -> bool {
     scan(pg_sys::SubscriptionRelRelationId, Some(key), |_, _| ()).is_some()
 }
 
-/// What `read` makes of the first row of a table; none if it is empty. `key` is the number of an OID
-/// column, and its value in the row.
+/// What `read` makes of the first row of a table; none if it is empty. `key` is the number of an
+/// OID column, and its value in the row.
 fn scan<T>(
     table: Oid,
     key: Option<(i16, Oid)>,

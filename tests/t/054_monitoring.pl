@@ -1,4 +1,5 @@
-# The queries of docs/monitoring.md for monitoring, and those for postgres_exporter beside that page.
+# The queries of docs/monitoring.md for monitoring, and those for postgres_exporter beside that
+# page.
 use strict;
 use warnings FATAL => 'all';
 use ULID;

@@ -1,5 +1,5 @@
-# The repair of docs/what_can_go_wrong.md after the clock has jumped: a consumer that had read some of
-# the rows before, from a table with a guard, reads every row.
+# The repair of docs/what_can_go_wrong.md after the clock has jumped: a consumer that had read some
+# of the rows before, from a table with a guard, reads every row.
 use strict;
 use warnings FATAL => 'all';
 use ULID;
@@ -40,7 +40,8 @@ $sql->(q{INSERT INTO event (what) VALUES ('after the repair')});
 # refreshes, and moves the consumers back
 my $last = $sql->(q{SELECT id FROM event WHERE what = 'event 4'});
 my ($owners) = grep { /ulid_move_consumer/ } blocks_of($page, 'sh', 'Stop it');
-my @commands = map { s/'\w{26}'/'$last'/gr } grep { defined } $owners =~ /-c (?:"([^"]*)"|'([^']*)')/g;
+my @commands = map { s/'\w{26}'/'$last'/gr }
+  grep { defined } $owners =~ /-c (?:"([^"]*)"|'([^']*)')/g;
 is(scalar @commands, 2, 'the owner has two commands');
 $sql->($_) for @commands;
 await_horizon($node, $sql->('SELECT max(id) FROM event'));

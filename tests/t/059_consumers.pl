@@ -74,8 +74,10 @@ my $tables = q{
         name text := 'ranged_' || nextval('number');
     BEGIN
         LOCK TABLE ranged_default IN ACCESS EXCLUSIVE MODE;
-        SELECT coalesce(max(substring(pg_get_expr(relpartbound, oid) FROM $r$TO \('(.*)'\)$r$)), 'NONE')
-        INTO bound FROM pg_class WHERE relname LIKE 'ranged\_%' AND relispartition AND relkind = 'r';
+        SELECT coalesce(
+            max(substring(pg_get_expr(relpartbound, oid) FROM $r$TO \('(.*)'\)$r$)), 'NONE')
+        INTO bound FROM pg_class
+        WHERE relname LIKE 'ranged\_%' AND relispartition AND relkind = 'r';
         IF upper > bound THEN
             EXECUTE format('CREATE TABLE %s (LIKE ranged INCLUDING DEFAULTS); WITH moved AS'
                 ' (DELETE FROM ranged_default WHERE id >= %L AND id < %L RETURNING *)'
@@ -121,7 +123,8 @@ INSERT INTO event (kind, n) VALUES (1, :n);
 my %writers = (
     commit   => [ 3, "${writer}COMMIT;\n" ],
     rollback => [ 1, "${writer}ROLLBACK;\n" ],
-    prepared => [ 1, "${writer}\\set name random(1, 1000000000000)\nPREPARE TRANSACTION ':name';\n" ]
+    prepared =>
+      [ 1, "${writer}\\set name random(1, 1000000000000)\nPREPARE TRANSACTION ':name';\n" ]
 );
 my $finisher = q{
     SELECT format('%s PREPARED %L',
@@ -149,7 +152,7 @@ sub script_of
 {
     my ($name, $max_rows) = @_;
     my %of = (key => 'id', where => 'true', batches => 1, %{ $consumers{$name} });
-    my ($from, $to) = $of{options} ? (':batch_start', ':batch_end') : ("':batch_start'", "':batch_end'");
+    my ($from, $to) = map { $of{options} ? $_ : "'$_'" } ':batch_start', ':batch_end';
     my $finish = "SELECT ulid_finish_batch('$name');\n";
     if ($name eq 'deferred')
     {

@@ -1,5 +1,5 @@
-# pg_cron: a job that refreshes the horizon every second, as docs/consumers.md has it, of a role that
-# may refresh and is no superuser. With the extension and with ulid_sql in another database; by
+# pg_cron: a job that refreshes the horizon every second, as docs/consumers.md has it, of a role
+# that may refresh and is no superuser. With the extension and with ulid_sql in another database; by
 # connections and by background workers.
 use strict;
 use warnings FATAL => 'all';

@@ -260,8 +260,8 @@ C
     return ("$directory/clock.so", "$directory/wrong");
 }
 
-# The table and the consumer in SQL of docs/consumers.md, for ids of a type. The table `seen` has what
-# the consumer has read, in that order.
+# The table and the consumer in SQL of docs/consumers.md, for ids of a type. The table `seen` has
+# what the consumer has read, in that order.
 sub outbox
 {
     my ($type) = @_;

@@ -59,7 +59,8 @@ SELECT ulid_create_consumer('x', 'outbox', key => 'n');
 :code
 SELECT ulid_create_consumer('x', 'outbox', start => '7ZZZZZZZZZZZZZZZZZZZZZZZZZ');
 :code
-CREATE TABLE t (id ulid NOT NULL DEFAULT gen_ordered_ulid(), changed uuid DEFAULT gen_ordered_uuid_v7());
+CREATE TABLE t (id ulid NOT NULL DEFAULT gen_ordered_ulid(),
+    changed uuid DEFAULT gen_ordered_uuid_v7());
 SELECT ulid_create_consumer('x', 't');
 :code
 SELECT ulid_create_consumer('x', 't', key => 'id');
@@ -107,7 +108,8 @@ SET ROLE consumer_app;
 CREATE FOREIGN TABLE f (id ulid NOT NULL DEFAULT gen_ordered_ulid()) SERVER nowhere;
 SELECT ulid_create_consumer('y', 'f', key => 'id');
 :code
-CREATE TABLE p (id ulid NOT NULL DEFAULT gen_ordered_ulid(), kind integer NOT NULL) PARTITION BY LIST (kind);
+CREATE TABLE p (id ulid NOT NULL DEFAULT gen_ordered_ulid(), kind integer NOT NULL)
+    PARTITION BY LIST (kind);
 CREATE INDEX ON p (id);
 CREATE TABLE p_1 PARTITION OF p FOR VALUES IN (1);
 SELECT ulid_create_consumer('parts', 'p', key => 'id');
@@ -180,7 +182,8 @@ CREATE INDEX ON u (changed);
 INSERT INTO u SELECT n, '00000000-0000-0000-0000-0000000000ff' FROM generate_series(1, 250) AS n;
 INSERT INTO u SELECT 1000 + n, ('00000000-0000-0000-0000-' || lpad(to_hex(n), 12, '0'))::uuid
 FROM generate_series(256, 600) AS n;
-INSERT INTO u SELECT 2000 + n, '00000000-0000-0000-0000-00000000ffff' FROM generate_series(1, 3) AS n;
+INSERT INTO u SELECT 2000 + n, '00000000-0000-0000-0000-00000000ffff'
+    FROM generate_series(1, 3) AS n;
 INSERT INTO u VALUES (0, '00000000-0000-0000-0001-000000000000');
 SELECT ulid_create_consumer('changes', 'u', key => 'changed', start => '00000000000000000000000000',
     guard => false);
@@ -395,7 +398,8 @@ SELECT ulid_read_by_all('parent'), ulid_read_by_all('child');
 SELECT ulid_drop_consumer('above'), ulid_drop_consumer('below');
 DROP TABLE parent;
 SELECT name, owner, relation, key, position_time <= now(), moved_at <= now(),
-    (SELECT n FROM outbox WHERE id = unread), behind > interval '0', horizon_age < interval '1 minute',
+    (SELECT n FROM outbox WHERE id = unread), behind > interval '0',
+    horizon_age < interval '1 minute',
     is_guarded
 FROM ulid_consumer_lag WHERE name IN ('first', 'mail') ORDER BY name;
 DELETE FROM outbox WHERE n > 3;
@@ -566,11 +570,13 @@ CREATE OPERATOR hostile.= (FUNCTION = hostile.compare, LEFTARG = regclass, RIGHT
 SET search_path = pg_temp, hostile, pg_catalog;
 BEGIN;
 CALL public.ulid_next_batch('mail') \gset
-SELECT count(*) FROM public.outbox WHERE id BETWEEN :'batch_start'::public.ulid AND :'batch_end'::public.ulid;
+SELECT count(*) FROM public.outbox
+    WHERE id BETWEEN :'batch_start'::public.ulid AND :'batch_end'::public.ulid;
 SELECT public.ulid_finish_batch('mail');
 COMMIT;
 SELECT name FROM public.ulid_consumer_lag ORDER BY name;
-SELECT public.ulid_read_by_all('public.outbox') IS NOT NULL, public.ulid_delete_read('public.outbox', 1);
+SELECT public.ulid_read_by_all('public.outbox') IS NOT NULL,
+    public.ulid_delete_read('public.outbox', 1);
 SELECT public.ulid_create_consumer('path', 'public.outbox');
 SELECT public.ulid_move_consumer('path', relation => 'public.outbox');
 SELECT public.ulid_wait_for_consumer('path', '00000000000000000000000001');

@@ -20,7 +20,8 @@ SELECT DISTINCT classid::regclass::text AS catalog FROM member ORDER BY 1;
 
 -- every object has a comment
 SELECT object FROM member WHERE coalesce(obj_description(objid, classid::regclass::name), '') = ''
-AND object !~ '^type (.*\[]|ulid_(horizon|consumer).*)$'; -- made by PostgreSQL; arrays are members from 17 on
+-- made by PostgreSQL; arrays are members from 17 on
+AND object !~ '^type (.*\[]|ulid_(horizon|consumer).*)$';
 
 --
 -- Type
