@@ -200,7 +200,7 @@ fn attached_segment(handle: &AtomicU64) -> *mut Control {
     let (processes, prepared_count) = slot_counts();
     let Parts { size, .. } = Parts::of(processes, prepared_count);
     // SAFETY: the segment has at least this size. No other process has it before the handle is
-    // published. It is pinned, so it stays until the server stops, and mapped until this process
+    // stored. It is pinned, so it stays until the server stops, and mapped until this process
     // ends.
     unsafe {
         let mut mapped = null_mut();

@@ -42,11 +42,11 @@ $apply->('INSERT INTO change VALUES (-1001)');
 is($poll->(), '', 'an apply worker holds the horizon');
 $lock->query('SELECT pg_advisory_unlock(1)');
 await('the rows', sub { $poll->() eq '1 -1001' });
-$sql->("BEGIN; INSERT INTO change VALUES (2); PREPARE TRANSACTION 'published'");
+$sql->("BEGIN; INSERT INTO change VALUES (2); PREPARE TRANSACTION 'applied'");
 await('the prepared transaction', sub { $apply->('SELECT count(*) FROM pg_prepared_xacts') });
 $apply->('INSERT INTO change VALUES (-1002)');
 is($poll->(), '1 -1001', 'a transaction that it has prepared holds the horizon');
-$sql->("COMMIT PREPARED 'published'");
+$sql->("COMMIT PREPARED 'applied'");
 await('its row', sub { $poll->() eq '1 -1001 2 -1002' });
 $apply->('DROP SUBSCRIPTION change');
 
