@@ -1632,10 +1632,16 @@ BEGIN
             USING ERRCODE = 'invalid_parameter_value',
             DETAIL = format('The horizon is "%s".', horizon);
     END IF;
-    IF guard AND is_owner
-        AND NOT EXISTS (SELECT FROM pg_subscription_rel WHERE srrelid = relation)
+    guard := guard AND NOT EXISTS (SELECT FROM pg_subscription_rel WHERE srrelid = relation)
         AND NOT EXISTS (SELECT FROM pg_trigger
-            WHERE tgrelid = relation AND tgfoid = guard_function) THEN
+            WHERE tgrelid = relation AND tgfoid = guard_function);
+    IF guard AND NOT is_owner THEN
+        RAISE WARNING 'relation "%" has no guard', relation
+            USING DETAIL = 'A row with an id from elsewhere that is committed late is not read.',
+            HINT = format('Let its owner run CREATE TRIGGER ulid_ordered_guard BEFORE INSERT OR'
+                ' UPDATE OF %I ON %s FOR EACH ROW EXECUTE FUNCTION %s(%L).', key, relation,
+                guard_function, key);
+    ELSIF guard THEN
         old_timeout := current_setting('lock_timeout');
         IF old_timeout = '0' THEN
             PERFORM set_config('lock_timeout', '2s', true);

@@ -13,7 +13,7 @@ const Order = defineEntity({
 const orm = await MikroORM.init({
   clientUrl: process.env.DATABASE_URL,
   entities: [Order],
-  schemaGenerator: { skipTables: ["ulid_horizon"], skipViews: ["ulid_horizon_holders"] }, // those of the extension
+  schemaGenerator: { skipTables: ["ulid_horizon", "ulid_consumer"], skipViews: ["ulid_horizon_holders", "ulid_consumer_lag"] }, // those of the extension
 });
 await orm.schema.update();
 const em = orm.em.fork();
