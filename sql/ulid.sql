@@ -454,8 +454,8 @@ COMMENT ON FUNCTION ulid_upper_bound(timestamptz)
 --
 -- The horizon, in a row that every server has that has the rows. It was computed before it was
 -- committed. So each snapshot that sees it also sees every transaction that had ended by then. That
--- holds at every isolation level, on standbys, and on subscribers that apply transactions in the
--- order of their commits. The computation is in src/ordered/horizon.rs and in horizon/.
+-- holds at every isolation level, on standbys, and for the rows that subscribers apply in the order
+-- of their commits. The computation is in src/ordered/horizon.rs and in horizon/.
 --
 
 -- The first refresh inserts the row, not this script, since a dump has the row. Its primary key
@@ -586,7 +586,7 @@ END;
 COMMENT ON FUNCTION ulid_refresh_write(ulid) IS 'write this horizon into the row, which is locked';
 
 -- One at a time: if another one refreshes, its horizon will do. The row is locked before the id
--- clock is touched, so that a reset, which holds the lock until it has ended, is not undone.
+-- clock is touched, so that a reset, which has locked it, is not undone.
 CREATE FUNCTION ulid_refresh_locked() RETURNS boolean
     LANGUAGE sql VOLATILE PARALLEL UNSAFE
 BEGIN ATOMIC
@@ -666,43 +666,37 @@ CREATE FUNCTION ulid_current_horizon(last ulid) RETURNS ulid
             ELSE ulid_current_horizon_error(last, horizon, 'ulid_horizon'::regclass) END
         FROM (SELECT ulid_current_horizon()) AS row (horizon));
 COMMENT ON FUNCTION ulid_current_horizon(ulid)
-    IS 'the same for a consumer at this position; an error if new ids could be less than it';
+    IS 'the same for a consumer at this position; an error if that is ahead of the horizon';
 
 -- As ulid_ordered_since(), for those who may read all statistics. A transaction holds the horizon
 -- from its first ordered id on, or since it has refreshed: then it has ROW EXCLUSIVE on the table,
--- also where the subtransaction that has locked the row has ended.
+-- also where the subtransaction that has locked the row has ended. Such a transaction is never
+-- prepared.
 CREATE VIEW ulid_horizon_holders AS
     WITH refresher AS MATERIALIZED (
-        SELECT pid, virtualtransaction FROM pg_catalog.pg_locks
-        WHERE relation = 'ulid_horizon'::regclass::oid AND mode = 'RowExclusiveLock' AND granted
+        SELECT pid FROM pg_catalog.pg_locks
+        WHERE relation = 'ulid_horizon'::regclass::oid AND mode = 'RowExclusiveLock' AND granted AND pid IS NOT NULL
             AND database = (SELECT oid FROM pg_catalog.pg_database
                 WHERE datname = pg_catalog.current_database()))
     SELECT pid, backend_xid AS transaction, NULL::text AS prepared,
         coalesce(ulid_ordered_since(pid), xact_start) AS since,
-        pid IN (SELECT pid FROM refresher WHERE pid IS NOT NULL) AS refreshes,
+        pid IN (SELECT pid FROM refresher) AS refreshes,
         usename, application_name, state, query
     FROM pg_catalog.pg_stat_activity
     WHERE datname = pg_catalog.current_database() AND (ulid_ordered_since(pid) IS NOT NULL
-        OR pid IN (SELECT pid FROM refresher WHERE pid IS NOT NULL))
+        OR pid IN (SELECT pid FROM refresher))
     UNION ALL
-    SELECT NULL, transaction, gid, coalesce(ulid_ordered_since(transaction), prepared), refreshes,
-        owner, NULL, NULL, NULL
-    FROM (
-        SELECT p.*, EXISTS (SELECT FROM refresher JOIN pg_catalog.pg_locks AS lock
-            ON refresher.pid IS NULL AND lock.pid IS NULL
-            AND lock.virtualtransaction = refresher.virtualtransaction
-            WHERE lock.transactionid = p.transaction) AS refreshes
-        FROM pg_catalog.pg_prepared_xacts AS p
-        WHERE database = pg_catalog.current_database()) AS p
-    WHERE refreshes OR ulid_ordered_since(transaction) IS NOT NULL;
+    SELECT NULL, transaction, gid, ulid_ordered_since(transaction), false, owner, NULL, NULL, NULL
+    FROM pg_catalog.pg_prepared_xacts
+    WHERE database = pg_catalog.current_database() AND ulid_ordered_since(transaction) IS NOT NULL;
 COMMENT ON VIEW ulid_horizon_holders
     IS 'transactions that hold back the horizon of this database, and since when';
 REVOKE ALL ON ulid_horizon_holders FROM PUBLIC;
 GRANT SELECT ON ulid_horizon_holders TO pg_read_all_stats;
 
--- Consumers would wait for the clock to reach the horizon. A first refresh that has not ended is
--- waited for. The lock of the row is kept until the id clock has been set back, when the
--- transaction has committed. A superuser can grant EXECUTE alone.
+-- The row is set to zero, since consumers would wait for the clock to reach the horizon otherwise. A
+-- first refresh that has not ended is waited for. The id clock is set back when the transaction has
+-- committed; from before that on, there is no horizon. A superuser can grant EXECUTE alone.
 CREATE FUNCTION ulid_reset_ordered_time() RETURNS void
     LANGUAGE sql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
     SET search_path = pg_catalog, pg_temp

@@ -916,7 +916,7 @@ CREATE OR REPLACE FUNCTION ulid_current_horizon(last uuid) RETURNS uuid
             THEN horizon ELSE ulid_sql_horizon_error(last, horizon) END
         FROM (SELECT ulid_current_horizon()) AS h (horizon));
 COMMENT ON FUNCTION ulid_current_horizon(uuid)
-    IS 'the same for a consumer at this position; an error if new ids could be less than it';
+    IS 'the same for a consumer at this position; an error if that is ahead of the horizon';
 
 -- Sessions and prepared transactions. The locks of prepared transactions have no pid, and may have
 -- a number that others have, too: then those are also listed.

@@ -463,12 +463,12 @@ pub(crate) fn reset_in_subtransaction() -> Error {
     )
 }
 
-/// 0A000: a transaction that has reset the id clock cannot be prepared.
+/// 0A000: a transaction that has refreshed the horizon or reset the id clock cannot be prepared.
 #[track_caller]
-pub(crate) fn reset_in_prepared() -> Error {
+pub(crate) fn horizon_in_prepared() -> Error {
     Error::new(
         ERRCODE_FEATURE_NOT_SUPPORTED,
-        c"cannot PREPARE a transaction that has reset the id clock",
+        c"cannot PREPARE a transaction that has refreshed the horizon or reset the id clock",
         [],
     )
 }

@@ -9,13 +9,15 @@
 //! see a horizon only if it was computed before their snapshot was taken.
 //!
 //! # No row is lost
-//! Take a row whose id is below a horizon that a snapshot sees. The id was drawn before the time of
-//! the refresh, which is above the horizon. The entry was opened before the id was drawn (I1). So
+//! Take a row whose id is below a horizon that a snapshot sees, and was drawn by the transaction of
+//! the row, which the guard sees to. The id was drawn before the time of the refresh, which is above
+//! the horizon. The entry was opened before the id was drawn (I1). So
 //! when the entries were read, that of the row's transaction was open, or it had been closed. If it
 //! was open, then the horizon is at most its bound, which is below the id: a contradiction. So it
 //! had been closed, which happens after the transaction has left the ProcArray (I2). Every snapshot
 //! that was taken later sees it as ended, and the snapshot that sees the horizon was. A standby
-//! replays the commit of the row before that of the horizon, and a subscriber applies it before.
+//! replays the commit of the row before that of the horizon, and a subscriber applies it before. (Rows
+//! that a subscriber generates itself are not covered.)
 //!
 //! # Invariants
 //! Each store and load on which one of them depends names it. To draw a time is to advance the
@@ -28,9 +30,10 @@
 //! - **I3, prepared before closed.** A transaction that is prepared is in its prepared slot before
 //!   its entry is closed. Process slots are read before prepared slots. Whether a prepared
 //!   transaction is in progress is asked after its slot was read. So it is found in one of them.
-//! - **I4, no bound of before a reset.** `resetting` is not zero while the id clock is back and a
-//!   bound of before is left. Then there is no horizon. Whoever writes such a bound meanwhile makes
-//!   it [`UNKNOWN`].
+//! - **I4, no bound of before a reset.** A reset sets the id clock back, and then makes all bounds
+//!   [`UNKNOWN`]. Until it has done so, `resetting` is not zero, and there is no horizon. The store
+//!   that sets the id clock back releases that word. Whoever writes a bound of before meanwhile makes
+//!   it unknown. A horizon that was drawn before the reset is the caller's care: the lock of the row.
 //!
 //! `tests/model.rs` runs this in loom, with a fault for each step on which an invariant depends.
 //!
@@ -97,6 +100,9 @@ pub struct Control {
     resetting: AtomicU64,
     /// The number of resets that have been done.
     resets: AtomicU64,
+    /// The number of processes that are advancing the id clock to a row, which may be of before a
+    /// reset.
+    advancing: AtomicU64,
     /// The system clock, in milliseconds since the Unix epoch, when [`Shared::draw`] last made a
     /// step ahead of it.
     last_step: AtomicU64,
@@ -118,8 +124,7 @@ enum Barrier {
     SetBackPrepared,
 }
 
-/// A full barrier. Each of them orders a store before a load of another word, as that of another
-/// process does with the same words.
+/// A full barrier, which orders what comes before it and what comes after it for all processes.
 #[inline(always)]
 fn full_barrier(_barrier: Barrier) {
     #[cfg(all(test, loom))]
@@ -146,6 +151,7 @@ pub const fn layout_hash() -> u64 {
         size_of::<Control>(),
         offset_of!(Control, resetting),
         offset_of!(Control, resets),
+        offset_of!(Control, advancing),
         offset_of!(Control, last_step),
         offset_of!(Control, next_slot),
         offset_of!(Control, start_xid),
@@ -325,7 +331,12 @@ impl<'memory> Shared<'memory> {
         let drawn = self.draw(clock)?;
         full_barrier(Barrier::Horizon);
         // I4
-        if self.control.resetting.load(Ordering::Acquire) != 0 {
+        let Control {
+            resetting,
+            advancing,
+            ..
+        } = self.control;
+        if resetting.load(Ordering::Acquire) != 0 || advancing.load(Ordering::Acquire) != 0 {
             return Ok(UNKNOWN);
         }
         // I3, in this order
@@ -388,22 +399,30 @@ impl<'memory> Shared<'memory> {
         self.id_clock.advance(step.unwrap_or(clock))
     }
 
-    /// Advances the id clock to the time that `read` finds in the row of the horizon. If the row is
-    /// of before a reset, the id clock is reset again.
+    /// Advances the id clock to the time that `read` finds in the row of the horizon. If a reset came
+    /// between, the row may be of before it, so the id clock is reset again. Until that is known,
+    /// there is no horizon.
     ///
     /// # Errors
     /// That of `read`.
     pub fn advance_to_row<E>(self, read: impl FnOnce() -> Result<Time, E>) -> Result<(), E> {
-        let resets = self.control.resets.load(Ordering::Acquire);
-        self.id_clock.advance_to(read()?);
-        // Pairs with `set_back`: if that came before, one of both words tells.
+        let Control {
+            resetting,
+            resets,
+            advancing,
+            ..
+        } = self.control;
+        let before = resets.load(Ordering::Acquire);
+        let time = read()?;
+        advancing.fetch_add(1, Ordering::Relaxed);
+        self.id_clock.advance_to(time);
+        // If a reset has set the id clock back before that, one of both words tells.
         full_barrier(Barrier::AdvanceToRow);
-        if self.control.resetting.load(Ordering::Acquire) != 0
-            || self.control.resets.load(Ordering::Acquire) != resets
-        {
+        if resetting.load(Ordering::Acquire) != 0 || resets.load(Ordering::Acquire) != before {
             self.begin_reset();
             self.end_reset();
         }
+        advancing.fetch_sub(1, Ordering::Release);
         Ok(())
     }
 

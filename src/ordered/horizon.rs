@@ -53,6 +53,9 @@ thread_local! {
     static BOUND_WITHOUT_ENTRY: Cell<Time> = const { Cell::new(UNKNOWN) };
 
     static RESET: Cell<Reset> = const { Cell::new(Reset::None) };
+
+    /// Whether the current transaction has computed a horizon, which it may have written.
+    static HAS_REFRESHED: Cell<bool> = const { Cell::new(false) };
 }
 
 /// The id clock, for an id of the current transaction, which opens its entry before its first id.
@@ -146,6 +149,7 @@ unsafe extern "C-unwind" fn xact_callback(event: XactEvent::Type, _argument: *mu
             if RESET.get() != Reset::None {
                 end_reset(is_commit);
             }
+            HAS_REFRESHED.set(false);
             ID_CLOCK.store(null_mut(), Ordering::Relaxed);
             if let Some(entry) = OPEN_ENTRY.take() {
                 entry.close();
@@ -158,10 +162,11 @@ unsafe extern "C-unwind" fn xact_callback(event: XactEvent::Type, _argument: *mu
                 entry.prepare(unsafe { pg_sys::GetTopFullTransactionIdIfAny().value });
             }
         }
-        // Nobody would do it when the prepared transaction is committed.
-        XactEvent::XACT_EVENT_PRE_PREPARE if RESET.get() != Reset::None => {
+        // Nobody would reset the id clock when the prepared transaction is committed. A horizon that
+        // it has written would come up after a restart, when ids are generated below it.
+        XactEvent::XACT_EVENT_PRE_PREPARE if RESET.get() != Reset::None || HAS_REFRESHED.get() => {
             // SAFETY: this frame owns nothing that needs Drop.
-            unsafe { error::reset_in_prepared().ereport(PgLogLevel::ERROR) }
+            unsafe { error::horizon_in_prepared().ereport(PgLogLevel::ERROR) }
         }
         XactEvent::XACT_EVENT_PRE_COMMIT if RESET.get() == Reset::Requested => {
             if let Some(shared) = shmem::shared_if_attached() {
@@ -188,10 +193,14 @@ pub(crate) fn next_horizon(last: Ulid) -> Result<Option<Ulid>, Error> {
     if worker >= 0 {
         return Err(error::parallel_worker());
     }
+    // SAFETY: a backend may call this.
+    if RESET.get() != Reset::None || unsafe { pg_sys::RecoveryInProgress() } {
+        return Ok(None);
+    }
     let shared = shmem::shared().ok_or_else(|| error::entries_incomplete())?;
     // The row can be ahead: after a restart, in a restored database, and where a subscription has
-    // brought it. Then ids from before may be above the row. Nobody resets the id clock in this
-    // database while the row is locked.
+    // brought it. Then ids from before may be above the row. A reset in this database needs the lock of
+    // the row, too. Until it has set the id clock back, there is no horizon.
     let time = row::time_of(last);
     let is_behind = shared.id_clock.time() < time;
     shared.id_clock.advance_to(time);
@@ -207,8 +216,12 @@ pub(crate) fn next_horizon(last: Ulid) -> Result<Option<Ulid>, Error> {
         return Err(error::entries_incomplete());
     }
     let horizon = Ulid::lower_bound(horizon);
-    let is_known = horizon > last && !has_earlier_prepared(shared, database);
-    Ok(is_known.then_some(horizon))
+    if horizon <= last || has_earlier_prepared(shared, database) {
+        return Ok(None);
+    }
+    register_xact_callback();
+    HAS_REFRESHED.set(true);
+    Ok(Some(horizon))
 }
 
 /// Whether ordered ids may have been generated since the horizon was set to `last`: whether the id

@@ -1,10 +1,10 @@
 //! The row of the horizon, in the table `ulid_horizon` of a database. It outlives the shared
 //! memory.
 //!
-//! Each horizon that a consumer has seen is in the row: `ulid_refresh()` of sql/ulid.sql writes it,
-//! and its commit is flushed before anybody sees it. A process reads the row before its first
-//! ordered id, and advances the id clock to it. So after a restart, a crash or a promotion, no id
-//! is less than a horizon that was seen, whatever the system clock says.
+//! Each horizon that a consumer of this server has seen is in the row: `ulid_refresh()` of
+//! sql/ulid.sql writes it, and its commit is flushed before anybody sees it. A process reads the row
+//! before its first ordered id, and advances the id clock to it. So after a restart, a crash or a
+//! promotion, no id is less than a horizon that was seen, whatever the system clock says.
 //!
 //! While the server runs, the id clock has reached each horizon that is computed from it. So a
 //! process reads the row once. But a subscription brings horizons of another server. While the
@@ -91,7 +91,8 @@ fn read_row(fcinfo: Fcinfo) -> Result<Time, Error> {
     if !is_subscribed(table) {
         CHANGES_AT_READ.store(changes, Ordering::Relaxed);
     }
-    // Later than the row, so that the next refresh looks at what is above it.
+    // Later than the row: by an id clock at the row, a refresh would not be due, and rows of before
+    // the restart may be above it.
     let after = |horizon| Time::from_bits(time_of(horizon).to_bits().saturating_add(1));
     Ok(horizon.map_or(Time::UNIX_EPOCH, after))
 }

@@ -53,18 +53,15 @@ for (
     [ 'SAVEPOINT a; SELECT ulid_refresh(); RELEASE a', 'a savepoint that is released' ])
 {
     my ($refreshes, $where) = @$_;
-    my $is_named = sub {
-        my ($state, $expected) = @_;
-        return is($sql->($holders), $expected, "who has refreshed in $where is named: $state");
-    };
     $sql->('INSERT INTO event DEFAULT VALUES');
     $session->query("BEGIN; $refreshes");
-    $is_named->('running', "$pid||t|t");
+    is($sql->($holders), "$pid||t|t", "who has refreshed in $where is named");
     is($sql->('SELECT ulid_refresh()'), 'f', "$where: others do not wait");
-    $session->query("PREPARE TRANSACTION 'refreshed'");
-    $is_named->('prepared', '|refreshed|t|t');
-    $sql->("COMMIT PREPARED 'refreshed'");
+    $session->query('COMMIT');
     is($sql->($holders), '', "$where: until it has ended");
+    my (undef, undef, $error) = $node->psql('postgres',
+        "INSERT INTO event DEFAULT VALUES; BEGIN; $refreshes; PREPARE TRANSACTION 'refreshed'");
+    like($error, qr/cannot PREPARE a transaction that has refreshed/, "$where: it is not prepared");
 }
 $session->query('BEGIN; SELECT gen_ordered_ulid()');
 is($sql->($holders), "$pid||f|t", 'a transaction that has generated an id has not refreshed');

@@ -250,6 +250,7 @@ SELECT ulid_reset_ordered_time();
 ROLLBACK;
 BEGIN;
 SELECT ulid_reset_ordered_time();
+SELECT ulid_refresh();
 PREPARE TRANSACTION 'reset';
 CALL ulid_refresh_horizon();
 -- many refreshes do not move the id clock ahead: not by a millisecond for each
