@@ -670,12 +670,13 @@ COMMENT ON FUNCTION ulid_current_horizon(ulid)
 
 -- As ulid_ordered_since(), for those who may read all statistics. A transaction holds the horizon
 -- from its first ordered id on, or since it has refreshed: then it has ROW EXCLUSIVE on the table,
--- also where the subtransaction that has locked the row has ended. Such a transaction is never
--- prepared.
+-- as has whoever locks the row in another way; also where the subtransaction that has locked the
+-- row has ended. Such a transaction is never prepared.
 CREATE VIEW ulid_horizon_holders AS
     WITH refresher AS MATERIALIZED (
         SELECT pid FROM pg_catalog.pg_locks
-        WHERE relation = 'ulid_horizon'::regclass::oid AND mode = 'RowExclusiveLock' AND granted AND pid IS NOT NULL
+        WHERE relation = 'ulid_horizon'::regclass::oid AND granted AND pid IS NOT NULL
+            AND mode NOT IN ('AccessShareLock', 'ShareUpdateExclusiveLock')
             AND database = (SELECT oid FROM pg_catalog.pg_database
                 WHERE datname = pg_catalog.current_database()))
     SELECT pid, backend_xid AS transaction, NULL::text AS prepared,
@@ -694,9 +695,9 @@ COMMENT ON VIEW ulid_horizon_holders
 REVOKE ALL ON ulid_horizon_holders FROM PUBLIC;
 GRANT SELECT ON ulid_horizon_holders TO pg_read_all_stats;
 
--- The row is set to zero, since consumers would wait for the clock to reach the horizon otherwise. A
--- first refresh that has not ended is waited for. The id clock is set back when the transaction has
--- committed; from before that on, there is no horizon. A superuser can grant EXECUTE alone.
+-- The row is set to zero, since consumers would wait for the clock to reach the horizon otherwise.
+-- A first refresh that has not ended is waited for. The id clock is set back when the transaction
+-- has committed; from before that on, there is no horizon. A superuser can grant EXECUTE alone.
 CREATE FUNCTION ulid_reset_ordered_time() RETURNS void
     LANGUAGE sql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
     SET search_path = pg_catalog, pg_temp

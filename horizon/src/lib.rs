@@ -10,14 +10,14 @@
 //!
 //! # No row is lost
 //! Take a row whose id is below a horizon that a snapshot sees, and was drawn by the transaction of
-//! the row, which the guard sees to. The id was drawn before the time of the refresh, which is above
-//! the horizon. The entry was opened before the id was drawn (I1). So
-//! when the entries were read, that of the row's transaction was open, or it had been closed. If it
-//! was open, then the horizon is at most its bound, which is below the id: a contradiction. So it
-//! had been closed, which happens after the transaction has left the ProcArray (I2). Every snapshot
-//! that was taken later sees it as ended, and the snapshot that sees the horizon was. A standby
-//! replays the commit of the row before that of the horizon, and a subscriber applies it before. (Rows
-//! that a subscriber generates itself are not covered.)
+//! the row, which the guard sees to. The id was drawn before the time of the refresh, which is
+//! above the horizon. The entry was opened before the id was drawn (I1). So when the entries were
+//! read, that of the row's transaction was open, or it had been closed. If it was open, then the
+//! horizon is at most its bound, which is below the id: a contradiction. So it had been closed,
+//! which happens after the transaction has left the ProcArray (I2). Every snapshot that was taken
+//! later sees it as ended, and the snapshot that sees the horizon was. A standby replays the commit
+//! of the row before that of the horizon, and a subscriber applies it before. (Rows that a
+//! subscriber generates itself are not covered.)
 //!
 //! # Invariants
 //! Each store and load on which one of them depends names it. To draw a time is to advance the
@@ -32,8 +32,9 @@
 //!   transaction is in progress is asked after its slot was read. So it is found in one of them.
 //! - **I4, no bound of before a reset.** A reset sets the id clock back, and then makes all bounds
 //!   [`UNKNOWN`]. Until it has done so, `resetting` is not zero, and there is no horizon. The store
-//!   that sets the id clock back releases that word. Whoever writes a bound of before meanwhile makes
-//!   it unknown. A horizon that was drawn before the reset is the caller's care: the lock of the row.
+//!   that sets the id clock back releases that word. Whoever writes a bound of before meanwhile
+//!   makes it unknown. A horizon that was drawn before the reset is the caller's care: the lock of
+//!   the row.
 //!
 //! `tests/model.rs` runs this in loom, with a fault for each step on which an invariant depends.
 //!
@@ -399,9 +400,9 @@ impl<'memory> Shared<'memory> {
         self.id_clock.advance(step.unwrap_or(clock))
     }
 
-    /// Advances the id clock to the time that `read` finds in the row of the horizon. If a reset came
-    /// between, the row may be of before it, so the id clock is reset again. Until that is known,
-    /// there is no horizon.
+    /// Advances the id clock to the time that `read` finds in the row of the horizon. If a reset
+    /// came between, the row may be of before it, so the id clock is reset again. Until that is
+    /// known, there is no horizon.
     ///
     /// # Errors
     /// That of `read`.

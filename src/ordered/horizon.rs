@@ -162,8 +162,8 @@ unsafe extern "C-unwind" fn xact_callback(event: XactEvent::Type, _argument: *mu
                 entry.prepare(unsafe { pg_sys::GetTopFullTransactionIdIfAny().value });
             }
         }
-        // Nobody would reset the id clock when the prepared transaction is committed. A horizon that
-        // it has written would come up after a restart, when ids are generated below it.
+        // Nobody would reset the id clock when the prepared transaction is committed. A horizon
+        // that it has written would come up after a restart, when ids are generated below it.
         XactEvent::XACT_EVENT_PRE_PREPARE if RESET.get() != Reset::None || HAS_REFRESHED.get() => {
             // SAFETY: this frame owns nothing that needs Drop.
             unsafe { error::horizon_in_prepared().ereport(PgLogLevel::ERROR) }
@@ -199,8 +199,8 @@ pub(crate) fn next_horizon(last: Ulid) -> Result<Option<Ulid>, Error> {
     }
     let shared = shmem::shared().ok_or_else(|| error::entries_incomplete())?;
     // The row can be ahead: after a restart, in a restored database, and where a subscription has
-    // brought it. Then ids from before may be above the row. A reset in this database needs the lock of
-    // the row, too. Until it has set the id clock back, there is no horizon.
+    // brought it. Then ids from before may be above the row. A reset in this database needs the
+    // lock of the row, too. Until it has set the id clock back, there is no horizon.
     let time = row::time_of(last);
     let is_behind = shared.id_clock.time() < time;
     shared.id_clock.advance_to(time);

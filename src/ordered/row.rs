@@ -2,9 +2,9 @@
 //! memory.
 //!
 //! Each horizon that a consumer of this server has seen is in the row: `ulid_refresh()` of
-//! sql/ulid.sql writes it, and its commit is flushed before anybody sees it. A process reads the row
-//! before its first ordered id, and advances the id clock to it. So after a restart, a crash or a
-//! promotion, no id is less than a horizon that was seen, whatever the system clock says.
+//! sql/ulid.sql writes it, and its commit is flushed before anybody sees it. A process reads the
+//! row before its first ordered id, and advances the id clock to it. So after a restart, a crash or
+//! a promotion, no id is less than a horizon that was seen, whatever the system clock says.
 //!
 //! While the server runs, the id clock has reached each horizon that is computed from it. So a
 //! process reads the row once. But a subscription brings horizons of another server. While the
