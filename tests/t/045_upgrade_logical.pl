@@ -138,7 +138,7 @@ for my $from (@available)
         '>', \my $output, '2>', \my $errors);
     $run->('replication starts', $replicate);
     ok( $new->poll_query_until(
-            'app', q{SELECT count(*) = 5 AND bool_and(srsubstate = 'r') FROM pg_subscription_rel}),
+            'app', q{SELECT count(*) = 6 AND bool_and(srsubstate = 'r') FROM pg_subscription_rel}),
         "$what: all tables are copied") or die;
     my $count = $on_new->('SELECT count(*) FROM event');
     ok($new->poll_query_until('app', "SELECT count(*) > $count FROM event"),
