@@ -1077,7 +1077,8 @@ CREATE TABLE IF NOT EXISTS ulid_consumer (
     position uuid NOT NULL,
     moved_at timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp(),
     -- by ulid_consumer_storage(), when whoever had changed it had ended
-    storage bigint[]
+    storage bigint[],
+    storage_hash bigint
 ) WITH (
     fillfactor = 50, vacuum_truncate = off,
     autovacuum_vacuum_threshold = 500, autovacuum_vacuum_scale_factor = 0,
@@ -1254,28 +1255,23 @@ DECLARE
     is_foreign boolean;
 BEGIN
     LOOP
-        IF (SELECT relhassubclass FROM pg_class WHERE oid = relation) THEN
-            WITH RECURSIVE tree (oid, parent, row_version, is_detached) AS (
-                SELECT relation, 0::oid, '0'::xid, false
-                UNION ALL
-                SELECT inhrelid, inhparent, i.xmin, inhdetachpending
-                FROM pg_inherits AS i JOIN tree ON inhparent = tree.oid
-            ), one AS (
-                -- a third of the time of a text
-                SELECT relkind, hash_record_extended(ROW(tree.*, relfilenode), 0) AS number
-                FROM tree JOIN pg_class AS c ON c.oid = tree.oid
-            )
-            SELECT array_agg(number ORDER BY number), bool_or(relkind = 'f')
-            INTO storage, is_foreign FROM one;
-            IF is_foreign THEN
-                -- The other server's snapshot is that of the first statement of the transaction.
-                RAISE EXCEPTION 'relation "%" has a foreign partition', relation::regclass
-                    USING ERRCODE = 'feature_not_supported',
-                    HINT = 'Let consumers of the other server read it.';
-            END IF;
-        ELSE
-            SELECT ARRAY[hashtextextended(oid || ':' || relfilenode || ':', 0)]
-            INTO storage FROM pg_class WHERE oid = relation;
+        WITH RECURSIVE tree (oid, parent, row_version, is_detached) AS (
+            SELECT relation, 0::oid, '0'::xid, false
+            UNION ALL
+            SELECT inhrelid, inhparent, i.xmin, inhdetachpending
+            FROM pg_inherits AS i JOIN tree ON inhparent = tree.oid
+        ), one AS (
+            -- a third of the time of a text
+            SELECT relkind, hash_record_extended(ROW(tree.*, relfilenode), 0) AS number
+            FROM tree JOIN pg_class AS c ON c.oid = tree.oid
+        )
+        SELECT array_agg(number ORDER BY number), bool_or(relkind = 'f')
+        INTO storage, is_foreign FROM one;
+        IF is_foreign THEN
+            -- The other server's snapshot is that of the first statement of the transaction.
+            RAISE EXCEPTION 'relation "%" has a foreign partition', relation::regclass
+                USING ERRCODE = 'feature_not_supported',
+                HINT = 'Let consumers of the other server read it.';
         END IF;
         EXIT WHEN storage = known OR storage IS NULL;
         -- It locks the table, and releases the lock at once.
@@ -1296,6 +1292,30 @@ END $$;
 COMMENT ON FUNCTION ulid_consumer_storage(oid, bigint[])
     IS 'what tells whether the tables of a tree have been rewritten, attached or detached';
 
+-- The exclusive or of these numbers, which waits for nobody. Each batch compares it twice, so the
+-- catalogs are read once for each level of the tree, in no order.
+CREATE OR REPLACE FUNCTION ulid_consumer_storage_hash(relation oid) RETURNS bigint
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+DECLARE
+    hash bigint := (SELECT hash_record_extended(ROW(oid, 0::oid, '0'::xid, false, relfilenode), 0)
+        FROM pg_class WHERE oid = relation);
+    level bigint;
+    parents oid[] := ARRAY[relation];
+BEGIN
+    WHILE parents IS NOT NULL LOOP
+        SELECT bit_xor(hash_record_extended(ROW(c.oid, inhparent, i.xmin, inhdetachpending,
+                relfilenode), 0)), array_agg(c.oid) FILTER (WHERE relhassubclass)
+        INTO level, parents
+        FROM pg_inherits AS i JOIN pg_class AS c ON c.oid = inhrelid
+        WHERE inhparent = ANY (parents);
+        hash := hash # coalesce(level, 0);
+    END LOOP;
+    RETURN hash;
+END $$;
+COMMENT ON FUNCTION ulid_consumer_storage_hash(oid) IS 'a hash of ulid_consumer_storage()';
+
 -- A procedure, since a function could be called in the statement that reads the rows, or in a
 -- function of LANGUAGE sql with it: then its horizon is later than the snapshot of the rows.
 CREATE OR REPLACE PROCEDURE ulid_next_batch(consumer text, max_rows integer DEFAULT 1000,
@@ -1306,12 +1326,15 @@ CREATE OR REPLACE PROCEDURE ulid_next_batch(consumer text, max_rows integer DEFA
         id_type regtype DEFAULT 'uuid'::regtype,
         cast_of regproc DEFAULT 'ulid_consumer_cast'::regproc,
         trust_of regproc DEFAULT 'ulid_consumer_is_trusted'::regproc,
-        storage_of regproc DEFAULT 'ulid_consumer_storage'::regproc)
+        storage_of regproc DEFAULT 'ulid_consumer_storage'::regproc,
+        hash_of regproc DEFAULT 'ulid_consumer_storage_hash'::regproc)
     LANGUAGE plpgsql
     SET search_path = pg_catalog, pg_temp
     AS $$
 DECLARE
     none CONSTANT uuid := '00000000-0000-0000-0000-000000000000';
+    -- without the column storage, which can be long
+    columns CONSTANT text := 'name, owner, relation, relation_name, key, position, storage_hash';
     c record;
     base oid;
     has_children boolean;
@@ -1324,7 +1347,7 @@ DECLARE
     after_last uuid;
     last_id uuid;
     is_row boolean;
-    now_storage bigint[];
+    hash bigint;
     bytes bytea;
 BEGIN
     IF current_setting('transaction_isolation') NOT IN ('read committed', 'read uncommitted') THEN
@@ -1333,14 +1356,14 @@ BEGIN
     ELSIF max_rows IS NULL OR max_rows < 1 THEN
         RAISE EXCEPTION 'a batch must have at least one row'
             USING ERRCODE = 'invalid_parameter_value';
-    ELSIF nullif(current_setting('ulid_consumer.batch', true), '')::json ->> 'storage' IS NOT NULL
+    ELSIF nullif(current_setting('ulid_consumer.batch', true), '')::json ->> 'hash' IS NOT NULL
     THEN
         RAISE EXCEPTION 'this transaction has a batch already'
             USING ERRCODE = 'object_not_in_prerequisite_state',
             HINT = 'Finish it before the next one.';
     END IF;
-    EXECUTE format('SELECT *, (SELECT horizon::uuid FROM %s) AS horizon FROM %s WHERE name = $1',
-        horizons, consumers) INTO c USING consumer;
+    EXECUTE format('SELECT %s, (SELECT horizon::uuid FROM %s) AS horizon FROM %s WHERE name = $1',
+        columns, horizons, consumers) INTO c USING consumer;
     IF c.name IS NULL THEN
         RAISE EXCEPTION 'consumer "%" does not exist', consumer USING ERRCODE = 'undefined_object';
     ELSIF c.owner <> current_user THEN
@@ -1400,24 +1423,26 @@ BEGIN
     END;
     IF is_row THEN
         -- Another session of the same consumer waits here.
-        EXECUTE format('SELECT * FROM %s WHERE name = $1 AND relation = $2 FOR NO KEY UPDATE',
-            consumers) INTO c USING consumer, c.relation;
+        EXECUTE format('SELECT %s FROM %s WHERE name = $1 AND relation = $2 FOR NO KEY UPDATE',
+            columns, consumers) INTO c USING consumer, c.relation;
         IF c.name IS NULL THEN
             RAISE EXCEPTION 'the consumer has been dropped, or reads another table now'
                 USING ERRCODE = 'serialization_failure';
         END IF;
         batch_start := c.position;
         batch_end := c.position;
-        SELECT relhassubclass, hashtextextended(oid || ':' || relfilenode || ':', 0)
-        INTO has_children, number FROM pg_class WHERE oid = c.relation;
-        now_storage := ARRAY[number];
-        IF has_children OR now_storage IS DISTINCT FROM c.storage THEN
-            EXECUTE format('SELECT %s($1, $2)', storage_of) INTO now_storage
-                USING c.relation::oid, c.storage;
-            IF now_storage IS DISTINCT FROM c.storage THEN
-                EXECUTE format('UPDATE %s SET storage = $2 WHERE name = $1', consumers)
-                    USING consumer, now_storage;
-            END IF;
+        -- as ulid_consumer_storage_hash(), where there is one table
+        SELECT relhassubclass,
+            hash_record_extended(ROW(oid, 0::oid, '0'::xid, false, relfilenode), 0)
+        INTO has_children, hash FROM pg_class WHERE oid = c.relation;
+        IF has_children THEN
+            EXECUTE format('SELECT %s($1)', hash_of) INTO hash USING c.relation::oid;
+        END IF;
+        IF hash IS DISTINCT FROM c.storage_hash THEN
+            EXECUTE format('UPDATE %s SET (storage, storage_hash) = (SELECT array_agg(number),'
+                ' bit_xor(number) FROM unnest(%s($2, storage)) AS number)'
+                ' WHERE name = $1 RETURNING storage_hash', consumers, storage_of)
+                INTO hash USING consumer, c.relation::oid;
         END IF;
         BEGIN
             -- the last id of the batch, and the one after it, if there is one
@@ -1453,41 +1478,41 @@ BEGIN
         batch_end := coalesce(after_last, batch_end);
     END IF;
     PERFORM set_config('ulid_consumer.batch', json_build_object('consumer', consumer,
-        'start', batch_start, 'end', batch_end, 'storage',
-        CASE WHEN batch_start < batch_end THEN hashtextextended(now_storage::text, 0) END)::text,
-        true);
+        'start', batch_start, 'end', batch_end, 'hash',
+        CASE WHEN batch_start < batch_end THEN hash END)::text, true);
 END $$;
 COMMENT ON PROCEDURE ulid_next_batch(text, integer, uuid, uuid, uuid, regclass, regclass, regtype,
-    regproc, regproc, regproc)
+    regproc, regproc, regproc, regproc)
     IS 'begin a batch: two ids between which lie the next rows of a consumer';
 
--- The batch of this transaction; an error if it is none of this consumer, or if its storage has
--- changed since it began.
-CREATE OR REPLACE FUNCTION ulid_consumer_batch(c ulid_consumer, storage_of regproc) RETURNS json
+-- The batch of this transaction; an error if it is none of this consumer, or if the storage of its
+-- table has changed since it began.
+CREATE OR REPLACE FUNCTION ulid_consumer_batch(consumer text, relation regclass, relation_name text,
+        hash_of regproc) RETURNS json
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
     AS $$
 DECLARE
     batch json := nullif(current_setting('ulid_consumer.batch', true), '');
-    now_storage bigint[];
+    hash bigint;
     has_children boolean;
 BEGIN
-    IF (batch ->> 'consumer' = c.name) IS NOT TRUE THEN
-        RAISE EXCEPTION 'consumer "%" has no batch in this transaction', c.name
+    IF (batch ->> 'consumer' = consumer) IS NOT TRUE THEN
+        RAISE EXCEPTION 'consumer "%" has no batch in this transaction', consumer
             USING ERRCODE = 'object_not_in_prerequisite_state',
             HINT = 'CALL ulid_next_batch() in the same transaction. With autocommit, each statement'
                 ' is a transaction.';
-    ELSIF batch ->> 'storage' IS NOT NULL THEN
-        SELECT relhassubclass, ARRAY[hashtextextended(oid || ':' || relfilenode || ':', 0)]
-        INTO has_children, now_storage FROM pg_class WHERE oid = c.relation;
-        IF has_children OR now_storage IS DISTINCT FROM c.storage THEN
-            EXECUTE format('SELECT %s($1, $2)', storage_of) INTO now_storage
-                USING c.relation::oid, c.storage;
+    ELSIF batch ->> 'hash' IS NOT NULL THEN
+        SELECT relhassubclass,
+            hash_record_extended(ROW(oid, 0::oid, '0'::xid, false, relfilenode), 0)
+        INTO has_children, hash FROM pg_class WHERE oid = relation;
+        IF has_children THEN
+            EXECUTE format('SELECT %s($1)', hash_of) INTO hash USING relation::oid;
         END IF;
-        IF (batch ->> 'storage' = hashtextextended(now_storage::text, 0)::text) IS NOT TRUE
-            OR c.relation_name <> c.relation::text AND to_regclass(c.relation_name) IS NOT NULL THEN
-            RAISE EXCEPTION 'relation "%" has changed while consumer "%" has read it', c.relation,
-                c.name
+        IF (batch ->> 'hash' = hash::text) IS NOT TRUE
+            OR relation_name <> relation::text AND to_regclass(relation_name) IS NOT NULL THEN
+            RAISE EXCEPTION 'relation "%" has changed while consumer "%" has read it', relation,
+                consumer
                 USING ERRCODE = 'serialization_failure',
                 DETAIL = 'It was rewritten or replaced, or a partition was attached or detached.',
                 HINT = 'Roll back, and read the batch again.';
@@ -1496,19 +1521,20 @@ BEGIN
     PERFORM set_config('ulid_consumer.batch', '', true);
     RETURN batch;
 END $$;
-COMMENT ON FUNCTION ulid_consumer_batch(ulid_consumer, regproc)
+COMMENT ON FUNCTION ulid_consumer_batch(text, regclass, text, regproc)
     IS 'the batch of this transaction, which has been read rightly';
 
 -- With a batch that was deferred, or with that of this transaction.
 CREATE OR REPLACE FUNCTION ulid_finish_batch(consumer text, batch json DEFAULT NULL,
         consumers regclass DEFAULT 'ulid_consumer'::regclass,
         batch_of regproc DEFAULT 'ulid_consumer_batch'::regproc,
-        storage_of regproc DEFAULT 'ulid_consumer_storage'::regproc) RETURNS void
+        hash_of regproc DEFAULT 'ulid_consumer_storage_hash'::regproc) RETURNS void
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
     AS $$
 DECLARE
     is_own CONSTANT boolean := batch IS NULL;
+    check_ CONSTANT text := format('%s(name, relation, relation_name, $2)', batch_of);
     is_moved boolean;
 BEGIN
     IF is_own THEN
@@ -1519,20 +1545,20 @@ BEGIN
             PERFORM set_config('ulid_consumer.batch', '', true);
         END IF;
         RETURN;
-    ELSIF is_own THEN
-        EXECUTE format('SELECT %s(c, $2) FROM %s AS c WHERE name = $1', batch_of, consumers)
-            INTO batch USING consumer, storage_of;
-        IF batch IS NULL THEN
+    ELSIF (batch ->> 'consumer' = consumer) IS NOT TRUE THEN
+        IF is_own THEN
+            EXECUTE format('SELECT %s FROM %s WHERE name = $1', check_, consumers)
+                USING consumer, hash_of;
             RAISE EXCEPTION 'consumer "%" does not exist', consumer
                 USING ERRCODE = 'undefined_object';
         END IF;
-    ELSIF (batch ->> 'consumer' = consumer) IS NOT TRUE THEN
         RAISE EXCEPTION 'the batch is not one of consumer "%"', consumer
             USING ERRCODE = 'invalid_parameter_value';
     END IF;
-    EXECUTE format('UPDATE %s SET position = $3, moved_at = clock_timestamp()'
-        ' WHERE name = $1 AND position = $2 RETURNING true', consumers) INTO is_moved
-        USING consumer, (batch ->> 'start')::uuid, (batch ->> 'end')::uuid;
+    EXECUTE format('UPDATE %s SET position = $4, moved_at = clock_timestamp()'
+        ' WHERE name = $1 AND position = $3 RETURNING %s IS NOT NULL', consumers,
+        CASE WHEN is_own THEN check_ ELSE 'true' END) INTO is_moved
+        USING consumer, hash_of, (batch ->> 'start')::uuid, (batch ->> 'end')::uuid;
     IF is_moved IS NULL THEN
         RAISE EXCEPTION 'consumer "%" is not where the batch began any more', consumer
             USING ERRCODE = 'serialization_failure',
@@ -1546,8 +1572,9 @@ COMMENT ON FUNCTION ulid_finish_batch(text, json, regclass, regproc, regproc)
 -- For work that takes long: the transaction that has read the batch ends before the work begins.
 CREATE OR REPLACE FUNCTION ulid_defer_batch(consumer text) RETURNS json
     LANGUAGE sql VOLATILE PARALLEL UNSAFE
-    RETURN ulid_consumer_batch(ulid_consumer_find(consumer, 'ulid_consumer'::regclass),
-        'ulid_consumer_storage'::regproc);
+    RETURN (SELECT ulid_consumer_batch(c.name, c.relation, c.relation_name,
+            'ulid_consumer_storage_hash'::regproc)
+        FROM ulid_consumer_find(consumer, 'ulid_consumer'::regclass) AS c);
 COMMENT ON FUNCTION ulid_defer_batch(text)
     IS 'the batch of this transaction, to be finished by a later one';
 
@@ -1713,7 +1740,7 @@ BEGIN
     END IF;
     EXECUTE format('UPDATE %s SET position = coalesce($2, position),'
         ' relation = coalesce($3, relation), relation_name = coalesce($3::text, relation_name),'
-        ' storage = NULL, moved_at = clock_timestamp()'
+        ' storage = NULL, storage_hash = NULL, moved_at = clock_timestamp()'
         ' WHERE name = $1', consumers) USING c.name, "position", relation;
 END $$;
 COMMENT ON FUNCTION ulid_consumer_move(ulid_consumer, uuid, regclass, uuid, boolean, regclass)

@@ -302,6 +302,19 @@ CREATE TABLE p_2 PARTITION OF p FOR VALUES IN (2);
 SELECT ulid_finish_batch('parts');
 :code
 ROLLBACK;
+-- also at a depth, where the hash is that of the list
+BEGIN;
+CREATE TABLE p_2 PARTITION OF p FOR VALUES IN (2) PARTITION BY HASH (id);
+CREATE TABLE p_2_0 PARTITION OF p_2 FOR VALUES WITH (MODULUS 2, REMAINDER 0);
+CREATE TABLE p_2_1 PARTITION OF p_2 FOR VALUES WITH (MODULUS 2, REMAINDER 1);
+CALL ulid_next_batch('parts') \gset
+SELECT count(*), bit_xor(number) = ulid_consumer_storage_hash('p'::regclass)
+FROM unnest(ulid_consumer_storage('p'::regclass, NULL)) AS number;
+SAVEPOINT a;
+TRUNCATE p_2_1;
+SELECT ulid_finish_batch('parts');
+:code
+ROLLBACK;
 BEGIN;
 CALL ulid_next_batch('mail') \gset
 TRUNCATE outbox;
