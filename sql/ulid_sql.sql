@@ -1801,6 +1801,10 @@ CREATE OR REPLACE FUNCTION ulid_consumer_delete(relation regclass, key name, cas
     SET search_path = pg_catalog, pg_temp
     AS $$
 DECLARE
+    setting CONSTANT text := 'ulid_consumer.deleted_' || relation::oid;
+    above uuid := coalesce(nullif(current_setting(setting, true), ''),
+        '00000000-0000-0000-0000-000000000000');
+    last_id uuid;
     number bigint;
 BEGIN
     IF key IS NULL THEN
@@ -1810,11 +1814,15 @@ BEGIN
         RAISE EXCEPTION 'at least one row must be deleted'
             USING ERRCODE = 'invalid_parameter_value';
     END IF;
-    -- up to the last id of the batch, which is found first
-    EXECUTE format('DELETE FROM %2$s WHERE %1$I < $1%3$s AND %1$I <= (SELECT id FROM ('
-        'SELECT %1$I AS id FROM %2$s WHERE %1$I < $1%3$s ORDER BY %1$I LIMIT $2) AS r'
-        ' ORDER BY id DESC LIMIT 1)', key, relation, cast_) USING below, max_rows;
+    -- The session remembers where it has ended, since the index still has the rows that were
+    -- deleted until they are vacuumed.
+    EXECUTE format('SELECT id FROM (SELECT %1$I AS id FROM %2$s WHERE %1$I >= $1%3$s'
+        ' AND %1$I < $2%3$s ORDER BY %1$I LIMIT $3) AS r ORDER BY id DESC LIMIT 1', key, relation,
+        cast_) INTO last_id USING above, below, max_rows;
+    EXECUTE format('DELETE FROM %2$s WHERE %1$I >= $1%3$s AND %1$I <= $2%3$s', key, relation, cast_)
+        USING above, last_id;
     GET DIAGNOSTICS number = ROW_COUNT;
+    PERFORM set_config(setting, last_id::text, false) WHERE last_id IS NOT NULL;
     RETURN number;
 END $$;
 COMMENT ON FUNCTION ulid_consumer_delete(regclass, name, text, integer, uuid)

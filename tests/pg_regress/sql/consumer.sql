@@ -393,7 +393,14 @@ CALL ulid_next_batch('first', 3) \gset
 SELECT ulid_finish_batch('first');
 COMMIT;
 SELECT n FROM outbox WHERE id >= ulid_read_by_all('outbox') ORDER BY id LIMIT 1;
+-- the session remembers where it has ended, unless it is rolled back
+BEGIN;
+SELECT ulid_delete_read('outbox', 2);
+ROLLBACK;
 SELECT ulid_delete_read('outbox', 2), ulid_delete_read('outbox', 2), ulid_delete_read('outbox');
+SELECT current_setting('ulid_consumer.deleted_' || 'outbox'::regclass::oid)::uuid
+        >= ulid_read_by_all('outbox') AS is_above,
+    current_setting('ulid_consumer.deleted_' || 'outbox'::regclass::oid) <> '' AS is_there;
 SELECT min(n) FROM outbox;
 SELECT ulid_delete_read('outbox', 0);
 :code
