@@ -172,7 +172,7 @@ INSERT INTO alphabet VALUES ('base58', :'base58'), ('crockford', :'crockford'),
     ('base57', '23456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'),
     ('base62', '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'),
     ('base64', '-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz'),
-    ('base32', 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'),
+    ('base32', 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'), ('decimal', '0123456789'),
     ('base36', '0123456789abcdefghijklmnopqrstuvwxyz');
 CREATE FUNCTION written(id uuid, name text, size integer) RETURNS text LANGUAGE sql STABLE
     RETURN (SELECT uuid_to_digits(id, digits, size) FROM alphabet AS a WHERE a.name = written.name);
@@ -213,6 +213,13 @@ INSERT INTO unknown_layout VALUES
     ('22 of 58 characters', 'any_of(''base58'', 22)'),
     ('26 of 36 characters', 'any_of(''base36'', 26)'),
     ('26 of 32 characters', 'any_of(''crockford'', 26)'),
+    ('26 decimal digits', 'any_of(''decimal'', 26)'),
+    ('a decimal time in 26 digits',
+        'to_char(made, ''YYYYMMDDHH24MISSUS'') || any_of(''decimal'', 6)'),
+    ('25 of 32 characters behind a zero', '''0'' || any_of(''crockford'', 25)'),
+    ('milliseconds in 6 bytes, the least one first',
+        'uuid_of(substring(bits_of(reversed(uuid_of(0::bit(80) || ms::bit(48)))), 1, 48)
+            || substring(bits_of(r), 49))'),
     ('27 of 62 characters', 'any_of(''base62'', 27)'),
     ('43 of 64 characters', 'any_of(''base64'', 43)'),
     ('32 hexadecimal digits behind a prefix', '''key_'' || replace(r::text, ''-'', '''')'),
