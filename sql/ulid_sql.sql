@@ -755,8 +755,13 @@ BEGIN
         now := trunc(date_part('epoch', clock_timestamp()) * 1000);
     END IF;
     -- The row may be later than the id clock where it was replicated, and the clock was not.
-    ms := greatest(now, before, ('x' || encode(substring(uuid_send(old.horizon) FOR 6),
-        'hex'))::bit(48)::bigint) + 1;
+    ms := ('x' || encode(substring(uuid_send(old.horizon) FOR 6), 'hex'))::bit(48)::bigint;
+    IF ms > greatest(now, before) + 86400000 THEN
+        RAISE EXCEPTION USING ERRCODE = 'object_not_in_prerequisite_state',
+            MESSAGE = format('horizon "%s" is more than a day ahead of the clock', old.horizon),
+            HINT = 'If that is right, run ulid_advance_ordered_time(horizon, true) before.';
+    END IF;
+    ms := greatest(now, before, ms) + 1;
     PERFORM setval(id_clock, ms);                               -- I2, I3
     IF old.server_started_at IS DISTINCT FROM pg_postmaster_start_time()
         OR old.database IS DISTINCT FROM here THEN

@@ -94,7 +94,8 @@ RETURNS bigint LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 -- The digits of any alphabet, such as base58 of Bitcoin and Symfony:
 --   uuid_from_digits(id, '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz')
 --   uuid_to_digits(id, '1234…', 22)    or 0, without padding: a digit for each leading zero byte
--- base32hex and left-aligned Crockford have two zero bits after the last bit, so times is 4:
+-- base32hex and left-aligned Crockford have two zero bits after the last bit, so times is 4, and
+-- the text has 26 characters:
 --   uuid_from_digits(id, '0123456789ABCDEFGHIJKLMNOPQRSTUV', 4)
 --   uuid_to_digits(id, '0123…', 26, 4)
 CREATE FUNCTION uuid_from_digits(digits text, alphabet text, times integer DEFAULT 1) RETURNS uuid
@@ -111,7 +112,9 @@ BEGIN
         END IF;
         number := number * length(alphabet) + strpos(alphabet, digit) - 1;
     END LOOP;
-    IF mod(number, times) <> 0 OR number >= times * 2 ^ 128.0 THEN
+    IF mod(number, times) <> 0 OR number >= times * 2 ^ 128.0
+        OR digits = '' OR times > 1 AND length(digits) <> 26
+    THEN
         RAISE numeric_value_out_of_range
             USING MESSAGE = format('"%s" does not have 128 bits', digits);
     END IF;
@@ -144,6 +147,20 @@ BEGIN
     END IF;
     RETURN digits;
 END $$;
+
+-- A TSID as 13 characters of Crockford's alphabet.
+CREATE FUNCTION from_tsid(id text) RETURNS ulid LANGUAGE plpgsql IMMUTABLE STRICT AS $$
+BEGIN
+    IF id !~* '^[0-7][0-9a-hjkmnp-tv-z]{12}$' THEN
+        RAISE invalid_text_representation USING MESSAGE = format('"%s" is not a TSID', id);
+    END IF;
+    RETURN ulid_from_snowflake(substring(bits_of(
+        uuid_from_digits(upper(id), '0123456789ABCDEFGHJKMNPQRSTVWXYZ')), 65)::bit(64)::bigint,
+        '2020-01-01Z');
+END $$;
+CREATE FUNCTION to_tsid(id ulid) RETURNS text LANGUAGE sql IMMUTABLE STRICT RETURN uuid_to_digits(
+    uuid_of(0::bit(64) || ulid_to_snowflake(id, '2020-01-01Z')::bit(64)),
+    '0123456789ABCDEFGHJKMNPQRSTVWXYZ', 13);
 
 -- MongoDB's ObjectId.
 CREATE FUNCTION from_object_id(b bytea) RETURNS ulid LANGUAGE sql IMMUTABLE STRICT RETURN

@@ -116,6 +116,7 @@ SELECT layout, form, rows, CASE
         WHEN same > 0.9 THEN 'yes: the times of the rows'
         WHEN same IS NOT NULL THEN 'no: the rows have other times'
         WHEN form = 'bigint' THEN 'if the newest row is of the last time'
+        WHEN rows * 10 < alike THEN 'no: too few to tell'
         WHEN form > '' THEN 'yes' END AS sure,
     to_timestamp(max / 1000.0) AS last
 FROM counted JOIN chance USING (layout, form) ORDER BY rows DESC, layout;

@@ -102,13 +102,13 @@ INSERT INTO layout VALUES
     ('ULID', 'Crockford', 'lower(gen_ulid(made)::text) COLLATE "C"', 'id::ulid',
         'lower(ulid::text)', 1, true),
     ('ULID', 'Crockford, left-aligned',
-        format('uuid_to_digits(gen_ulid(made)::uuid, %L, 26, 4) COLLATE "C"', :'crockford'),
-        format('uuid_from_digits(id, %L, 4)::ulid', :'crockford'),
-        format('uuid_to_digits(ulid::uuid, %L, 26, 4)', :'crockford'), 1, true),
+        format('lower(uuid_to_digits(gen_ulid(made)::uuid, %L, 26, 4)) COLLATE "C"', :'crockford'),
+        format('uuid_from_digits(upper(id), %L, 4)::ulid', :'crockford'),
+        format('lower(uuid_to_digits(ulid::uuid, %L, 26, 4))', :'crockford'), 1, true),
     ('ULID', 'prefix, Crockford', '(''pgla_'' || gen_ulid(made)::text) COLLATE "C"',
-        'right(id, 26)::ulid', '''pgla_'' || ulid::text', 1, true),
+        'substring(id FROM ''[^_]*$'')::ulid', '''pgla_'' || ulid::text', 1, true),
     ('UUID version 7', 'prefix, uuid', '(''a_user_'' || gen_uuid_v7(made)::text) COLLATE "C"',
-        'right(id, 36)::ulid', '''a_user_'' || ulid::uuid', 1, true),
+        'substring(id FROM ''[^_]*$'')::ulid', '''a_user_'' || ulid::uuid', 1, true),
     ('UUID version 7', 'base32hex',
         format('uuid_to_digits(gen_uuid_v7(made), %L, 26, 4) COLLATE "C"', :'base32hex'),
         format('uuid_from_digits(id, %L, 4)::ulid', :'base32hex'),
@@ -172,7 +172,7 @@ INSERT INTO alphabet VALUES ('base58', :'base58'), ('crockford', :'crockford'),
     ('base57', '23456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'),
     ('base62', '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'),
     ('base64', '-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz'),
-    ('base32', 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'),
+    ('base32', 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'), ('decimal', '0123456789'),
     ('base36', '0123456789abcdefghijklmnopqrstuvwxyz');
 CREATE FUNCTION written(id uuid, name text, size integer) RETURNS text LANGUAGE sql STABLE
     RETURN (SELECT uuid_to_digits(id, digits, size) FROM alphabet AS a WHERE a.name = written.name);
@@ -213,6 +213,13 @@ INSERT INTO unknown_layout VALUES
     ('22 of 58 characters', 'any_of(''base58'', 22)'),
     ('26 of 36 characters', 'any_of(''base36'', 26)'),
     ('26 of 32 characters', 'any_of(''crockford'', 26)'),
+    ('26 decimal digits', 'any_of(''decimal'', 26)'),
+    ('a decimal time in 26 digits',
+        'to_char(made, ''YYYYMMDDHH24MISSUS'') || any_of(''decimal'', 6)'),
+    ('25 of 32 characters behind a zero', '''0'' || any_of(''crockford'', 25)'),
+    ('milliseconds in 6 bytes, the least one first',
+        'uuid_of(substring(bits_of(reversed(uuid_of(0::bit(80) || ms::bit(48)))), 1, 48)
+            || substring(bits_of(r), 49))'),
     ('27 of 62 characters', 'any_of(''base62'', 27)'),
     ('43 of 64 characters', 'any_of(''base64'', 43)'),
     ('32 hexadecimal digits behind a prefix', '''key_'' || replace(r::text, ''-'', '''')'),
@@ -248,8 +255,29 @@ END $$;
 CALL refuses('28V4APV8JC9D792M89J185Q00W', :'base32hex', 4, '22P02');
 CALL refuses('28V4APV8JC9D792M89J185Q001', :'base32hex', 4, '22003');
 CALL refuses('28V4APV8JC9D792M89J185Q0000', :'base32hex', 4, '22003');
+CALL refuses('28V4APV8JC9D792M89J185Q0', :'base32hex', 4, '22003');
+CALL refuses('', :'base58', 1, '22003');
 CALL refuses('zzzzzzzzzzzzzzzzzzzzzz', :'base58', 1, '22003');
 CALL refuses('1BKocMc5BnrVcuq2ti4EqO', :'base58', 1, '22P02');
+
+-- a column of another type than the conversion takes
+DO $$ BEGIN
+    ASSERT (SELECT bool_and(swap_guid(text::ulid::uuid) = swap_guid(id))
+        FROM sample, mixed(ordered) AS id, LATERAL (VALUES (upper(id::text)), (format('{%s}', id)),
+            (replace(id::text, '-', ''))) AS v (text));
+    ASSERT (SELECT bool_and(swap_guid(uuid_send(ordered)::ulid::uuid) = swap_guid(ordered))
+        FROM sample);
+    ASSERT from_object_id(decode('507f1f77bcf86cd799439011', 'hex'))
+        = ulid_from_parts('2012-10-17 21:13:27Z', '\xbcf86cd7994390110000'::bytea);
+END $$;
+
+-- the text of a TSID
+DO $$ BEGIN
+    ASSERT ulid_to_snowflake(from_tsid('0AWE5HZP3SKTK'), '2020-01-01Z') = 392311864492347219;
+    ASSERT (SELECT bool_and(to_tsid(from_tsid(text)) = text AND from_tsid(lower(text)) = ulid)
+        FROM (SELECT ulid_from_snowflake((ms - 1577836800000) << 22 | (low & 4194303),
+                  '2020-01-01Z') AS ulid FROM sample) AS s, to_tsid(ulid) AS text);
+END $$;
 
 -- what cannot have the layout that a conversion expects
 CREATE PROCEDURE refuses_id(call text, state text) LANGUAGE plpgsql AS $$
@@ -270,6 +298,9 @@ CALL refuses_id('from_year_1(gen_uuid_v7())', '22023');
 CALL refuses_id('from_object_id(decode(repeat(''6a'', 16), ''hex''))', '22P03');
 CALL refuses_id('from_object_id(decode(repeat(''6a'', 11), ''hex''))', '22P03');
 CALL refuses_id('ulid_from_snowflake(1, ''1900-01-01Z'')', '22008');
+CALL refuses_id('from_tsid(''8AWE5HZP3SKTK'')', '22P02');
+CALL refuses_id('from_tsid(''0AWE5HZP3SKT'')', '22P02');
+CALL refuses_id('from_tsid(''0AWE5HZP3SKTU'')', '22P02');
 
 -- an id with leading zero bytes, without padding
 DO $$ BEGIN
