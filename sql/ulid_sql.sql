@@ -569,7 +569,7 @@ CREATE TABLE IF NOT EXISTS ulid_horizon (
     database oid
 ) WITH (fillfactor = 50, vacuum_truncate = off, autovacuum_vacuum_threshold = 500,
     autovacuum_vacuum_scale_factor = 0, autovacuum_analyze_threshold = 2000000000);
-COMMENT ON TABLE ulid_horizon IS 'the horizon of ordered ids, in the only row';
+COMMENT ON TABLE ulid_horizon IS 'ulid_sql 1.0.0: the horizon of ordered ids, in the only row';
 COMMENT ON COLUMN ulid_horizon.one IS 'key, because replication needs one';
 COMMENT ON COLUMN ulid_horizon.horizon
     IS 'whoever sees this row sees each ordered id below the horizon that will ever be seen';
