@@ -1215,8 +1215,8 @@ COMMENT ON FUNCTION ulid_consumer_is_trusted(regclass, name)
 
 -- One number for each table in the tree of a relation, which changes when the table is rewritten,
 -- attached or detached, also if it is attached again. Waits for whoever has changed a table that is
--- not among the known ones. pg_partition_tree() leaves out children by INHERIT. relhassubclass is
--- never false where there are children.
+-- not among the known ones. pg_partition_tree() leaves out children by INHERIT, which can have
+-- several parents. relhassubclass is never false where there are children.
 CREATE FUNCTION ulid_consumer_storage(relation oid, known bigint[]) RETURNS bigint[]
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
@@ -1228,7 +1228,7 @@ BEGIN
     LOOP
         WITH RECURSIVE tree (oid, parent, row_version, is_detached) AS (
             SELECT relation, 0::oid, '0'::xid, false
-            UNION ALL
+            UNION
             SELECT inhrelid, inhparent, i.xmin, inhdetachpending
             FROM pg_inherits AS i JOIN tree ON inhparent = tree.oid
         ), one AS (
@@ -1248,7 +1248,7 @@ BEGIN
         -- It locks the table, and releases the lock at once.
         WITH RECURSIVE tree (oid, parent, row_version, is_detached) AS (
             SELECT relation, 0::oid, '0'::xid, false
-            UNION ALL
+            UNION
             SELECT inhrelid, inhparent, i.xmin, inhdetachpending
             FROM pg_inherits AS i JOIN tree ON inhparent = tree.oid
         )
@@ -1274,10 +1274,13 @@ DECLARE
         FROM pg_class WHERE oid = relation);
     level bigint;
     parents oid[] := ARRAY[relation];
+    seen oid[];
 BEGIN
     WHILE parents IS NOT NULL LOOP
+        seen := seen || parents;
         SELECT bit_xor(hash_record_extended(ROW(c.oid, inhparent, i.xmin, inhdetachpending,
-                relfilenode), 0)), array_agg(c.oid) FILTER (WHERE relhassubclass)
+                relfilenode), 0)),
+            array_agg(c.oid) FILTER (WHERE relhassubclass AND c.oid <> ALL (seen))
         INTO level, parents
         FROM pg_inherits AS i JOIN pg_class AS c ON c.oid = inhrelid
         WHERE inhparent = ANY (parents);

@@ -315,6 +315,19 @@ TRUNCATE p_2_1;
 SELECT ulid_finish_batch('parts');
 :code
 ROLLBACK;
+-- and where a table has several parents, at several depths
+BEGIN;
+CREATE TABLE top (id ulid PRIMARY KEY DEFAULT gen_ordered_ulid());
+CREATE TABLE middle () INHERITS (top);
+CREATE TABLE low () INHERITS (top, middle);
+CREATE TABLE lowest () INHERITS (low, middle);
+SELECT count(*), bit_xor(number) = ulid_consumer_storage_hash('top'::regclass)
+FROM unnest(ulid_consumer_storage('top'::regclass, NULL)) AS number;
+SAVEPOINT a;
+SELECT ulid_consumer_storage_hash('top'::regclass) AS before \gset
+TRUNCATE lowest;
+SELECT ulid_consumer_storage_hash('top'::regclass) <> :before;
+ROLLBACK;
 BEGIN;
 CALL ulid_next_batch('mail') \gset
 TRUNCATE outbox;
