@@ -1175,20 +1175,27 @@ END $$;
 COMMENT ON FUNCTION ulid_consumer_cast(regclass, name, regtype)
     IS 'cast to the type of the column that a consumer reads';
 
--- Whether the present role can read the table of a consumer without running functions of others.
--- Who plans a query evaluates what is constant in the expressions of indexes and keys; policies
--- call functions, too. If the owner of the consumer can become the present role, nothing is gained.
-CREATE FUNCTION ulid_consumer_is_trusted(relation regclass, owner name) RETURNS boolean
+-- Whether the present role can read a table without running functions of others. Who plans a query
+-- evaluates what is constant in the expressions of indexes and keys; policies call functions, too,
+-- and so may another server. If the owners of all tables can become the present role, nothing is
+-- gained.
+CREATE FUNCTION ulid_consumer_is_trusted(relation regclass) RETURNS boolean
     LANGUAGE plpgsql STABLE PARALLEL SAFE
     SET search_path = pg_catalog, pg_temp
     AS $$
+DECLARE
+    are_owners boolean;
+    is_foreign boolean;
 BEGIN
-    IF owner = current_user THEN
+    WITH RECURSIVE tree (oid) AS (
+        SELECT relation::oid
+        UNION SELECT inhrelid FROM pg_inherits JOIN tree ON inhparent = tree.oid
+    )
+    SELECT bool_and(pg_has_role(relowner, current_user, 'USAGE')), bool_or(relkind = 'f')
+    INTO are_owners, is_foreign FROM tree JOIN pg_class AS c ON c.oid = tree.oid;
+    IF are_owners THEN
         RETURN true;
-    ELSIF (SELECT pg_has_role(r.oid, current_user, 'USAGE') FROM pg_roles AS r
-        WHERE rolname = owner) THEN
-        RETURN true;
-    ELSIF row_security_active(relation) THEN
+    ELSIF is_foreign OR row_security_active(relation) THEN
         RETURN false;
     END IF;
     RETURN NOT EXISTS (
@@ -1210,7 +1217,7 @@ BEGIN
         WHERE refclassid IN ('pg_operator'::regclass, 'pg_proc'::regclass)
             AND NOT pg_has_role(proowner, current_user, 'USAGE'));
 END $$;
-COMMENT ON FUNCTION ulid_consumer_is_trusted(regclass, name)
+COMMENT ON FUNCTION ulid_consumer_is_trusted(regclass)
     IS 'whether reading the table of a consumer runs no functions of other roles';
 
 -- One number for each table in the tree of a relation, which changes when the table is rewritten,
@@ -1308,7 +1315,8 @@ CREATE PROCEDURE ulid_next_batch(consumer text, max_rows integer DEFAULT 1000,
 DECLARE
     none CONSTANT uuid := '00000000-0000-0000-0000-000000000000';
     -- without the column storage, which can be long
-    columns CONSTANT text := 'name, owner, relation, relation_name, key, position, storage_hash';
+    columns CONSTANT text := 'name, owner, relation, relation_name, key, position, moved_at,'
+        ' storage_hash';
     c record;
     base oid;
     has_children boolean;
@@ -1341,7 +1349,7 @@ BEGIN
     IF c.name IS NULL THEN
         RAISE EXCEPTION 'consumer "%" does not exist', consumer USING ERRCODE = 'undefined_object';
     ELSIF c.owner <> current_user THEN
-        EXECUTE format('SELECT %s($1, $2)', trust_of) INTO is_trusted USING c.relation, c.owner;
+        EXECUTE format('SELECT %s($1)', trust_of) INTO is_trusted USING c.relation;
     END IF;
     -- The cast is found here if nothing is special, since each call counts.
     SELECT atttypid INTO base FROM pg_class
@@ -1397,10 +1405,10 @@ BEGIN
     END;
     IF is_row THEN
         -- Another session of the same consumer waits here.
-        EXECUTE format('SELECT %s FROM %s WHERE name = $1 AND relation = $2 FOR NO KEY UPDATE',
-            columns, consumers) INTO c USING consumer, c.relation;
+        EXECUTE format('SELECT %s FROM %s WHERE name = $1 AND relation = $2 AND key = $3'
+            ' FOR NO KEY UPDATE', columns, consumers) INTO c USING consumer, c.relation, c.key;
         IF c.name IS NULL THEN
-            RAISE EXCEPTION 'the consumer has been dropped, or reads another table now'
+            RAISE EXCEPTION 'the consumer has been dropped, or reads another table or column now'
                 USING ERRCODE = 'serialization_failure';
         END IF;
         batch_start := c.position;
@@ -1409,7 +1417,10 @@ BEGIN
         SELECT relhassubclass,
             hash_record_extended(ROW(oid, 0::oid, '0'::xid, false, relfilenode), 0)
         INTO has_children, hash FROM pg_class WHERE oid = c.relation;
-        IF has_children THEN
+        IF has_children IS NULL THEN
+            -- an error: the table was dropped while the lock was waited for
+            EXECUTE format('SELECT %s($1, $2, $3)', cast_of) USING c.relation, c.key, id_type;
+        ELSIF has_children THEN
             EXECUTE format('SELECT %s($1)', hash_of) INTO hash USING c.relation::oid;
         END IF;
         IF hash IS DISTINCT FROM c.storage_hash THEN
@@ -1452,7 +1463,7 @@ BEGIN
         batch_end := coalesce(after_last, batch_end);
     END IF;
     PERFORM set_config('ulid_consumer.batch', json_build_object('consumer', consumer,
-        'start', batch_start, 'end', batch_end, 'hash',
+        'start', batch_start, 'end', batch_end, 'moved_at', c.moved_at, 'hash',
         CASE WHEN batch_start < batch_end THEN hash END)::text, true);
 END $$;
 COMMENT ON PROCEDURE ulid_next_batch(text, integer, ulid, uuid, uuid, regclass, regclass, regtype,
@@ -1529,10 +1540,12 @@ BEGIN
         RAISE EXCEPTION 'the batch is not one of consumer "%"', consumer
             USING ERRCODE = 'invalid_parameter_value';
     END IF;
-    EXECUTE format('UPDATE %s SET position = $4, moved_at = clock_timestamp()'
-        ' WHERE name = $1 AND position = $3 RETURNING %s IS NOT NULL', consumers,
+    -- A consumer that was moved has another time, also if the position is the same.
+    EXECUTE format('UPDATE %s SET position = $5, moved_at = clock_timestamp()'
+        ' WHERE name = $1 AND position = $3 AND moved_at = $4 RETURNING %s IS NOT NULL', consumers,
         CASE WHEN is_own THEN check_ ELSE 'true' END) INTO is_moved
-        USING consumer, hash_of, (batch ->> 'start')::uuid, (batch ->> 'end')::uuid;
+        USING consumer, hash_of, (batch ->> 'start')::uuid, (batch ->> 'moved_at')::timestamptz,
+        (batch ->> 'end')::uuid;
     IF is_moved IS NULL THEN
         RAISE EXCEPTION 'consumer "%" is not where the batch began any more', consumer
             USING ERRCODE = 'serialization_failure',
@@ -1552,6 +1565,15 @@ CREATE FUNCTION ulid_defer_batch(consumer text) RETURNS json
 COMMENT ON FUNCTION ulid_defer_batch(text)
     IS 'the batch of this transaction, to be finished by a later one';
 
+CREATE FUNCTION ulid_consumer_is_guarded(relation oid, key name, guard oid)
+    RETURNS boolean
+    LANGUAGE sql STABLE PARALLEL SAFE
+    RETURN EXISTS (SELECT FROM pg_catalog.pg_trigger
+        WHERE tgrelid = relation AND tgfoid = guard AND tgenabled IN ('O', 'A')
+            AND tgargs = pg_catalog.convert_to(key::text, pg_catalog.getdatabaseencoding())
+                || '\x00'::bytea);
+COMMENT ON FUNCTION ulid_consumer_is_guarded(oid, name, oid) IS 'whether a column has a guard';
+
 -- Whether something lets only ordered ids into the column: its default, a trigger that sets it, or
 -- the guard; or a subscription brings the rows.
 CREATE FUNCTION ulid_consumer_is_ordered(relation oid, key name, guard oid,
@@ -1565,11 +1587,11 @@ BEGIN ATOMIC
                 AND objid = d.oid AND refclassid = 'pg_catalog.pg_proc'::regclass::oid
                 AND refobjid = ANY (generators)
             WHERE adrelid = relation AND attname = key)
+        OR ulid_consumer_is_guarded(relation, key, guard)
         OR EXISTS (SELECT FROM pg_catalog.pg_trigger
             JOIN pg_catalog.pg_proc AS p ON p.oid = tgfoid
-            WHERE tgrelid = relation AND tgenabled <> 'D'
-                AND (tgfoid = guard OR tgtype::integer & 7 = 7
-                    AND prosrc ~ 'gen_ordered_(ulid|uuid_v7)'))
+            WHERE tgrelid = relation AND tgenabled IN ('O', 'A') AND tgtype::integer & 7 = 7
+                AND prosrc ~ 'gen_ordered_(ulid|uuid_v7)')
         OR EXISTS (SELECT FROM pg_catalog.pg_subscription_rel WHERE srrelid = relation);
 END;
 COMMENT ON FUNCTION ulid_consumer_is_ordered(oid, name, oid, oid[])
@@ -1611,8 +1633,11 @@ BEGIN
         RAISE EXCEPTION 'permission denied for table %', relation
             USING ERRCODE = 'insufficient_privilege';
     END IF;
-    SELECT NOT attnotnull, attnum INTO is_null, number FROM pg_attribute
-    WHERE attrelid = relation AND attname = key;
+    -- From PostgreSQL 18 on, NOT NULL can be NOT VALID.
+    SELECT NOT attnotnull OR EXISTS (SELECT FROM pg_constraint
+            WHERE conrelid = relation AND contype = 'n' AND NOT convalidated
+                AND conkey = ARRAY[attnum]), attnum
+    INTO is_null, number FROM pg_attribute WHERE attrelid = relation AND attname = key;
     IF is_null THEN
         RAISE EXCEPTION 'column "%" of relation "%" can be null', key, relation
             USING ERRCODE = 'object_not_in_prerequisite_state',
@@ -1657,9 +1682,7 @@ BEGIN
             USING ERRCODE = 'invalid_parameter_value',
             DETAIL = format('The horizon is "%s".', horizon);
     END IF;
-    guard := guard AND NOT EXISTS (SELECT FROM pg_subscription_rel WHERE srrelid = relation)
-        AND NOT EXISTS (SELECT FROM pg_trigger
-            WHERE tgrelid = relation AND tgfoid = guard_function);
+    guard := guard AND NOT EXISTS (SELECT FROM pg_subscription_rel WHERE srrelid = relation);
     IF guard AND NOT is_owner THEN
         RAISE WARNING 'relation "%" has no guard', relation
             USING DETAIL = 'A row with an id from elsewhere that is committed late is not read.',
@@ -1671,8 +1694,11 @@ BEGIN
         IF old_timeout = '0' THEN
             PERFORM set_config('lock_timeout', '2s', true);
         END IF;
-        EXECUTE format('CREATE TRIGGER ulid_ordered_guard BEFORE INSERT OR UPDATE OF %I ON %s'
-            ' FOR EACH ROW EXECUTE FUNCTION %s(%L)', key, relation, guard_function, key);
+        EXECUTE format('CREATE TRIGGER %I BEFORE INSERT OR UPDATE OF %I ON %s'
+            ' FOR EACH ROW EXECUTE FUNCTION %s(%L)', CASE WHEN EXISTS (SELECT FROM pg_trigger
+                WHERE tgrelid = relation AND tgname = 'ulid_ordered_guard')
+            THEN 'ulid_ordered_guard_' || key ELSE 'ulid_ordered_guard' END, key, relation,
+            guard_function, key);
         PERFORM set_config('lock_timeout', old_timeout, true);
     END IF;
     EXECUTE format('INSERT INTO %s (name, relation, key, position) VALUES ($1, $2, $3, $4)',
@@ -1687,7 +1713,9 @@ COMMENT ON FUNCTION ulid_consumer_create(text, regclass, name, uuid, boolean, uu
 CREATE FUNCTION ulid_create_consumer(name text, relation regclass, key name DEFAULT NULL,
         start ulid DEFAULT NULL, guard boolean DEFAULT true) RETURNS void
     LANGUAGE sql VOLATILE PARALLEL UNSAFE
-    RETURN (SELECT ulid_consumer_create(name, relation, column_, start::uuid, guard,
+    RETURN (SELECT ulid_consumer_create(name, relation, column_, start::uuid,
+            guard AND NOT ulid_consumer_is_guarded(relation::oid, column_,
+                'ulid_ordered_guard'::regproc::oid),
             (SELECT horizon::uuid FROM ulid_horizon), 'ulid_consumer'::regclass,
             'ulid_ordered_guard'::regproc)
         FROM ulid_consumer_key(name, relation, key) AS column_
@@ -1750,8 +1778,10 @@ CREATE FUNCTION ulid_drop_consumer(consumer text) RETURNS void
         'ulid_consumer'::regclass);
 COMMENT ON FUNCTION ulid_drop_consumer(text) IS 'drop a consumer';
 
--- Consumers of the relation, of a table above it, or of one below it count.
-CREATE FUNCTION ulid_read_by_all(relation regclass) RETURNS uuid
+-- Consumers of the relation, of a table above it, or of one below it count. The key is null if they
+-- read by several columns, or if only tables below have consumers.
+CREATE FUNCTION ulid_consumer_read_by(relation regclass,
+        OUT "position" uuid, OUT key name)
     LANGUAGE sql VOLATILE PARALLEL UNSAFE
 BEGIN ATOMIC
     WITH RECURSIVE above (oid) AS (
@@ -1761,10 +1791,18 @@ BEGIN ATOMIC
         SELECT relation::oid
         UNION SELECT inhrelid FROM pg_catalog.pg_inherits JOIN below ON inhparent = below.oid
     )
-    SELECT c."position" FROM ulid_consumer AS c
-    WHERE c.relation::oid IN (SELECT oid FROM above UNION ALL SELECT oid FROM below)
-    ORDER BY 1 LIMIT 1;
+    SELECT (pg_catalog.array_agg(c."position" ORDER BY c."position"))[1],
+        CASE WHEN count(DISTINCT c.key::text) = 1
+            AND pg_catalog.bool_or(c.relation::oid IN (SELECT oid FROM above))
+            THEN min(c.key::text)::name END
+    FROM ulid_consumer AS c
+    WHERE c.relation::oid IN (SELECT oid FROM above UNION ALL SELECT oid FROM below);
 END;
+COMMENT ON FUNCTION ulid_consumer_read_by(regclass)
+    IS 'id below which all consumers of a table have read its rows, and the column that they read';
+CREATE FUNCTION ulid_read_by_all(relation regclass) RETURNS uuid
+    LANGUAGE sql VOLATILE PARALLEL UNSAFE
+    RETURN (SELECT "position" FROM ulid_consumer_read_by(relation));
 COMMENT ON FUNCTION ulid_read_by_all(regclass)
     IS 'id below which all consumers of a table have read its rows; null if it has no consumer';
 
@@ -1776,8 +1814,8 @@ CREATE FUNCTION ulid_consumer_delete(relation regclass, key name, cast_ text,
     AS $$
 DECLARE
     setting CONSTANT text := 'ulid_consumer.deleted_' || relation::oid;
-    above uuid := coalesce(nullif(current_setting(setting, true), ''),
-        '00000000-0000-0000-0000-000000000000');
+    deleted CONSTANT text := current_setting(setting, true);
+    above uuid := '00000000-0000-0000-0000-000000000000';
     last_id uuid;
     number bigint;
 BEGIN
@@ -1789,14 +1827,18 @@ BEGIN
             USING ERRCODE = 'invalid_parameter_value';
     END IF;
     -- The session remembers where it has ended, since the index still has the rows that were
-    -- deleted until they are vacuumed.
+    -- deleted until they are vacuumed. A consumer that was set back has less.
+    IF substr(deleted, 38) = key AND left(deleted, 36) < below::text
+        AND left(deleted, 36) ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' THEN
+        above := left(deleted, 36);
+    END IF;
     EXECUTE format('SELECT id FROM (SELECT %1$I AS id FROM %2$s WHERE %1$I >= $1%3$s'
         ' AND %1$I < $2%3$s ORDER BY %1$I LIMIT $3) AS r ORDER BY id DESC LIMIT 1', key, relation,
         cast_) INTO last_id USING above, below, max_rows;
     EXECUTE format('DELETE FROM %2$s WHERE %1$I >= $1%3$s AND %1$I <= $2%3$s', key, relation, cast_)
         USING above, last_id;
     GET DIAGNOSTICS number = ROW_COUNT;
-    PERFORM set_config(setting, last_id::text, false) WHERE last_id IS NOT NULL;
+    PERFORM set_config(setting, last_id || ' ' || key, false) WHERE last_id IS NOT NULL;
     RETURN number;
 END $$;
 COMMENT ON FUNCTION ulid_consumer_delete(regclass, name, text, integer, uuid)
@@ -1806,11 +1848,8 @@ CREATE FUNCTION ulid_delete_read(relation regclass, max_rows integer DEFAULT 100
     LANGUAGE sql VOLATILE PARALLEL UNSAFE
     RETURN (SELECT ulid_consumer_delete(relation, k.key, CASE WHEN k.key IS NOT NULL
                 THEN ulid_consumer_cast(relation, k.key, 'ulid'::regtype) END,
-            max_rows, ulid_read_by_all(relation))
-        FROM (SELECT CASE WHEN count(DISTINCT c.key::text) = 1 THEN min(c.key::text)::name END
-                AS key
-            FROM ulid_consumer AS c
-            WHERE c.relation::oid = ulid_delete_read.relation::oid) AS k);
+            max_rows, k."position")
+        FROM ulid_consumer_read_by(relation) AS k);
 COMMENT ON FUNCTION ulid_delete_read(regclass, integer)
     IS 'delete the first rows that all consumers of a table have read; returns their number';
 
@@ -1826,10 +1865,14 @@ DECLARE
     cast_ text;
 BEGIN
     is_known := false;
-    EXECUTE format('SELECT %s($1, $2)', is_trusted) INTO is_known USING c.relation, c.owner;
+    -- Whoever holds the lock could commit an index with a function while the look at the table
+    -- waits. So the lock is waited for before the question whether the table can be trusted.
+    PERFORM set_config('lock_timeout', '100ms', true);
+    PERFORM pg_relation_size(c.relation);
+    EXECUTE format('SELECT %s($1)', is_trusted) INTO is_known USING c.relation;
     IF is_known THEN
         is_known := false;
-        PERFORM set_config('lock_timeout', '100ms', true);
+        PERFORM set_config('lock_timeout', '1ms', true);
         EXECUTE format('SELECT %s($1, $2, $3)', cast_of) INTO cast_
             USING c.relation, c.key, id_type;
         EXECUTE format('SELECT %1$I FROM %2$s WHERE %1$I >= $1%3$s ORDER BY %1$I LIMIT 1',
@@ -1852,8 +1895,8 @@ CREATE VIEW ulid_consumer_lag AS
             - ulid_extract_timestamp(first.id::ulid), interval '0') END AS behind,
         (SELECT pg_catalog.clock_timestamp() - ulid_extract_timestamp(horizon) FROM ulid_horizon)
             AS horizon_age,
-        EXISTS (SELECT FROM pg_catalog.pg_trigger WHERE tgrelid = c.relation::oid
-            AND tgfoid = 'ulid_ordered_guard'::regproc::oid AND tgenabled <> 'D') AS is_guarded
+        ulid_consumer_is_guarded(c.relation::oid, c.key, 'ulid_ordered_guard'::regproc::oid)
+            AS is_guarded
     FROM ulid_consumer AS c CROSS JOIN LATERAL ulid_consumer_unread(c, 'ulid'::regtype,
         'ulid_consumer_cast'::regproc, 'ulid_consumer_is_trusted'::regproc) AS first;
 COMMENT ON VIEW ulid_consumer_lag IS 'consumers, their positions, and how far they are behind';
