@@ -22,7 +22,7 @@ BEGIN
         AND deptype = 'e'
     WHERE refobjid IN (SELECT oid FROM pg_extension WHERE extname ~ '^ulid')
         AND proname !~ '_(opcinfo|sel|support|sortsupport)$|^ulid_starts_with_'
-        AND proname !~ '^(gbt|bytea_to|timestamp_to|range_contains)_|^ulid_consumer_(?!storage)'
+        AND proname !~ '^(gbt|bytea_to|timestamp_to|range_contains)_|^ulid_consumer_(?!storage$)'
         AND proname !~ '^ulid_(in|out|recv|send|lt|le|eq|ge|gt|ne|cmp|smaller|larger)$'
         AND proname !~ '^ulid_(contained_by_range|to_timestamp|horizon_.*|current_horizon_error)$'
         AND proname !~ '^ulid_(is_refresh_due|next_horizon|refreshes|reset_id_clock)$'
