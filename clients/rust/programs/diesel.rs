@@ -1,4 +1,7 @@
-use diesel::{prelude::*, sql_types::{Bool, Timestamptz}};
+use diesel::{
+    prelude::*,
+    sql_types::{Bool, Timestamptz},
+};
 use pg_ulid::Ulid;
 
 diesel::table! {
@@ -16,7 +19,10 @@ diesel::table! {
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut connection = PgConnection::establish(&std::env::var("DATABASE_URL")?)?;
     connection.begin_test_transaction()?;
-    let insert = diesel::insert_into(orders::table).values((orders::note.eq("first"), orders::related.eq(vec![Ulid::MAX])));
+    let insert = diesel::insert_into(orders::table).values((
+        orders::note.eq("first"),
+        orders::related.eq(vec![Ulid::MAX]),
+    ));
     let first: Ulid = insert.returning(orders::id).get_result(&mut connection)?;
     let (customer, related) = orders::table
         .find(first)
@@ -24,8 +30,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         .first::<(Option<Ulid>, Option<Vec<Ulid>>)>(&mut connection)?;
     assert_eq!((customer, related), (None, Some(vec![Ulid::MAX])));
     let hour_ago = time::OffsetDateTime::now_utc() - time::Duration::HOUR;
-    let within = diesel::dsl::sql::<Bool>("id <@ tstzrange(").bind::<Timestamptz, _>(hour_ago).sql(", NULL)");
-    let list = orders::table.filter(orders::id.eq_any([first])).filter(within);
+    let within = diesel::dsl::sql::<Bool>("id <@ tstzrange(")
+        .bind::<Timestamptz, _>(hour_ago)
+        .sql(", NULL)");
+    let list = orders::table
+        .filter(orders::id.eq_any([first]))
+        .filter(within);
     assert_eq!(list.count().get_result::<i64>(&mut connection)?, 1);
     Ok(())
 }
