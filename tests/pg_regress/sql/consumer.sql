@@ -1,3 +1,4 @@
+\set ECHO none
 -- Consumers: what a batch has, who may do what, and each error. tests/t/059_consumers.pl shows that
 -- no row is lost beside other sessions, tests/isolation what two sessions do step by step.
 
@@ -27,9 +28,7 @@ RESET ROLE;
 REVOKE consumer_owner FROM consumer_app;
 SET ROLE consumer_app;
 
---
--- Creating
---
+\echo == Creating
 
 CREATE TABLE outbox (id ulid PRIMARY KEY DEFAULT gen_ordered_ulid(), n integer);
 SELECT ulid_create_consumer('mail', 'outbox');
@@ -72,12 +71,12 @@ ALTER TABLE t ALTER changed SET NOT NULL;
 SELECT ulid_create_consumer('x', 't', key => 'changed', guard => false);
 SELECT count(*) FROM pg_trigger WHERE tgrelid = 't'::regclass;
 DROP TABLE t;
--- ids that are not ordered
+\echo -- ids that are not ordered
 CREATE TABLE t (id ulid PRIMARY KEY DEFAULT gen_ulid());
 SELECT ulid_create_consumer('y', 't');
 :code
 DROP TABLE t;
--- by a trigger, in a domain, with other columns in the primary key
+\echo -- by a trigger, in a domain, with other columns in the primary key
 CREATE FUNCTION fill() RETURNS trigger LANGUAGE plpgsql
     AS 'BEGIN NEW.id := public.gen_ordered_ulid(); RETURN NEW; END';
 CREATE DOMAIN id_of_t AS ulid;
@@ -92,7 +91,7 @@ SELECT n FROM t WHERE id >= :'batch_start'::uuid AND id < :'batch_end'::uuid;
 SELECT ulid_finish_batch('y');
 COMMIT;
 SELECT ulid_drop_consumer('y');
--- what is no table
+\echo -- what is no table
 CREATE VIEW v AS SELECT * FROM t;
 SELECT ulid_create_consumer('y', 'v', key => 'id');
 :code
@@ -120,11 +119,9 @@ DROP FOREIGN TABLE p_2;
 INSERT INTO p (kind) VALUES (1);
 CALL ulid_refresh_horizon();
 
---
--- Batches
---
+\echo == Batches
 
--- nothing is left where there is no row
+\echo -- nothing is left where there is no row
 SELECT xmin AS before FROM ulid_consumer WHERE name = 'mail' \gset
 BEGIN;
 CALL ulid_next_batch('mail') \gset
@@ -135,7 +132,7 @@ SELECT ulid_finish_batch('mail');
 SELECT pg_current_xact_id_if_assigned();
 COMMIT;
 SELECT xmin = :'before' FROM ulid_consumer WHERE name = 'mail';
--- the rows, between their ids
+\echo -- the rows, between their ids
 INSERT INTO outbox (n) VALUES (2);
 INSERT INTO outbox (n) VALUES (3);
 INSERT INTO outbox (n) VALUES (4);
@@ -149,13 +146,13 @@ SELECT n FROM outbox WHERE id >= :'batch_start'::uuid AND id < :'batch_end'::uui
 SELECT n FROM outbox WHERE id BETWEEN :'batch_start'::uuid AND :'batch_end'::uuid ORDER BY id;
 SELECT n FROM outbox WHERE id > :'batch_start'::uuid AND id <= :'batch_end'::uuid ORDER BY id;
 SELECT ulid_finish_batch('mail');
--- another one in the same transaction
+\echo -- another one in the same transaction
 CALL ulid_next_batch('mail', max_rows => 2) \gset
 SELECT n FROM outbox WHERE id >= :'batch_start'::uuid AND id < :'batch_end'::uuid ORDER BY id;
 SELECT ulid_finish_batch('mail');
 COMMIT;
 SELECT position = :'batch_end' FROM ulid_consumer WHERE name = 'mail';
--- what is not finished is read again
+\echo -- what is not finished is read again
 BEGIN;
 CALL ulid_next_batch('all') \gset
 SELECT n FROM outbox WHERE id >= :'batch_start'::uuid AND id < :'batch_end'::uuid ORDER BY id;
@@ -165,7 +162,7 @@ CALL ulid_next_batch('all') \gset
 SELECT n FROM outbox WHERE id >= :'batch_start'::uuid AND id < :'batch_end'::uuid ORDER BY id;
 SELECT ulid_finish_batch('all');
 ROLLBACK;
--- a part, up to an id
+\echo -- a part, up to an id
 SELECT id AS up_to FROM outbox WHERE n = 3 \gset
 BEGIN;
 CALL ulid_next_batch('all', up_to => :'up_to') \gset
@@ -176,7 +173,7 @@ COMMIT;
 CALL ulid_next_batch('all', up_to => '00000000000000000000000001');
 CALL ulid_next_batch('all', up_to => '7ZZZZZZZZZZZZZZZZZZZZZZZZZ');
 \set VERBOSITY terse
--- rows of one id, and ids without a gap, are in one batch
+\echo -- rows of one id, and ids without a gap, are in one batch
 CREATE TABLE u (id integer PRIMARY KEY, changed uuid NOT NULL DEFAULT gen_ordered_uuid_v7());
 CREATE INDEX ON u (changed);
 INSERT INTO u SELECT n, '00000000-0000-0000-0000-0000000000ff' FROM generate_series(1, 250) AS n;
@@ -198,7 +195,7 @@ CALL ulid_next_batch('changes', 1) \gset
 SELECT :'batch_end', count(*) FROM u WHERE changed >= :'batch_start' AND changed < :'batch_end';
 SELECT ulid_finish_batch('changes');
 COMMIT;
--- a row that is changed is read again
+\echo -- a row that is changed is read again
 UPDATE u SET changed = gen_ordered_uuid_v7() WHERE id = 7;
 CALL ulid_refresh_horizon();
 BEGIN;
@@ -206,7 +203,7 @@ CALL ulid_next_batch('changes') \gset
 SELECT id FROM u WHERE changed >= :'batch_start' AND changed < :'batch_end';
 SELECT ulid_finish_batch('changes');
 COMMIT;
--- work outside of the transaction
+\echo -- work outside of the transaction
 BEGIN;
 CALL ulid_next_batch('all') \gset
 SELECT n FROM outbox WHERE id >= :'batch_start'::uuid AND id < :'batch_end'::uuid ORDER BY id;
@@ -227,9 +224,7 @@ SELECT position = :'batch_end' FROM ulid_consumer WHERE name = 'all';
 SELECT ulid_finish_batch('all', :'batch');
 :code
 
---
--- What is refused
---
+\echo == What is refused
 
 INSERT INTO outbox (n) VALUES (6);
 CALL ulid_refresh_horizon();
@@ -251,7 +246,7 @@ BEGIN ISOLATION LEVEL SERIALIZABLE;
 CALL ulid_next_batch('mail');
 :code
 ROLLBACK;
--- twice; another consumer's
+\echo '-- twice; another consumer''s'
 BEGIN;
 CALL ulid_next_batch('mail') \gset
 SAVEPOINT a;
@@ -268,7 +263,7 @@ SELECT ulid_finish_batch('mail');
 SELECT ulid_finish_batch('mail');
 :code
 ROLLBACK;
--- without a batch, with autocommit, after a savepoint
+\echo -- without a batch, with autocommit, after a savepoint
 SELECT ulid_finish_batch('mail');
 :code
 CALL ulid_next_batch('mail') \gset
@@ -285,17 +280,17 @@ SELECT ulid_finish_batch('nobody');
 :code
 SELECT ulid_defer_batch('mail');
 :code
--- a function that reads one in a statement
+\echo -- a function that reads one in a statement
 SELECT ulid_next_batch('mail');
 :code
--- somebody has moved the consumer meanwhile
+\echo -- somebody has moved the consumer meanwhile
 BEGIN;
 CALL ulid_next_batch('mail') \gset
 SELECT ulid_move_consumer('mail', '00000000000000000000000000');
 SELECT ulid_finish_batch('mail');
 :code
 ROLLBACK;
--- the table has changed
+\echo -- the table has changed
 BEGIN;
 CALL ulid_next_batch('parts') \gset
 CREATE TABLE p_2 PARTITION OF p FOR VALUES IN (2);
@@ -309,9 +304,7 @@ SELECT ulid_finish_batch('mail');
 :code
 ROLLBACK;
 
---
--- Moving and dropping; tables that are replaced and dropped
---
+\echo == Moving and dropping; tables that are replaced and dropped
 
 ALTER TABLE outbox RENAME TO renamed;
 CALL ulid_next_batch('mail') \gset
@@ -358,7 +351,7 @@ CALL ulid_next_batch('parts');
 :code
 SELECT ulid_move_consumer('parts', '00000000000000000000000000');
 :code
--- the horizon was reset
+\echo -- the horizon was reset
 BEGIN;
 UPDATE ulid_consumer SET position = 'ffffffff-ffff-ffff-ffff-ffffffffffff' WHERE name = 'mail';
 \set VERBOSITY sqlstate
@@ -366,9 +359,7 @@ CALL ulid_next_batch('mail');
 \set VERBOSITY terse
 ROLLBACK;
 
---
--- What all have read; how far they are behind
---
+\echo == What all have read; how far they are behind
 
 DROP TABLE renamed;
 SELECT ulid_drop_consumer('all');
@@ -387,7 +378,7 @@ SELECT ulid_delete_read('outbox', 0);
 SELECT ulid_read_by_all('t');
 SELECT ulid_delete_read('t');
 :code
--- consumers of a table above and below count
+\echo -- consumers of a table above and below count
 CREATE TABLE parent (id ulid NOT NULL DEFAULT gen_ordered_ulid()) PARTITION BY RANGE (id);
 CREATE INDEX ON parent (id);
 CREATE TABLE child PARTITION OF parent DEFAULT;
@@ -404,7 +395,7 @@ SELECT name, owner, relation, key, position_time <= now(), moved_at <= now(),
 FROM ulid_consumer_lag WHERE name IN ('first', 'mail') ORDER BY name;
 DELETE FROM outbox WHERE n > 3;
 SELECT name, unread, behind FROM ulid_consumer_lag ORDER BY name;
--- waiting
+\echo -- waiting
 INSERT INTO outbox (n) VALUES (7) RETURNING id \gset
 SELECT ulid_wait_for_consumer('first', :'id', '50 ms');
 CALL ulid_refresh_horizon();
@@ -417,7 +408,7 @@ BEGIN;
 SELECT ulid_wait_for_consumer('first', :'id');
 SELECT count(*) FROM pg_locks WHERE relation = 'outbox'::regclass AND pid = pg_backend_pid();
 COMMIT;
--- mail has not moved, but reads nothing else
+\echo -- mail has not moved, but reads nothing else
 SELECT ulid_move_consumer('mail', '00000000000000000000000000');
 SELECT ulid_wait_for_consumer('mail', '00000000000000000000000001', '0 s');
 SELECT ulid_wait_for_consumer('mail', NULL);
@@ -433,11 +424,9 @@ SELECT ulid_wait_for_consumer('mail', '00000000000000000000000001');
 ROLLBACK;
 RESET ROLE;
 
---
--- Rights
---
+\echo == Rights
 
--- a role without rights reads the list; it neither learns nor claims how far consumers are
+\echo -- a role without rights reads the list; it neither learns nor claims how far consumers are
 SET ROLE consumer_none;
 SELECT name, unread, behind FROM ulid_consumer_lag ORDER BY name;
 SELECT ulid_wait_for_consumer('mail', :'id', '0 s');
@@ -453,7 +442,7 @@ INSERT INTO ulid_consumer VALUES ('z');
 :code
 TRUNCATE ulid_consumer;
 :code
--- one that may have consumers changes its own only
+\echo -- one that may have consumers changes its own only
 SET ROLE consumer_other;
 SELECT ulid_create_consumer('z', 'outbox');
 :code
@@ -475,7 +464,7 @@ VALUES ('zz', 'consumer_app', 'own', 'id', '00000000-0000-0000-0000-000000000000
 :code
 UPDATE ulid_consumer SET relation = 'outbox' WHERE name = 'z';
 :code
--- a member of the owner has its rights
+\echo -- a member of the owner has its rights
 RESET ROLE;
 GRANT consumer_other TO consumer_app;
 SET ROLE consumer_app;
@@ -484,7 +473,7 @@ CALL ulid_next_batch('z') \gset
 SELECT n FROM own WHERE id >= :'batch_start'::uuid AND id < :'batch_end'::uuid;
 SELECT ulid_finish_batch('z');
 ROLLBACK;
--- the owner of the database moves and drops those of others, but chooses no table for them
+\echo -- the owner of the database moves and drops those of others, but chooses no table for them
 SET ROLE consumer_owner;
 SELECT ulid_move_consumer('mail', '00000000000000000000000001');
 UPDATE ulid_consumer SET relation = 'own' WHERE name = 'mail';
@@ -497,7 +486,7 @@ INSERT INTO ulid_consumer (name, owner, relation, key, position)
 VALUES ('mail', 'consumer_app', 'own', 'id', '00000000-0000-0000-0000-000000000000');
 SELECT owner FROM ulid_consumer WHERE name = 'mail';
 ROLLBACK;
--- nor a superuser runs what others have made of their tables
+\echo -- nor a superuser runs what others have made of their tables
 SET ROLE consumer_other;
 CREATE FUNCTION runs_as() RETURNS text IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN
     IF current_user <> 'consumer_other' THEN RAISE 'run as %', current_user; END IF;
@@ -533,9 +522,7 @@ SET ROLE consumer_none;
 SELECT unread, behind FROM ulid_consumer_lag WHERE name = 'z';
 RESET ROLE;
 
---
--- Objects of the caller's path are not used
---
+\echo '== Objects of the caller''s path are not used'
 
 SET ROLE consumer_app;
 INSERT INTO outbox (n) VALUES (9);
@@ -583,7 +570,7 @@ SELECT public.ulid_wait_for_consumer('path', '00000000000000000000000001');
 SELECT public.ulid_drop_consumer('path');
 RESET search_path;
 RESET ROLE;
--- nor do other names of the schema matter
+\echo -- nor do other names of the schema matter
 ALTER SCHEMA public RENAME TO renamed;
 CALL renamed.ulid_next_batch('mail') \gset
 SELECT :'batch_start' = :'batch_end';

@@ -1,3 +1,4 @@
+\set ECHO none
 -- Consumers of ulid_sql. The text is that of the extension, whose test is consumer.sql.
 
 \pset format unaligned
