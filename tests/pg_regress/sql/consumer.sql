@@ -283,26 +283,6 @@ SELECT ulid_defer_batch('mail');
 \echo -- a function that reads one in a statement
 SELECT ulid_next_batch('mail');
 :code
-\echo -- somebody has moved the consumer meanwhile
-BEGIN;
-CALL ulid_next_batch('mail') \gset
-SELECT ulid_move_consumer('mail', '00000000000000000000000000');
-SELECT ulid_finish_batch('mail');
-:code
-ROLLBACK;
-\echo -- the table has changed
-BEGIN;
-CALL ulid_next_batch('parts') \gset
-CREATE TABLE p_2 PARTITION OF p FOR VALUES IN (2);
-SELECT ulid_finish_batch('parts');
-:code
-ROLLBACK;
-BEGIN;
-CALL ulid_next_batch('mail') \gset
-TRUNCATE outbox;
-SELECT ulid_finish_batch('mail');
-:code
-ROLLBACK;
 
 \echo == Moving and dropping; tables that are replaced and dropped
 
