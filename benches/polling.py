@@ -16,15 +16,22 @@ consumers, value. The medians are printed at the end.
   delay_50 _99   ms from the insert to the consumer, at 500 rows per second
   beside_idle    share of the rows that is read while a transaction of somebody else, with an xid, is
                  open, at 500 rows per second
+  beside_report  the same beside a transaction in REPEATABLE READ that reads only
+  beside_dump    the same beside pg_dump, again and again
+  behind         seconds until everything is read that was written at full speed while the consumer
+                 was away
   idle_cpu       ms of CPU of the server in a second, with ten polls and no row
   table, index   bytes of the table and of its indexes for each row that was inserted, after a run at
                  full speed with deletes each second, by those kinds that keep what was read
 """
 
 import argparse
+import datetime
 import multiprocessing
 import os
 import re
+import select
+import signal
 import statistics
 import subprocess
 import sys
@@ -64,6 +71,9 @@ class Kind:
 
     def advance(self, connection):
         """What one process does for all consumers, before each of its polls."""
+
+    def end(self):
+        """Ends what a poll has begun."""
 
 
 class Bigserial(Kind):
@@ -143,7 +153,41 @@ class Slot(Kind):
         return [row[0] for row in rows]
 
 
+class Stream(Slot):
+    """pg_recvlogical, which the server sends each commit, in place of polls."""
+
+    command = None
+
+    def poll(self, connection, n):
+        if self.command is None:
+            self.command = subprocess.Popen(
+                ["pg_recvlogical", "-d", DATABASE, "-S", f"slot_{n}", "--start", "--no-loop", "-f", "-"],
+                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=os.environ | {"PGTZ": "UTC"},
+            )
+            os.set_blocking(self.command.stdout.fileno(), False)
+            self.rest = b""
+        # until it has nothing for a while: it is not asked again before the pause
+        select.select([self.command.stdout], [], [], PAUSE)
+        *lines, self.rest = (self.rest + (self.command.stdout.read() or b"")).split(b"\n")
+        inserts = (INSERTED.search(line) for line in lines)
+        return [
+            datetime.datetime.fromisoformat(insert[1].decode() + ":00").timestamp()
+            for insert in inserts if insert
+        ]
+
+    def end(self):
+        if self.command is not None:
+            self.command.terminate()
+            self.command.wait()
+            self.command = None
+
+
+INSERTED = re.compile(rb"^table public.outbox: INSERT: .* at\[timestamp with time zone\]:'([^']*)'")
+
+
 class PgQ(Kind):
+    """With a tick each ten milliseconds, by the first consumer in place of pgqd."""
+
     create = "CREATE EXTENSION pgq"
     insert = "SELECT pgq.insert_event('q', 't', clock_timestamp()::text || '|' || repeat('x', 100));"
 
@@ -212,6 +256,7 @@ KINDS = {
     "skip_locked": SkipLocked(),
     "pgq": PgQ(),
     "slot": Slot(),
+    "stream": Stream(),
     "ulid": Ulid(),
 }
 
@@ -231,6 +276,7 @@ def consume(kind, n, stop, pause, results):
             if stopped and not times and stop_time(stop) < now - 1:
                 break
             time.sleep(pause)
+    KINDS[kind].end()
     results.put((n, number, delays))
 
 
@@ -266,7 +312,22 @@ def write(kind, seconds, rate):
     )
 
 
-def run(kind, seconds, rate=None, consumers=1, idle=False, deletes=False):
+def begin_beside(what, other):
+    """Begins what goes on beside the consumer, and returns what ends it."""
+    other.autocommit = False
+    if what == "idle":
+        other.execute("CREATE TEMPORARY TABLE held (n int)")
+    elif what == "report":
+        other.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+        other.execute("SELECT count(*) FROM pg_class")
+    elif what == "dump":
+        dump = "while :; do pg_dump -f /dev/null \"$1\" || exit; done"
+        loop = subprocess.Popen(["sh", "-c", dump, "sh", DATABASE], start_new_session=True)
+        return lambda: os.killpg(loop.pid, signal.SIGTERM)
+    return other.rollback
+
+
+def run(kind, seconds, rate=None, consumers=1, beside=None, deletes=False):
     """Runs writers and consumers. Returns what was written and read."""
     recreate(kind, consumers)
     stop, results = multiprocessing.Event(), multiprocessing.Queue()
@@ -282,22 +343,16 @@ def run(kind, seconds, rate=None, consumers=1, idle=False, deletes=False):
         deleter.start()
     with connect() as connection, connect() as other:
         time.sleep(0.3)
-        if idle:
-            other.autocommit = False
-            other.execute("CREATE TEMPORARY TABLE held (n int)")
+        end_beside = begin_beside(beside, other)
         start = connection.execute("SELECT pg_current_wal_insert_lsn()").fetchone()[0]
         written, tps = write(kind, seconds, rate)
-        if idle:
-            time.sleep(1)
+        if beside:
             # what is read later was waited for
-            STOPPED_AT.value = time.time()
-            stop.set()
-            read = [results.get() for _ in processes]
-            other.rollback()
-        else:
-            STOPPED_AT.value = time.time()
-            stop.set()
-            read = [results.get() for _ in processes]
+            time.sleep(1)
+        STOPPED_AT.value = time.time()
+        stop.set()
+        read = [results.get() for _ in processes]
+        end_beside()
         wal = connection.execute(
             "SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), %s)", (start,)
         ).fetchone()[0]
@@ -329,19 +384,41 @@ def idle_cpu(kind, seconds):
     """CPU of the server in ms per second while a consumer polls ten times a second, without rows."""
     recreate(kind, 1)
     with connect() as connection:
-        pid = connection.execute("SELECT pg_backend_pid()").fetchone()[0]
+        KINDS[kind].poll(connection, 0)
+        time.sleep(0.5)
+        pids = connection.execute(
+            "SELECT pg_backend_pid() UNION ALL SELECT pid FROM pg_stat_replication"
+        ).fetchall()
 
         def cpu():
-            with open(f"/proc/{pid}/stat") as file:
-                fields = file.read().rsplit(")", 1)[1].split()
-            return (int(fields[11]) + int(fields[12])) * 1000 / os.sysconf("SC_CLK_TCK")
+            ticks = 0
+            for (pid,) in pids:
+                with open(f"/proc/{pid}/stat") as file:
+                    fields = file.read().rsplit(")", 1)[1].split()
+                ticks += int(fields[11]) + int(fields[12])
+            return ticks * 1000 / os.sysconf("SC_CLK_TCK")
 
         before, end = cpu(), time.time() + seconds
         while time.time() < end:
             KINDS[kind].advance(connection)
             KINDS[kind].poll(connection, 0)
             time.sleep(0.1)
-        return (cpu() - before) / seconds
+        used = cpu() - before
+        KINDS[kind].end()
+        return used / seconds
+
+
+def behind(kind, seconds):
+    """Seconds until a consumer has read what was written while it was away."""
+    recreate(kind, 1)
+    written, _ = write(kind, seconds, None)
+    start, number = time.time(), 0
+    with connect() as connection:
+        while number < written and time.time() - start < 60:
+            KINDS[kind].advance(connection)
+            number += len(KINDS[kind].poll(connection, 0))
+    KINDS[kind].end()
+    return time.time() - start if number >= written else float("inf")
 
 
 def measure(kind, number, seconds, put):
@@ -353,8 +430,10 @@ def measure(kind, number, seconds, put):
     for share in (50, 99):
         delays = slow["delays"]
         put(f"delay_{share}", kind, number, 1, delays[min(len(delays) - 1, len(delays) * share // 100)])
-    beside = run(kind, seconds, rate=500, idle=True)
-    put("beside_idle", kind, number, 1, beside["read"] / beside["written"])
+    for what in ("idle", "report", "dump"):
+        beside = run(kind, seconds, rate=500, beside=what)
+        put(f"beside_{what}", kind, number, 1, beside["read"] / beside["written"])
+    put("behind", kind, number, 1, behind(kind, seconds))
     put("idle_cpu", kind, number, 1, idle_cpu(kind, seconds))
     if KINDS[kind].delete or kind == "skip_locked":
         deleted = run(kind, seconds, deletes=True)

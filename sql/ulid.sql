@@ -1048,7 +1048,8 @@ CREATE TABLE ulid_consumer (
     position uuid NOT NULL,
     moved_at timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp(),
     -- by ulid_consumer_storage(), when whoever had changed it had ended
-    storage bigint[]
+    storage bigint[],
+    storage_hash bigint
 ) WITH (
     fillfactor = 50, vacuum_truncate = off,
     autovacuum_vacuum_threshold = 500, autovacuum_vacuum_scale_factor = 0,
@@ -1174,20 +1175,27 @@ END $$;
 COMMENT ON FUNCTION ulid_consumer_cast(regclass, name, regtype)
     IS 'cast to the type of the column that a consumer reads';
 
--- Whether the present role can read the table of a consumer without running functions of others.
--- Who plans a query evaluates what is constant in the expressions of indexes and keys; policies
--- call functions, too. If the owner of the consumer can become the present role, nothing is gained.
-CREATE FUNCTION ulid_consumer_is_trusted(relation regclass, owner name) RETURNS boolean
+-- Whether the present role can read a table without running functions of others. Who plans a query
+-- evaluates what is constant in the expressions of indexes and keys; policies call functions, too,
+-- and so may another server. If the owners of all tables can become the present role, nothing is
+-- gained.
+CREATE FUNCTION ulid_consumer_is_trusted(relation regclass) RETURNS boolean
     LANGUAGE plpgsql STABLE PARALLEL SAFE
     SET search_path = pg_catalog, pg_temp
     AS $$
+DECLARE
+    are_owners boolean;
+    is_foreign boolean;
 BEGIN
-    IF owner = current_user THEN
+    WITH RECURSIVE tree (oid) AS (
+        SELECT relation::oid
+        UNION SELECT inhrelid FROM pg_inherits JOIN tree ON inhparent = tree.oid
+    )
+    SELECT bool_and(pg_has_role(relowner, current_user, 'USAGE')), bool_or(relkind = 'f')
+    INTO are_owners, is_foreign FROM tree JOIN pg_class AS c ON c.oid = tree.oid;
+    IF are_owners THEN
         RETURN true;
-    ELSIF (SELECT pg_has_role(r.oid, current_user, 'USAGE') FROM pg_roles AS r
-        WHERE rolname = owner) THEN
-        RETURN true;
-    ELSIF row_security_active(relation) THEN
+    ELSIF is_foreign OR row_security_active(relation) THEN
         RETURN false;
     END IF;
     RETURN NOT EXISTS (
@@ -1209,13 +1217,13 @@ BEGIN
         WHERE refclassid IN ('pg_operator'::regclass, 'pg_proc'::regclass)
             AND NOT pg_has_role(proowner, current_user, 'USAGE'));
 END $$;
-COMMENT ON FUNCTION ulid_consumer_is_trusted(regclass, name)
+COMMENT ON FUNCTION ulid_consumer_is_trusted(regclass)
     IS 'whether reading the table of a consumer runs no functions of other roles';
 
 -- One number for each table in the tree of a relation, which changes when the table is rewritten,
 -- attached or detached, also if it is attached again. Waits for whoever has changed a table that is
--- not among the known ones. pg_partition_tree() leaves out children by INHERIT. relhassubclass is
--- never false where there are children.
+-- not among the known ones. pg_partition_tree() leaves out children by INHERIT, which can have
+-- several parents. relhassubclass is never false where there are children.
 CREATE FUNCTION ulid_consumer_storage(relation oid, known bigint[]) RETURNS bigint[]
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
@@ -1225,34 +1233,29 @@ DECLARE
     is_foreign boolean;
 BEGIN
     LOOP
-        IF (SELECT relhassubclass FROM pg_class WHERE oid = relation) THEN
-            WITH RECURSIVE tree (oid, parent, row_version, is_detached) AS (
-                SELECT relation, 0::oid, '0'::xid, false
-                UNION ALL
-                SELECT inhrelid, inhparent, i.xmin, inhdetachpending
-                FROM pg_inherits AS i JOIN tree ON inhparent = tree.oid
-            ), one AS (
-                -- a third of the time of a text
-                SELECT relkind, hash_record_extended(ROW(tree.*, relfilenode), 0) AS number
-                FROM tree JOIN pg_class AS c ON c.oid = tree.oid
-            )
-            SELECT array_agg(number ORDER BY number), bool_or(relkind = 'f')
-            INTO storage, is_foreign FROM one;
-            IF is_foreign THEN
-                -- The other server's snapshot is that of the first statement of the transaction.
-                RAISE EXCEPTION 'relation "%" has a foreign partition', relation::regclass
-                    USING ERRCODE = 'feature_not_supported',
-                    HINT = 'Let consumers of the other server read it.';
-            END IF;
-        ELSE
-            SELECT ARRAY[hashtextextended(oid || ':' || relfilenode || ':', 0)]
-            INTO storage FROM pg_class WHERE oid = relation;
+        WITH RECURSIVE tree (oid, parent, row_version, is_detached) AS (
+            SELECT relation, 0::oid, '0'::xid, false
+            UNION
+            SELECT inhrelid, inhparent, i.xmin, inhdetachpending
+            FROM pg_inherits AS i JOIN tree ON inhparent = tree.oid
+        ), one AS (
+            -- a third of the time of a text
+            SELECT relkind, hash_record_extended(ROW(tree.*, relfilenode), 0) AS number
+            FROM tree JOIN pg_class AS c ON c.oid = tree.oid
+        )
+        SELECT array_agg(number ORDER BY number), bool_or(relkind = 'f')
+        INTO storage, is_foreign FROM one;
+        IF is_foreign THEN
+            -- The other server's snapshot is that of the first statement of the transaction.
+            RAISE EXCEPTION 'relation "%" has a foreign partition', relation::regclass
+                USING ERRCODE = 'feature_not_supported',
+                HINT = 'Let consumers of the other server read it.';
         END IF;
         EXIT WHEN storage = known OR storage IS NULL;
         -- It locks the table, and releases the lock at once.
         WITH RECURSIVE tree (oid, parent, row_version, is_detached) AS (
             SELECT relation, 0::oid, '0'::xid, false
-            UNION ALL
+            UNION
             SELECT inhrelid, inhparent, i.xmin, inhdetachpending
             FROM pg_inherits AS i JOIN tree ON inhparent = tree.oid
         )
@@ -1267,6 +1270,33 @@ END $$;
 COMMENT ON FUNCTION ulid_consumer_storage(oid, bigint[])
     IS 'what tells whether the tables of a tree have been rewritten, attached or detached';
 
+-- The exclusive or of these numbers, which waits for nobody. Each batch compares it twice, so the
+-- catalogs are read once for each level of the tree, in no order.
+CREATE FUNCTION ulid_consumer_storage_hash(relation oid) RETURNS bigint
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+DECLARE
+    hash bigint := (SELECT hash_record_extended(ROW(oid, 0::oid, '0'::xid, false, relfilenode), 0)
+        FROM pg_class WHERE oid = relation);
+    level bigint;
+    parents oid[] := ARRAY[relation];
+    seen oid[];
+BEGIN
+    WHILE parents IS NOT NULL LOOP
+        seen := seen || parents;
+        SELECT bit_xor(hash_record_extended(ROW(c.oid, inhparent, i.xmin, inhdetachpending,
+                relfilenode), 0)),
+            array_agg(c.oid) FILTER (WHERE relhassubclass AND c.oid <> ALL (seen))
+        INTO level, parents
+        FROM pg_inherits AS i JOIN pg_class AS c ON c.oid = inhrelid
+        WHERE inhparent = ANY (parents);
+        hash := hash # coalesce(level, 0);
+    END LOOP;
+    RETURN hash;
+END $$;
+COMMENT ON FUNCTION ulid_consumer_storage_hash(oid) IS 'a hash of ulid_consumer_storage()';
+
 -- A procedure, since a function could be called in the statement that reads the rows, or in a
 -- function of LANGUAGE sql with it: then its horizon is later than the snapshot of the rows.
 CREATE PROCEDURE ulid_next_batch(consumer text, max_rows integer DEFAULT 1000,
@@ -1277,12 +1307,16 @@ CREATE PROCEDURE ulid_next_batch(consumer text, max_rows integer DEFAULT 1000,
         id_type regtype DEFAULT 'ulid'::regtype,
         cast_of regproc DEFAULT 'ulid_consumer_cast'::regproc,
         trust_of regproc DEFAULT 'ulid_consumer_is_trusted'::regproc,
-        storage_of regproc DEFAULT 'ulid_consumer_storage'::regproc)
+        storage_of regproc DEFAULT 'ulid_consumer_storage'::regproc,
+        hash_of regproc DEFAULT 'ulid_consumer_storage_hash'::regproc)
     LANGUAGE plpgsql
     SET search_path = pg_catalog, pg_temp
     AS $$
 DECLARE
     none CONSTANT uuid := '00000000-0000-0000-0000-000000000000';
+    -- without the column storage, which can be long
+    columns CONSTANT text := 'name, owner, relation, relation_name, key, position, moved_at,'
+        ' storage_hash';
     c record;
     base oid;
     has_children boolean;
@@ -1295,7 +1329,7 @@ DECLARE
     after_last uuid;
     last_id uuid;
     is_row boolean;
-    now_storage bigint[];
+    hash bigint;
     bytes bytea;
 BEGIN
     IF current_setting('transaction_isolation') NOT IN ('read committed', 'read uncommitted') THEN
@@ -1304,18 +1338,18 @@ BEGIN
     ELSIF max_rows IS NULL OR max_rows < 1 THEN
         RAISE EXCEPTION 'a batch must have at least one row'
             USING ERRCODE = 'invalid_parameter_value';
-    ELSIF nullif(current_setting('ulid_consumer.batch', true), '')::json ->> 'storage' IS NOT NULL
+    ELSIF nullif(current_setting('ulid_consumer.batch', true), '')::json ->> 'hash' IS NOT NULL
     THEN
         RAISE EXCEPTION 'this transaction has a batch already'
             USING ERRCODE = 'object_not_in_prerequisite_state',
             HINT = 'Finish it before the next one.';
     END IF;
-    EXECUTE format('SELECT *, (SELECT horizon::uuid FROM %s) AS horizon FROM %s WHERE name = $1',
-        horizons, consumers) INTO c USING consumer;
+    EXECUTE format('SELECT %s, (SELECT horizon::uuid FROM %s) AS horizon FROM %s WHERE name = $1',
+        columns, horizons, consumers) INTO c USING consumer;
     IF c.name IS NULL THEN
         RAISE EXCEPTION 'consumer "%" does not exist', consumer USING ERRCODE = 'undefined_object';
     ELSIF c.owner <> current_user THEN
-        EXECUTE format('SELECT %s($1, $2)', trust_of) INTO is_trusted USING c.relation, c.owner;
+        EXECUTE format('SELECT %s($1)', trust_of) INTO is_trusted USING c.relation;
     END IF;
     -- The cast is found here if nothing is special, since each call counts.
     SELECT atttypid INTO base FROM pg_class
@@ -1371,24 +1405,29 @@ BEGIN
     END;
     IF is_row THEN
         -- Another session of the same consumer waits here.
-        EXECUTE format('SELECT * FROM %s WHERE name = $1 AND relation = $2 FOR NO KEY UPDATE',
-            consumers) INTO c USING consumer, c.relation;
+        EXECUTE format('SELECT %s FROM %s WHERE name = $1 AND relation = $2 AND key = $3'
+            ' FOR NO KEY UPDATE', columns, consumers) INTO c USING consumer, c.relation, c.key;
         IF c.name IS NULL THEN
-            RAISE EXCEPTION 'the consumer has been dropped, or reads another table now'
+            RAISE EXCEPTION 'the consumer has been dropped, or reads another table or column now'
                 USING ERRCODE = 'serialization_failure';
         END IF;
         batch_start := c.position;
         batch_end := c.position;
-        SELECT relhassubclass, hashtextextended(oid || ':' || relfilenode || ':', 0)
-        INTO has_children, number FROM pg_class WHERE oid = c.relation;
-        now_storage := ARRAY[number];
-        IF has_children OR now_storage IS DISTINCT FROM c.storage THEN
-            EXECUTE format('SELECT %s($1, $2)', storage_of) INTO now_storage
-                USING c.relation::oid, c.storage;
-            IF now_storage IS DISTINCT FROM c.storage THEN
-                EXECUTE format('UPDATE %s SET storage = $2 WHERE name = $1', consumers)
-                    USING consumer, now_storage;
-            END IF;
+        -- as ulid_consumer_storage_hash(), where there is one table
+        SELECT relhassubclass,
+            hash_record_extended(ROW(oid, 0::oid, '0'::xid, false, relfilenode), 0)
+        INTO has_children, hash FROM pg_class WHERE oid = c.relation;
+        IF has_children IS NULL THEN
+            -- an error: the table was dropped while the lock was waited for
+            EXECUTE format('SELECT %s($1, $2, $3)', cast_of) USING c.relation, c.key, id_type;
+        ELSIF has_children THEN
+            EXECUTE format('SELECT %s($1)', hash_of) INTO hash USING c.relation::oid;
+        END IF;
+        IF hash IS DISTINCT FROM c.storage_hash THEN
+            EXECUTE format('UPDATE %s SET (storage, storage_hash) = (SELECT array_agg(number),'
+                ' bit_xor(number) FROM unnest(%s($2, storage)) AS number)'
+                ' WHERE name = $1 RETURNING storage_hash', consumers, storage_of)
+                INTO hash USING consumer, c.relation::oid;
         END IF;
         BEGIN
             -- the last id of the batch, and the one after it, if there is one
@@ -1424,41 +1463,41 @@ BEGIN
         batch_end := coalesce(after_last, batch_end);
     END IF;
     PERFORM set_config('ulid_consumer.batch', json_build_object('consumer', consumer,
-        'start', batch_start, 'end', batch_end, 'storage',
-        CASE WHEN batch_start < batch_end THEN hashtextextended(now_storage::text, 0) END)::text,
-        true);
+        'start', batch_start, 'end', batch_end, 'moved_at', c.moved_at, 'hash',
+        CASE WHEN batch_start < batch_end THEN hash END)::text, true);
 END $$;
 COMMENT ON PROCEDURE ulid_next_batch(text, integer, ulid, uuid, uuid, regclass, regclass, regtype,
-    regproc, regproc, regproc)
+    regproc, regproc, regproc, regproc)
     IS 'begin a batch: two ids between which lie the next rows of a consumer';
 
--- The batch of this transaction; an error if it is none of this consumer, or if its storage has
--- changed since it began.
-CREATE FUNCTION ulid_consumer_batch(c ulid_consumer, storage_of regproc) RETURNS json
+-- The batch of this transaction; an error if it is none of this consumer, or if the storage of its
+-- table has changed since it began.
+CREATE FUNCTION ulid_consumer_batch(consumer text, relation regclass, relation_name text,
+        hash_of regproc) RETURNS json
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
     AS $$
 DECLARE
     batch json := nullif(current_setting('ulid_consumer.batch', true), '');
-    now_storage bigint[];
+    hash bigint;
     has_children boolean;
 BEGIN
-    IF (batch ->> 'consumer' = c.name) IS NOT TRUE THEN
-        RAISE EXCEPTION 'consumer "%" has no batch in this transaction', c.name
+    IF (batch ->> 'consumer' = consumer) IS NOT TRUE THEN
+        RAISE EXCEPTION 'consumer "%" has no batch in this transaction', consumer
             USING ERRCODE = 'object_not_in_prerequisite_state',
             HINT = 'CALL ulid_next_batch() in the same transaction. With autocommit, each statement'
                 ' is a transaction.';
-    ELSIF batch ->> 'storage' IS NOT NULL THEN
-        SELECT relhassubclass, ARRAY[hashtextextended(oid || ':' || relfilenode || ':', 0)]
-        INTO has_children, now_storage FROM pg_class WHERE oid = c.relation;
-        IF has_children OR now_storage IS DISTINCT FROM c.storage THEN
-            EXECUTE format('SELECT %s($1, $2)', storage_of) INTO now_storage
-                USING c.relation::oid, c.storage;
+    ELSIF batch ->> 'hash' IS NOT NULL THEN
+        SELECT relhassubclass,
+            hash_record_extended(ROW(oid, 0::oid, '0'::xid, false, relfilenode), 0)
+        INTO has_children, hash FROM pg_class WHERE oid = relation;
+        IF has_children THEN
+            EXECUTE format('SELECT %s($1)', hash_of) INTO hash USING relation::oid;
         END IF;
-        IF (batch ->> 'storage' = hashtextextended(now_storage::text, 0)::text) IS NOT TRUE
-            OR c.relation_name <> c.relation::text AND to_regclass(c.relation_name) IS NOT NULL THEN
-            RAISE EXCEPTION 'relation "%" has changed while consumer "%" has read it', c.relation,
-                c.name
+        IF (batch ->> 'hash' = hash::text) IS NOT TRUE
+            OR relation_name <> relation::text AND to_regclass(relation_name) IS NOT NULL THEN
+            RAISE EXCEPTION 'relation "%" has changed while consumer "%" has read it', relation,
+                consumer
                 USING ERRCODE = 'serialization_failure',
                 DETAIL = 'It was rewritten or replaced, or a partition was attached or detached.',
                 HINT = 'Roll back, and read the batch again.';
@@ -1467,19 +1506,20 @@ BEGIN
     PERFORM set_config('ulid_consumer.batch', '', true);
     RETURN batch;
 END $$;
-COMMENT ON FUNCTION ulid_consumer_batch(ulid_consumer, regproc)
+COMMENT ON FUNCTION ulid_consumer_batch(text, regclass, text, regproc)
     IS 'the batch of this transaction, which has been read rightly';
 
 -- With a batch that was deferred, or with that of this transaction.
 CREATE FUNCTION ulid_finish_batch(consumer text, batch json DEFAULT NULL,
         consumers regclass DEFAULT 'ulid_consumer'::regclass,
         batch_of regproc DEFAULT 'ulid_consumer_batch'::regproc,
-        storage_of regproc DEFAULT 'ulid_consumer_storage'::regproc) RETURNS void
+        hash_of regproc DEFAULT 'ulid_consumer_storage_hash'::regproc) RETURNS void
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
     AS $$
 DECLARE
     is_own CONSTANT boolean := batch IS NULL;
+    check_ CONSTANT text := format('%s(name, relation, relation_name, $2)', batch_of);
     is_moved boolean;
 BEGIN
     IF is_own THEN
@@ -1490,20 +1530,22 @@ BEGIN
             PERFORM set_config('ulid_consumer.batch', '', true);
         END IF;
         RETURN;
-    ELSIF is_own THEN
-        EXECUTE format('SELECT %s(c, $2) FROM %s AS c WHERE name = $1', batch_of, consumers)
-            INTO batch USING consumer, storage_of;
-        IF batch IS NULL THEN
+    ELSIF (batch ->> 'consumer' = consumer) IS NOT TRUE THEN
+        IF is_own THEN
+            EXECUTE format('SELECT %s FROM %s WHERE name = $1', check_, consumers)
+                USING consumer, hash_of;
             RAISE EXCEPTION 'consumer "%" does not exist', consumer
                 USING ERRCODE = 'undefined_object';
         END IF;
-    ELSIF (batch ->> 'consumer' = consumer) IS NOT TRUE THEN
         RAISE EXCEPTION 'the batch is not one of consumer "%"', consumer
             USING ERRCODE = 'invalid_parameter_value';
     END IF;
-    EXECUTE format('UPDATE %s SET position = $3, moved_at = clock_timestamp()'
-        ' WHERE name = $1 AND position = $2 RETURNING true', consumers) INTO is_moved
-        USING consumer, (batch ->> 'start')::uuid, (batch ->> 'end')::uuid;
+    -- A consumer that was moved has another time, also if the position is the same.
+    EXECUTE format('UPDATE %s SET position = $5, moved_at = clock_timestamp()'
+        ' WHERE name = $1 AND position = $3 AND moved_at = $4 RETURNING %s IS NOT NULL', consumers,
+        CASE WHEN is_own THEN check_ ELSE 'true' END) INTO is_moved
+        USING consumer, hash_of, (batch ->> 'start')::uuid, (batch ->> 'moved_at')::timestamptz,
+        (batch ->> 'end')::uuid;
     IF is_moved IS NULL THEN
         RAISE EXCEPTION 'consumer "%" is not where the batch began any more', consumer
             USING ERRCODE = 'serialization_failure',
@@ -1517,10 +1559,20 @@ COMMENT ON FUNCTION ulid_finish_batch(text, json, regclass, regproc, regproc)
 -- For work that takes long: the transaction that has read the batch ends before the work begins.
 CREATE FUNCTION ulid_defer_batch(consumer text) RETURNS json
     LANGUAGE sql VOLATILE PARALLEL UNSAFE
-    RETURN ulid_consumer_batch(ulid_consumer_find(consumer, 'ulid_consumer'::regclass),
-        'ulid_consumer_storage'::regproc);
+    RETURN (SELECT ulid_consumer_batch(c.name, c.relation, c.relation_name,
+            'ulid_consumer_storage_hash'::regproc)
+        FROM ulid_consumer_find(consumer, 'ulid_consumer'::regclass) AS c);
 COMMENT ON FUNCTION ulid_defer_batch(text)
     IS 'the batch of this transaction, to be finished by a later one';
+
+CREATE FUNCTION ulid_consumer_is_guarded(relation oid, key name, guard oid)
+    RETURNS boolean
+    LANGUAGE sql STABLE PARALLEL SAFE
+    RETURN EXISTS (SELECT FROM pg_catalog.pg_trigger
+        WHERE tgrelid = relation AND tgfoid = guard AND tgenabled IN ('O', 'A')
+            AND tgargs = pg_catalog.convert_to(key::text, pg_catalog.getdatabaseencoding())
+                || '\x00'::bytea);
+COMMENT ON FUNCTION ulid_consumer_is_guarded(oid, name, oid) IS 'whether a column has a guard';
 
 -- Whether something lets only ordered ids into the column: its default, a trigger that sets it, or
 -- the guard; or a subscription brings the rows.
@@ -1535,11 +1587,11 @@ BEGIN ATOMIC
                 AND objid = d.oid AND refclassid = 'pg_catalog.pg_proc'::regclass::oid
                 AND refobjid = ANY (generators)
             WHERE adrelid = relation AND attname = key)
+        OR ulid_consumer_is_guarded(relation, key, guard)
         OR EXISTS (SELECT FROM pg_catalog.pg_trigger
             JOIN pg_catalog.pg_proc AS p ON p.oid = tgfoid
-            WHERE tgrelid = relation AND tgenabled <> 'D'
-                AND (tgfoid = guard OR tgtype::integer & 7 = 7
-                    AND prosrc ~ 'gen_ordered_(ulid|uuid_v7)'))
+            WHERE tgrelid = relation AND tgenabled IN ('O', 'A') AND tgtype::integer & 7 = 7
+                AND prosrc ~ 'gen_ordered_(ulid|uuid_v7)')
         OR EXISTS (SELECT FROM pg_catalog.pg_subscription_rel WHERE srrelid = relation);
 END;
 COMMENT ON FUNCTION ulid_consumer_is_ordered(oid, name, oid, oid[])
@@ -1581,8 +1633,11 @@ BEGIN
         RAISE EXCEPTION 'permission denied for table %', relation
             USING ERRCODE = 'insufficient_privilege';
     END IF;
-    SELECT NOT attnotnull, attnum INTO is_null, number FROM pg_attribute
-    WHERE attrelid = relation AND attname = key;
+    -- From PostgreSQL 18 on, NOT NULL can be NOT VALID.
+    SELECT NOT attnotnull OR EXISTS (SELECT FROM pg_constraint
+            WHERE conrelid = relation AND contype = 'n' AND NOT convalidated
+                AND conkey = ARRAY[attnum]), attnum
+    INTO is_null, number FROM pg_attribute WHERE attrelid = relation AND attname = key;
     IF is_null THEN
         RAISE EXCEPTION 'column "%" of relation "%" can be null', key, relation
             USING ERRCODE = 'object_not_in_prerequisite_state',
@@ -1627,9 +1682,7 @@ BEGIN
             USING ERRCODE = 'invalid_parameter_value',
             DETAIL = format('The horizon is "%s".', horizon);
     END IF;
-    guard := guard AND NOT EXISTS (SELECT FROM pg_subscription_rel WHERE srrelid = relation)
-        AND NOT EXISTS (SELECT FROM pg_trigger
-            WHERE tgrelid = relation AND tgfoid = guard_function);
+    guard := guard AND NOT EXISTS (SELECT FROM pg_subscription_rel WHERE srrelid = relation);
     IF guard AND NOT is_owner THEN
         RAISE WARNING 'relation "%" has no guard', relation
             USING DETAIL = 'A row with an id from elsewhere that is committed late is not read.',
@@ -1641,8 +1694,11 @@ BEGIN
         IF old_timeout = '0' THEN
             PERFORM set_config('lock_timeout', '2s', true);
         END IF;
-        EXECUTE format('CREATE TRIGGER ulid_ordered_guard BEFORE INSERT OR UPDATE OF %I ON %s'
-            ' FOR EACH ROW EXECUTE FUNCTION %s(%L)', key, relation, guard_function, key);
+        EXECUTE format('CREATE TRIGGER %I BEFORE INSERT OR UPDATE OF %I ON %s'
+            ' FOR EACH ROW EXECUTE FUNCTION %s(%L)', CASE WHEN EXISTS (SELECT FROM pg_trigger
+                WHERE tgrelid = relation AND tgname = 'ulid_ordered_guard')
+            THEN 'ulid_ordered_guard_' || key ELSE 'ulid_ordered_guard' END, key, relation,
+            guard_function, key);
         PERFORM set_config('lock_timeout', old_timeout, true);
     END IF;
     EXECUTE format('INSERT INTO %s (name, relation, key, position) VALUES ($1, $2, $3, $4)',
@@ -1657,7 +1713,9 @@ COMMENT ON FUNCTION ulid_consumer_create(text, regclass, name, uuid, boolean, uu
 CREATE FUNCTION ulid_create_consumer(name text, relation regclass, key name DEFAULT NULL,
         start ulid DEFAULT NULL, guard boolean DEFAULT true) RETURNS void
     LANGUAGE sql VOLATILE PARALLEL UNSAFE
-    RETURN (SELECT ulid_consumer_create(name, relation, column_, start::uuid, guard,
+    RETURN (SELECT ulid_consumer_create(name, relation, column_, start::uuid,
+            guard AND NOT ulid_consumer_is_guarded(relation::oid, column_,
+                'ulid_ordered_guard'::regproc::oid),
             (SELECT horizon::uuid FROM ulid_horizon), 'ulid_consumer'::regclass,
             'ulid_ordered_guard'::regproc)
         FROM ulid_consumer_key(name, relation, key) AS column_
@@ -1684,7 +1742,7 @@ BEGIN
     END IF;
     EXECUTE format('UPDATE %s SET position = coalesce($2, position),'
         ' relation = coalesce($3, relation), relation_name = coalesce($3::text, relation_name),'
-        ' storage = NULL, moved_at = clock_timestamp()'
+        ' storage = NULL, storage_hash = NULL, moved_at = clock_timestamp()'
         ' WHERE name = $1', consumers) USING c.name, "position", relation;
 END $$;
 COMMENT ON FUNCTION ulid_consumer_move(ulid_consumer, uuid, regclass, uuid, boolean, regclass)
@@ -1720,8 +1778,10 @@ CREATE FUNCTION ulid_drop_consumer(consumer text) RETURNS void
         'ulid_consumer'::regclass);
 COMMENT ON FUNCTION ulid_drop_consumer(text) IS 'drop a consumer';
 
--- Consumers of the relation, of a table above it, or of one below it count.
-CREATE FUNCTION ulid_read_by_all(relation regclass) RETURNS uuid
+-- Consumers of the relation, of a table above it, or of one below it count. The key is null if they
+-- read by several columns, or if only tables below have consumers.
+CREATE FUNCTION ulid_consumer_read_by(relation regclass,
+        OUT "position" uuid, OUT key name)
     LANGUAGE sql VOLATILE PARALLEL UNSAFE
 BEGIN ATOMIC
     WITH RECURSIVE above (oid) AS (
@@ -1731,10 +1791,18 @@ BEGIN ATOMIC
         SELECT relation::oid
         UNION SELECT inhrelid FROM pg_catalog.pg_inherits JOIN below ON inhparent = below.oid
     )
-    SELECT c."position" FROM ulid_consumer AS c
-    WHERE c.relation::oid IN (SELECT oid FROM above UNION ALL SELECT oid FROM below)
-    ORDER BY 1 LIMIT 1;
+    SELECT (pg_catalog.array_agg(c."position" ORDER BY c."position"))[1],
+        CASE WHEN count(DISTINCT c.key::text) = 1
+            AND pg_catalog.bool_or(c.relation::oid IN (SELECT oid FROM above))
+            THEN min(c.key::text)::name END
+    FROM ulid_consumer AS c
+    WHERE c.relation::oid IN (SELECT oid FROM above UNION ALL SELECT oid FROM below);
 END;
+COMMENT ON FUNCTION ulid_consumer_read_by(regclass)
+    IS 'id below which all consumers of a table have read its rows, and the column that they read';
+CREATE FUNCTION ulid_read_by_all(relation regclass) RETURNS uuid
+    LANGUAGE sql VOLATILE PARALLEL UNSAFE
+    RETURN (SELECT "position" FROM ulid_consumer_read_by(relation));
 COMMENT ON FUNCTION ulid_read_by_all(regclass)
     IS 'id below which all consumers of a table have read its rows; null if it has no consumer';
 
@@ -1745,6 +1813,10 @@ CREATE FUNCTION ulid_consumer_delete(relation regclass, key name, cast_ text,
     SET search_path = pg_catalog, pg_temp
     AS $$
 DECLARE
+    setting CONSTANT text := 'ulid_consumer.deleted_' || relation::oid;
+    deleted CONSTANT text := current_setting(setting, true);
+    above uuid := '00000000-0000-0000-0000-000000000000';
+    last_id uuid;
     number bigint;
 BEGIN
     IF key IS NULL THEN
@@ -1754,11 +1826,19 @@ BEGIN
         RAISE EXCEPTION 'at least one row must be deleted'
             USING ERRCODE = 'invalid_parameter_value';
     END IF;
-    -- up to the last id of the batch, which is found first
-    EXECUTE format('DELETE FROM %2$s WHERE %1$I < $1%3$s AND %1$I <= (SELECT id FROM ('
-        'SELECT %1$I AS id FROM %2$s WHERE %1$I < $1%3$s ORDER BY %1$I LIMIT $2) AS r'
-        ' ORDER BY id DESC LIMIT 1)', key, relation, cast_) USING below, max_rows;
+    -- The session remembers where it has ended, since the index still has the rows that were
+    -- deleted until they are vacuumed. A consumer that was set back has less.
+    IF substr(deleted, 38) = key AND left(deleted, 36) < below::text
+        AND left(deleted, 36) ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' THEN
+        above := left(deleted, 36);
+    END IF;
+    EXECUTE format('SELECT id FROM (SELECT %1$I AS id FROM %2$s WHERE %1$I >= $1%3$s'
+        ' AND %1$I < $2%3$s ORDER BY %1$I LIMIT $3) AS r ORDER BY id DESC LIMIT 1', key, relation,
+        cast_) INTO last_id USING above, below, max_rows;
+    EXECUTE format('DELETE FROM %2$s WHERE %1$I >= $1%3$s AND %1$I <= $2%3$s', key, relation, cast_)
+        USING above, last_id;
     GET DIAGNOSTICS number = ROW_COUNT;
+    PERFORM set_config(setting, last_id || ' ' || key, false) WHERE last_id IS NOT NULL;
     RETURN number;
 END $$;
 COMMENT ON FUNCTION ulid_consumer_delete(regclass, name, text, integer, uuid)
@@ -1768,11 +1848,8 @@ CREATE FUNCTION ulid_delete_read(relation regclass, max_rows integer DEFAULT 100
     LANGUAGE sql VOLATILE PARALLEL UNSAFE
     RETURN (SELECT ulid_consumer_delete(relation, k.key, CASE WHEN k.key IS NOT NULL
                 THEN ulid_consumer_cast(relation, k.key, 'ulid'::regtype) END,
-            max_rows, ulid_read_by_all(relation))
-        FROM (SELECT CASE WHEN count(DISTINCT c.key::text) = 1 THEN min(c.key::text)::name END
-                AS key
-            FROM ulid_consumer AS c
-            WHERE c.relation::oid = ulid_delete_read.relation::oid) AS k);
+            max_rows, k."position")
+        FROM ulid_consumer_read_by(relation) AS k);
 COMMENT ON FUNCTION ulid_delete_read(regclass, integer)
     IS 'delete the first rows that all consumers of a table have read; returns their number';
 
@@ -1788,10 +1865,14 @@ DECLARE
     cast_ text;
 BEGIN
     is_known := false;
-    EXECUTE format('SELECT %s($1, $2)', is_trusted) INTO is_known USING c.relation, c.owner;
+    -- Whoever holds the lock could commit an index with a function while the look at the table
+    -- waits. So the lock is waited for before the question whether the table can be trusted.
+    PERFORM set_config('lock_timeout', '100ms', true);
+    PERFORM pg_relation_size(c.relation);
+    EXECUTE format('SELECT %s($1)', is_trusted) INTO is_known USING c.relation;
     IF is_known THEN
         is_known := false;
-        PERFORM set_config('lock_timeout', '100ms', true);
+        PERFORM set_config('lock_timeout', '1ms', true);
         EXECUTE format('SELECT %s($1, $2, $3)', cast_of) INTO cast_
             USING c.relation, c.key, id_type;
         EXECUTE format('SELECT %1$I FROM %2$s WHERE %1$I >= $1%3$s ORDER BY %1$I LIMIT 1',
@@ -1814,8 +1895,8 @@ CREATE VIEW ulid_consumer_lag AS
             - ulid_extract_timestamp(first.id::ulid), interval '0') END AS behind,
         (SELECT pg_catalog.clock_timestamp() - ulid_extract_timestamp(horizon) FROM ulid_horizon)
             AS horizon_age,
-        EXISTS (SELECT FROM pg_catalog.pg_trigger WHERE tgrelid = c.relation::oid
-            AND tgfoid = 'ulid_ordered_guard'::regproc::oid AND tgenabled <> 'D') AS is_guarded
+        ulid_consumer_is_guarded(c.relation::oid, c.key, 'ulid_ordered_guard'::regproc::oid)
+            AS is_guarded
     FROM ulid_consumer AS c CROSS JOIN LATERAL ulid_consumer_unread(c, 'ulid'::regtype,
         'ulid_consumer_cast'::regproc, 'ulid_consumer_is_trusted'::regproc) AS first;
 COMMENT ON VIEW ulid_consumer_lag IS 'consumers, their positions, and how far they are behind';

@@ -494,7 +494,8 @@ impl Misuse {
     }
 }
 
-/// The number of `%s` in a format.
+/// The number of `%` in a format. These four are passed one argument, and no format of theirs has
+/// another directive than `%s`.
 const fn directives(format: &CStr) -> usize {
     let (bytes, mut n, mut count) = (format.to_bytes(), 0, 0);
     while n < bytes.len() {

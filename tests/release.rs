@@ -105,6 +105,14 @@ fn meta_json_agrees_with_the_other_files() {
     }
 }
 
+// Whoever has run the script reads in the database which one that was.
+#[test]
+fn script_of_ulid_sql_leaves_its_version() {
+    let version = setting("sql/ulid_sql.control", "default_version").unwrap();
+    let comment = format!("COMMENT ON TABLE ulid_horizon IS 'ulid_sql {version}: ");
+    assert!(read("sql/ulid_sql.sql").contains(&comment));
+}
+
 // One text, so that a fault is mended in both. `psql -f` may run the script of ulid_sql again.
 #[test]
 fn consumers_of_ulid_and_ulid_sql_are_the_same() {

@@ -96,6 +96,40 @@ class RubyTest < Minitest::Test
     assert_equal first, dump
   end
 
+  # Each order with a note is read once and in order, also if it is committed late; with the query cache, as in a job.
+  def test_consumer_ActiveRecord
+    needs("ActiveRecord")
+    TOPLEVEL_BINDING.eval(BLOCKS["ActiveRecord"].first)
+    @db.exec("CREATE EXTENSION ulid; CREATE TABLE orders (id ulid PRIMARY KEY DEFAULT gen_ordered_ulid(), note text)")
+    @db.exec("CALL ulid_refresh_horizon()")
+    @db.exec("SELECT ulid_create_consumer('mail', 'orders')")
+    ::ActiveRecord::Base.establish_connection(adapter: "postgresql", database: @database)
+    RubyTest.class_eval("class Order < ::ActiveRecord::Base; end\n#{BLOCKS["ActiveRecord"].last}")
+    late = PG.connect(dbname: @database)
+    position = -> { @db.exec("SELECT position FROM ulid_consumer").getvalue(0, 0) }
+    read, = capture_io do
+      Order.connection.cache do
+        8.times do |number|
+          late.exec("BEGIN; INSERT INTO orders (note) VALUES ('late')")
+          @db.exec("INSERT INTO orders (note) VALUES (#{number})")    # Order.create! would empty the cache
+          refute poll
+          late.exec(number == 5 ? "ROLLBACK" : "COMMIT")
+          assert poll
+          before = position.call
+          @db.exec("INSERT INTO orders DEFAULT VALUES")
+          assert poll
+          assert_operator position.call, :>, before
+          refute poll
+        end
+      end
+    end
+    rows = @db.exec("SELECT id, note FROM orders WHERE note IS NOT NULL ORDER BY id").values
+    assert_equal [15, rows.map { |row| row.join(" ") }], [rows.size, read.lines(chomp: true)]
+    Order.transaction { assert_raises(::ActiveRecord::StatementInvalid) { poll } }
+  ensure
+    late&.close
+  end
+
   def test_polymorphic
     needs("ActiveRecord")
     program = File.read("#{__dir__}/polymorphic.rb")

@@ -11,13 +11,14 @@
 //! # No row is lost
 //! Take a row whose id is below a horizon that a snapshot sees, and was drawn by the transaction of
 //! the row, which the guard sees to. The id was drawn before the time of the refresh, which is
-//! above the horizon. The entry was opened before the id was drawn (I1). So when the entries were
-//! read, that of the row's transaction was open, or it had been closed. If it was open, then the
-//! horizon is at most its bound, which is below the id: a contradiction. So it had been closed,
-//! which happens after the transaction has left the ProcArray (I2). Every snapshot that was taken
-//! later sees it as ended, and the snapshot that sees the horizon was. A standby replays the commit
-//! of the row before that of the horizon, and a subscriber applies it before. (Rows that a
-//! subscriber generates itself are not covered.)
+//! above the horizon. The entry was opened before the id was drawn (I1), so the reader of the
+//! entries, who had drawn the later time, did not come before it was opened. It found the entry
+//! open, or closed. If it was open, then the horizon is at most its bound, which is below the id: a
+//! contradiction. So it had been closed, which happens after the transaction has left the ProcArray
+//! (I2). Every snapshot that was taken later sees it as ended, and the snapshot that sees the
+//! horizon was. The commit record of the row was written before that, so a standby replays it
+//! before that of the horizon, and a subscriber applies it before. (Rows that a subscriber generates
+//! itself are not covered.)
 //!
 //! # Invariants
 //! Each store and load on which one of them depends names it. To draw a time is to advance the
@@ -26,15 +27,17 @@
 //! - **I1, entry before id.** A transaction draws an id only after its entry is complete: database,
 //!   then `bound`, then a full barrier. Whoever has drawn a later time sees the entry.
 //! - **I2, closed after the end.** An entry is closed, and a prepared slot is given away, only
-//!   after the transaction has left the ProcArray, or is known to abort.
+//!   after the transaction has left the ProcArray.
 //! - **I3, prepared before closed.** A transaction that is prepared is in its prepared slot before
-//!   its entry is closed. Process slots are read before prepared slots. Whether a prepared
-//!   transaction is in progress is asked after its slot was read. So it is found in one of them.
+//!   its entry is closed. Process slots are read before prepared slots. So it is found in one of
+//!   them. Whether a prepared transaction is in progress is asked after its slot was read: if the
+//!   slot was given to another one meanwhile, the answer is that it has ended.
 //! - **I4, no bound of before a reset.** A reset sets the id clock back, and then makes all bounds
-//!   [`UNKNOWN`]. Until it has done so, `resetting` is not zero, and there is no horizon. The store
-//!   that sets the id clock back releases that word. Whoever writes a bound of before meanwhile
-//!   makes it unknown. A horizon that was drawn before the reset is the caller's care: the lock of
-//!   the row.
+//!   [`UNKNOWN`]. Until it has done so, `resetting` is not zero, and there is no horizon. Whoever
+//!   sees the id clock set back ([`IdClock::set`] releases) sees `resetting`, too. Whoever writes a
+//!   bound of before meanwhile makes it unknown. The caller has drawn its horizon before or after
+//!   the whole reset: it holds the lock of the row, which a reset takes first. (The rows of other
+//!   databases are not locked. Whoever resets the id clock resets them, too.)
 //!
 //! `tests/model.rs` runs this in loom, with a fault for each step on which an invariant depends.
 //!
@@ -229,8 +232,9 @@ impl PreparedSlot {
             .store(database.load(Ordering::Relaxed), Ordering::Relaxed);
         self.bound
             .store(bound.load(Ordering::Relaxed), Ordering::Relaxed);
-        // I4: a full barrier, which pairs with the second one of `set_back`. Either that makes this
-        // bound unknown afterwards, or the load sees that it has done so with that of the entry.
+        // I4: a full barrier, which pairs with the second one of `set_back`. Either `set_back` makes
+        // this bound unknown afterwards, or it has made that of the entry unknown before, which the
+        // load sees.
         full_barrier(Barrier::Fill);
         if bound.load(Ordering::Relaxed) == UNKNOWN.to_bits() {
             self.bound.store(UNKNOWN.to_bits(), Ordering::Relaxed);
@@ -283,10 +287,11 @@ impl<'memory> Shared<'memory> {
         slot.bound.store(bound.to_bits(), Ordering::Release);
         full_barrier(Barrier::OpenEntry);
         // I4: the barrier pairs with the first one of `set_back`, too. Either that makes the bound
-        // unknown afterwards, or the load sees the reset.
+        // unknown afterwards, or the load sees the id clock set back. If that has passed the bound
+        // again, the ids to come are later than the bound.
         if self.id_clock.time() < bound {
             slot.bound.store(UNKNOWN.to_bits(), Ordering::Release);
-            // I1, again.
+            // I1, for this bound: it is before the id that is drawn next.
             fence(Ordering::Release);
         }
         Some(OpenEntry {
@@ -454,7 +459,8 @@ impl<'memory> Shared<'memory> {
         for ProcessSlot { bound, .. } in self.process_slots {
             let last = bound.load(Ordering::Relaxed);
             if last != CLOSED {
-                // It fails if the entry is closed, or opened by another transaction, meanwhile.
+                // It fails if the entry is closed meanwhile. Another transaction that opens it has
+                // a bound of after the reset, or makes it unknown itself.
                 let (unknown, release) = (UNKNOWN.to_bits(), Ordering::Release);
                 let _ = bound.compare_exchange(last, unknown, release, Ordering::Relaxed);
             }

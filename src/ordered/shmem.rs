@@ -160,8 +160,9 @@ pub(super) fn shared_if_attached() -> Option<Shared> {
     }
 }
 
-/// Stores that a process, this one, generates ids without entries: there is no horizon until the
-/// server starts again. Call it before the next id.
+/// Stores that the entries do not tell all: this process generates ids without them, or has not
+/// reset the id clock with them. Then there is no horizon until the server starts again. Call it
+/// before the next id.
 pub(crate) fn stop_tracking() {
     header().layout.store(UNTRACKED, Ordering::Relaxed);
     // A full barrier, which pairs with that of `Shared::horizon`: a reader whose time is later than

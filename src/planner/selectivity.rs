@@ -86,6 +86,7 @@ pub(super) unsafe fn restriction_selectivity(
                 .downcast::<Const>()
                 .is_some_and(|value| value.constisnull)
         });
+        // If the variable is the range or the prefix, the other side is a ulid: none, by its type.
         let window = other.and_then(|other| predicate.bounds_of_const(other).ok().flatten());
         let selectivity = match window {
             _ if is_null => 0.0,

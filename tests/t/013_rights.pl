@@ -212,11 +212,9 @@ my ($grants) = blocks_of('reference.md', 'sql', 'Schema and rights', 'If `EXECUT
 my @scripts = (
     (
         map { [ $_, slurp_file("$root/docs/$_.sql") ] }
-          qw(ids_ahead before_pg_upgrade before_pg_upgrade
-          after_pg_upgrade migrating/switch)
+          qw(ids_ahead before_pg_upgrade before_pg_upgrade after_pg_upgrade)
     ),
     [ 'the block with grants', $grants ]);
-push @scripts, [ 'migrating/switch, run', "\\set run yes\n$scripts[-2][1]" ];
 
 # All functions that they call. Only internal functions can have "any": these give nonsense.
 my %called = map { $_ => 1 } map { $_->[1] =~ /(\w+)\(/g } @scripts;

@@ -32,7 +32,6 @@ my @statements = (
     (map { commands($events, 'sh', $_) } 'Restore to an earlier time', 'Stop it'),
     commands('consumers.md',  'sh', 'A table that has rows already'),
     commands('monitoring.md', 'sh', 'Full /dev/shm'),
-    commands('managed.md',    'sh', '2. Let ids continue after the old ones'),
     [ $events, $stop =~ s/^\\set repaired \K.*/'2000-01-01Z'/mr ],
     (
         map { [ 'reference.md', $_ ] }

@@ -116,6 +116,30 @@ for my $role (qw(owner), $node->safe_psql('postgres', 'SELECT current_user'))
         "$role: ids continue after the horizon if it was restored, and grants are kept");
 }
 
+# Data alone, into a database with a horizon and a consumer of its own. The guard refuses the row,
+# so triggers are disabled; then the tables of both must be left out, and keep their triggers.
+my $of_data = 'SELECT count(*) FROM outbox; SELECT horizon FROM ulid_horizon;
+    SELECT name, position FROM ulid_consumer;
+    SELECT tgname, tgenabled FROM pg_trigger WHERE NOT tgisinternal ORDER BY tgname';
+my $mail = q{SELECT ulid_create_consumer('mail', 'outbox')};
+$node->safe_psql('public', $mail);
+$node->safe_psql('of_superuser', "TRUNCATE outbox; $mail");
+my $before    = $node->safe_psql('of_superuser', $of_data);
+my @dump_data = (qw(pg_dump -Fc -t outbox -t ulid_*), '-f', "$directory/data.dump", 'public');
+my @restore   = (qw(pg_restore --data-only --single-transaction -d of_superuser),
+    "$directory/data.dump");
+$node->command_ok(\@dump_data, 'pg_dump of a table, and of the tables of the extension');
+$node->command_fails_like(\@restore, qr/may have passed ulid/, 'the guard refuses the row');
+$node->command_fails_like([ @restore, '--disable-triggers' ],
+    qr/duplicate key value/, 'without triggers, the other tables are refused');
+$node->command_ok(
+    [ @dump_data, map { "--exclude-table-data=*.ulid_$_" } qw(horizon consumer) ],
+    'pg_dump without them');
+$node->command_ok([ @restore, '--disable-triggers' ], 'the row is restored without triggers');
+is( $node->safe_psql('of_superuser', $of_data),
+    $before =~ s/^0/1/r,
+    'the row comes, and the horizon, the consumer and the triggers stay');
+
 # A database that has a max(uuid) of its own, with another result, keeps it, whichever schema the
 # extension is created in. Only the first name in the path is called.
 for my $schema (qw(types public))

@@ -19,8 +19,8 @@ use Time::HiRes qw(time usleep);
 our @EXPORT = (
     qw($root $major own_mounts new_server older_servers column_option upgraded_server
       support_functions untrusted await await_horizon start_until_lock run_at_once wrong_clock
-      outbox check_outbox outbox_writer start_pooler blocks_of switch_server switch_table
-      switch_step has_extension has_program needs_extension needs_program),
+      outbox check_outbox outbox_writer start_pooler blocks_of has_extension has_program
+      needs_extension needs_program),
     @PostgreSQL::Test::Utils::EXPORT, @Test::More::EXPORT);
 
 # The checkout, and the major version of the servers.
@@ -364,54 +364,6 @@ sub blocks_of
     my @blocks;
     push @blocks, $2 =~ s/^$1//gmr while $text =~ /^( *)```$language\n(.*?)^\1```$/msg;
     return @blocks;
-}
-
-# A server for docs/migrating/switch.sql: the extension in the schema types, and two tables of the
-# role owner, of which the second references the first.
-sub switch_server
-{
-    my ($name) = @_;
-    my $node = new_server($name, extension => 0);
-    $node->safe_psql('postgres', 'ALTER DATABASE postgres SET search_path = public, types');
-    $node->safe_psql(
-        'postgres',
-        'CREATE SCHEMA types; CREATE EXTENSION ulid SCHEMA types; CREATE ROLE owner LOGIN;
-        GRANT ALL ON SCHEMA types, public TO owner;
-        GRANT TEMPORARY, CREATE ON DATABASE postgres TO owner');
-    $node->safe_psql(
-        'postgres',
-        'CREATE TABLE t (id uuid PRIMARY KEY, n int);
-        CREATE TABLE r (t uuid REFERENCES t); CREATE INDEX r_t ON r (t);
-        INSERT INTO t SELECT gen_random_uuid() FROM generate_series(1, 1000);
-        INSERT INTO r SELECT id FROM t',
-        extra_params => [ '-U', 'owner' ]);
-    return $node;
-}
-
-# One step for the first of these tables: its name, and its errors.
-sub switch_step
-{
-    my ($node, @variables) = @_;
-    my ($stdout, $stderr) = switch_table($node, 'postgres', table => 't', run => 'yes', @variables);
-    my ($step) = $stdout =~ /^-- (?:\d of \d: )?(\w+)/m;
-    return ($step, $stderr);
-}
-
-# Run docs/migrating/switch.sql once in a database. The parameters are variables of psql, and user:
-# who runs it. Returns what it prints, its errors and its status.
-sub switch_table
-{
-    my ($node, $database, %variables) = @_;
-    my $user = delete $variables{user};
-    my ($stdout, $stderr);
-    my $status = $node->psql(
-        $database,
-        join('', map { "\\set $_ '" . $variables{$_} =~ s/'/''/gr . "'\n" } sort keys %variables)
-          . "\\i $root/docs/migrating/switch.sql\n",
-        stdout => \$stdout,
-        stderr => \$stderr,
-        ($user ? (extra_params => [ '-U', $user ]) : ()));
-    return ($stdout, $stderr, $status);
 }
 
 # Whether the servers have another extension.

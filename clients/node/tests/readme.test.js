@@ -1,14 +1,15 @@
-// The programs in README.md and docs/consumers.md run as they are, each in an empty database.
+// The programs in README.md, in examples and in docs/consumers.md run as they are, each in an empty database.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { after, test } from "node:test";
 import { createDatabase, moveExtension, psql } from "./database.js";
 
 const [, ...sections] = readFileSync("README.md", "utf8").split(/^## /m);
 const consumers = readFileSync(`${dirname(process.env.CASES)}/../docs/consumers.md`, "utf8");
-for (const [title, file] of [["Objection", "objection.js"], ["MikroORM", "mikroorm.ts"]]) {
+for (const file of readdirSync("examples")) {
+  const title = file.split(".")[0];
   sections.push(`${title}\n\`\`\`${file.split(".")[1]}\n${readFileSync(`examples/${file}`, "utf8")}\`\`\`\n`);
 }
 sections.push(`Consumers\n${consumers.match(/^```js\n[^]*?^```$/m)[0]}`);
@@ -54,13 +55,13 @@ for (const title of titles) {
       call(`${dirname(process.env.CASES)}/test-consumer`, process.execPath, main);
       return;
     }
-    const printed = call(title === "MikroORM" ? newNode : process.execPath, "--import", "tsx", main);
+    const printed = call(title === "mikroorm" ? newNode : process.execPath, "--import", "tsx", main);
     if (title === "Ids from outside") {
       const said = [...readFileSync(`${cwd}/${main}`, "utf8").matchAll(/\/\/ (\S+?)(?::.*)?$/gm)].map(([, text]) => text);
       assert.deepEqual(printed.trim().split("\n"), said);
     } else {
       assert.match(printed, /first/);
-      if (title !== "Objection") assert.match(printed, /related: \[ '[0-7][0-9A-HJKMNP-TV-Z]{25}' \]/);
+      if (title !== "objection") assert.match(printed, /related: \[ '[0-7][0-9A-HJKMNP-TV-Z]{25}' \]/);
     }
   });
 }

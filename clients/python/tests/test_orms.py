@@ -15,10 +15,11 @@ from pg_ulid import to_uuid
 from pg_ulid.sqlalchemy import Ulid, ischema_names
 from sqlalchemy import ARRAY, Column, DateTime, ForeignKey, MetaData, String, Table, Uuid
 from sqlalchemy import bindparam, create_engine, func, insert, inspect, literal, select
-from sqlalchemy.exc import IntegrityError, ProgrammingError
+from sqlalchemy.exc import DBAPIError, IntegrityError, ProgrammingError
 from sqlalchemy.ext.asyncio import AsyncSession, create_async_engine
 from sqlalchemy.orm import DeclarativeBase, Mapped, Session, mapped_column, relationship, selectinload
 from sqlalchemy.pool import NullPool
+from test_readme import PROGRAMS
 from tools import MODELS, Django
 
 GIVEN = "01ARYZ6S41TSV4RRFFQ69G5FAV"
@@ -36,6 +37,29 @@ def django_orders(database, native):
     tool = Django(native)
     yield tool.Order
     tool.close()
+
+
+def check_consumer(title, names, arguments, insert):
+    """poll of README.md reads the orders that have a note, once and in order, also those that are committed late."""
+    read = []
+    names = {**names, "print": lambda *row: read.append(row)}
+    exec(dict(PROGRAMS["Poll a table"])[title], names)
+    with psycopg.connect(autocommit=True) as db, psycopg.connect() as late:
+        db.execute("CALL ulid_refresh_horizon()")
+        db.execute("SELECT ulid_create_consumer('mail', 'orders')")
+        for number in range(8):  # often enough for psycopg to prepare the statements
+            late.execute("INSERT INTO orders (note) VALUES ('late')")
+            insert(f"number {number}")
+            assert not names["poll"](*arguments)
+            late.rollback() if number == 5 else late.commit()
+            assert names["poll"](*arguments) and len(read) == 2 * number + (1 if number >= 5 else 2)
+            position = db.execute("SELECT position FROM ulid_consumer").fetchone()
+            insert(None)
+            assert names["poll"](*arguments) and not names["poll"](*arguments)
+            assert db.execute("SELECT position FROM ulid_consumer").fetchone() > position
+        rows = db.execute("SELECT ulid_to_text(id), note FROM orders WHERE note IS NOT NULL ORDER BY id")
+        assert read == rows.fetchall()
+    return names["poll"]
 
 
 @both
@@ -141,6 +165,24 @@ def test_sqlalchemy_relates_what_is_given_in_another_form(engine, native):
         assert order is session.get(Order, GIVEN) and order.customer.name == "Ada" and order.id == GIVEN
 
 
+@both
+@pytest.mark.parametrize("driver", ["psycopg", "psycopg2"])
+def test_sqlalchemy_consumer(database, native, driver):
+    engine = create_engine(f"postgresql+{driver}://", pool_size=1, max_overflow=0)
+    Order = MODELS[native][1]
+
+    def insert(note):
+        with Session(engine) as session, session.begin():
+            session.add(Order(note=note))
+
+    with engine.begin() as connection:
+        connection.exec_driver_sql("ALTER TABLE orders ALTER COLUMN id SET DEFAULT gen_ordered_ulid()")
+    poll = check_consumer("sqlalchemy", {"Order": Order, "Session": Session}, [engine], insert)
+    with pytest.raises(DBAPIError, match="READ COMMITTED"):
+        poll(engine.execution_options(isolation_level="REPEATABLE READ"))
+    engine.dispose()
+
+
 def test_sqlalchemy_without_the_package(engine):
     orders = Table("orders", MetaData(), Column("id", String, primary_key=True))
     with engine.connect() as connection:
@@ -167,6 +209,22 @@ def test_django_conditions_use_the_index(django_orders):
         cursor.execute("SET enable_bitmapscan = off")
     for lookup in {"id__within": (YEAR, None)}, {"id__starts_with": "01"}:
         assert "Index Cond: " in django_orders.objects.filter(**lookup).explain()
+
+
+@both
+def test_django_consumer(django_orders, native):
+    from django.db import connection, transaction
+    from django.db.utils import Error
+    from pg_ulid.django import GenUlid, UlidField
+
+    ordered = UlidField(primary_key=True, native=native, db_default=GenUlid(function="gen_ordered_ulid"))
+    ordered.set_attributes_from_name("id")
+    ordered.model = django_orders
+    with connection.schema_editor() as editor:
+        editor.alter_field(django_orders, django_orders._meta.pk, ordered)
+    poll = check_consumer("django", {"Order": django_orders}, [], lambda note: django_orders.objects.create(note=note))
+    with pytest.raises(Error, match="invalid transaction termination"), transaction.atomic():
+        poll()
 
 
 @both

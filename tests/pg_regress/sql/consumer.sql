@@ -71,6 +71,36 @@ ALTER TABLE t ALTER changed SET NOT NULL;
 SELECT ulid_create_consumer('x', 't', key => 'changed', guard => false);
 SELECT count(*) FROM pg_trigger WHERE tgrelid = 't'::regclass;
 DROP TABLE t;
+\echo -- a constraint that is not validated, from PostgreSQL 18 on, is none
+CREATE TABLE t (changed ulid PRIMARY KEY DEFAULT gen_ordered_ulid());
+ALTER TABLE t DROP CONSTRAINT t_pkey;
+ALTER TABLE t ALTER changed DROP NOT NULL;
+CREATE INDEX ON t (changed);
+SELECT current_setting('server_version_num')::integer >= 180000 AS is_18 \gset
+\if :is_18
+ALTER TABLE t ADD CONSTRAINT checked NOT NULL changed NOT VALID;
+\endif
+SELECT ulid_create_consumer('x', 't', key => 'changed');
+:code
+DROP TABLE t;
+\echo -- each column has a guard of its own
+CREATE TABLE t (id ulid PRIMARY KEY DEFAULT gen_ulid(),
+    changed ulid NOT NULL UNIQUE DEFAULT gen_ordered_ulid());
+SELECT ulid_create_consumer('first', 't', key => 'changed');
+SELECT ulid_create_consumer('second', 't');
+:code
+ALTER TABLE t ALTER id SET DEFAULT gen_ordered_ulid();
+SELECT ulid_create_consumer('second', 't', guard => false);
+SELECT name, is_guarded FROM ulid_consumer_lag WHERE name IN ('first', 'second') ORDER BY name;
+SELECT ulid_create_consumer('third', 't');
+SELECT tgname, pg_get_triggerdef(oid) FROM pg_trigger WHERE tgrelid = 't'::regclass ORDER BY 1;
+SELECT name, is_guarded FROM ulid_consumer_lag WHERE name IN ('first', 'second') ORDER BY name;
+INSERT INTO t (id) VALUES ('01ARYZ6S41TSV4RRFFQ69G5FAV');
+:code
+SELECT ulid_delete_read('t');
+:code
+SELECT ulid_drop_consumer('first'), ulid_drop_consumer('second'), ulid_drop_consumer('third');
+DROP TABLE t;
 \echo -- ids that are not ordered
 CREATE TABLE t (id ulid PRIMARY KEY DEFAULT gen_ulid());
 SELECT ulid_create_consumer('y', 't');
@@ -283,6 +313,32 @@ SELECT ulid_defer_batch('mail');
 \echo -- a function that reads one in a statement
 SELECT ulid_next_batch('mail');
 :code
+\echo -- the table has changed at a depth, where the hash is that of the list
+BEGIN;
+CREATE TABLE p_2 PARTITION OF p FOR VALUES IN (2) PARTITION BY HASH (id);
+CREATE TABLE p_2_0 PARTITION OF p_2 FOR VALUES WITH (MODULUS 2, REMAINDER 0);
+CREATE TABLE p_2_1 PARTITION OF p_2 FOR VALUES WITH (MODULUS 2, REMAINDER 1);
+CALL ulid_next_batch('parts') \gset
+SELECT count(*), bit_xor(number) = ulid_consumer_storage_hash('p'::regclass)
+FROM unnest(ulid_consumer_storage('p'::regclass, NULL)) AS number;
+SAVEPOINT a;
+TRUNCATE p_2_1;
+SELECT ulid_finish_batch('parts');
+:code
+ROLLBACK;
+\echo -- and where a table has several parents, at several depths
+BEGIN;
+CREATE TABLE top (id ulid PRIMARY KEY DEFAULT gen_ordered_ulid());
+CREATE TABLE middle () INHERITS (top);
+CREATE TABLE low () INHERITS (top, middle);
+CREATE TABLE lowest () INHERITS (low, middle);
+SELECT count(*), bit_xor(number) = ulid_consumer_storage_hash('top'::regclass)
+FROM unnest(ulid_consumer_storage('top'::regclass, NULL)) AS number;
+SAVEPOINT a;
+SELECT ulid_consumer_storage_hash('top'::regclass) AS before \gset
+TRUNCATE lowest;
+SELECT ulid_consumer_storage_hash('top'::regclass) <> :before;
+ROLLBACK;
 
 \echo == Moving and dropping; tables that are replaced and dropped
 
@@ -351,7 +407,18 @@ CALL ulid_next_batch('first', 3) \gset
 SELECT ulid_finish_batch('first');
 COMMIT;
 SELECT n FROM outbox WHERE id >= ulid_read_by_all('outbox') ORDER BY id LIMIT 1;
+\echo -- the session remembers where it has ended, unless it is rolled back
+BEGIN;
+SELECT ulid_delete_read('outbox', 2);
+ROLLBACK;
 SELECT ulid_delete_read('outbox', 2), ulid_delete_read('outbox', 2), ulid_delete_read('outbox');
+SELECT 'ulid_consumer.deleted_' || 'outbox'::regclass::oid AS deleted \gset
+SELECT substr(current_setting(:'deleted'), 38),
+    left(current_setting(:'deleted'), 36)::uuid < ulid_read_by_all('outbox');
+\echo -- what is not of this function, or above the consumers, is not used
+SELECT set_config(:'deleted', 'x', false) = 'x' AND ulid_delete_read('outbox') = 0;
+SELECT set_config(:'deleted', 'ffffffff-ffff-ffff-ffff-ffffffffffff id', false) <> ''
+    AND ulid_delete_read('outbox') = 0;
 SELECT min(n) FROM outbox;
 SELECT ulid_delete_read('outbox', 0);
 :code
@@ -366,6 +433,18 @@ ALTER TABLE child ALTER id SET DEFAULT gen_ordered_ulid();
 SELECT ulid_create_consumer('above', 'parent', 'id', start => '00000000000000000000000002');
 SELECT ulid_create_consumer('below', 'child', 'id', start => '00000000000000000000000001');
 SELECT ulid_read_by_all('parent'), ulid_read_by_all('child');
+\echo -- those of one below count, but only tables below have consumers
+SELECT ulid_drop_consumer('above');
+SELECT ulid_delete_read('parent');
+:code
+\echo -- by another column
+ALTER TABLE parent ADD changed ulid NOT NULL DEFAULT gen_ordered_ulid();
+CREATE INDEX ON child (changed);
+SELECT ulid_create_consumer('above', 'parent', 'id', start => '00000000000000000000000002');
+SELECT ulid_drop_consumer('below');
+SELECT ulid_create_consumer('below', 'child', 'changed');
+SELECT ulid_delete_read('parent');
+:code
 SELECT ulid_drop_consumer('above'), ulid_drop_consumer('below');
 DROP TABLE parent;
 SELECT name, owner, relation, key, position_time <= now(), moved_at <= now(),
@@ -480,6 +559,16 @@ CALL ulid_next_batch('z');
 :code
 SELECT unread, behind FROM ulid_consumer_lag WHERE name = 'z';
 SELECT ulid_wait_for_consumer('z', '00000000000000000000000001', '0 s');
+\echo '-- also if the consumer is the superuser''s'
+SET ROLE consumer_other;
+DROP INDEX own_expr_idx;
+CREATE FUNCTION tells() RETURNS text IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN
+    RAISE NOTICE 'run as %', current_user; RETURN ''; END $$;
+CREATE INDEX ON own ((tells() || id::text));
+RESET ROLE;
+SELECT ulid_create_consumer('own', 'own');
+SELECT unread, behind FROM ulid_consumer_lag WHERE name = 'own';
+SELECT ulid_drop_consumer('own');
 SET ROLE consumer_other;
 DROP INDEX own_expr_idx;
 CREATE FUNCTION compare(integer, integer) RETURNS boolean IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN

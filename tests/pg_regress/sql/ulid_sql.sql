@@ -151,6 +151,15 @@ SELECT ulid_refresh();
 ROLLBACK;
 SELECT setval('ulid_clock', ulid_extract_unix_ms(horizon)) > 0 FROM ulid_horizon;
 \set VERBOSITY default
+\echo -- a row that is far ahead does not move the clock
+BEGIN;
+UPDATE ulid_horizon SET horizon = ulid_lower_bound('2100-01-01Z');
+SAVEPOINT a;
+SELECT ulid_refresh();
+\echo :LAST_ERROR_SQLSTATE
+ROLLBACK TO a;
+SELECT ulid_extract_timestamp(gen_ordered_ulid()) < now() + interval '1 day';
+ROLLBACK;
 
 \echo -- what is below it, when the schema and its objects have other names
 ALTER SCHEMA by_sql RENAME TO renamed;

@@ -1,1 +1,0 @@
-\i tests/docs/no_rewrite.sql
