@@ -40,8 +40,6 @@ tests = $(strip $(call chosen,$(sql_tests)))
 isolation_tests = $(strip $(call chosen,$(specs)))
 # Those that are run with ulid_sql, too.
 both_tests = $(filter consumer horizon refresh,$(isolation_tests))
-# The expected output has results below their titles; a difference is shown below the title before it.
-regress_diff = -U3 -F'^[-=][-=] '
 isolation_regress = '$(ISOLATION_REGRESS)' --bindir='$(bindir)' --inputdir=tests/isolation --outputdir=target/isolation
 # Of Citus there is no package, so its test would skip itself everywhere: it runs on request, TESTS=citus.
 prove_tests = $(if $(TESTS),$(foreach name,$(TESTS),$(or $(wildcard tests/t/[0-9]*_$(name).pl),$(error no test is called $(name)))),$(filter-out %_citus.pl,$(wildcard tests/t/[0-9]*.pl)))
@@ -83,7 +81,7 @@ uninstall: ## remove the files that install puts there
 
 installcheck: ## test the installed extension in the running server that PGHOST, PGPORT and PGUSER name (TESTS=io)
 	mkdir -p target/regress
-	$(if $(tests),PG_REGRESS_DIFF_OPTS="$(regress_diff)" '$(pg_regress)' --bindir='$(bindir)' --inputdir=tests/pg_regress --outputdir=target/regress \
+	$(if $(tests),'$(pg_regress)' --bindir='$(bindir)' --inputdir=tests/pg_regress --outputdir=target/regress \
 		--load-extension=ulid --dbname=ulid_regression $(tests))
 
 isolationcheck: ## test there what sessions do at the same time; it resets ordered ids (TESTS=horizon)

@@ -1,4 +1,3 @@
-\set ECHO none
 -- amcheck examines an index of a million ids, and smaller ones built at once and row by row, with
 -- copies, over a uuid column, and after updates and VACUUM. amcheck_1.out is for servers without
 -- contrib.

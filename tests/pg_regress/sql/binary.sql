@@ -1,15 +1,14 @@
-\set ECHO none
 -- Binary forms: 16 bytes, the most significant first, on the wire and in COPY BINARY.
 
 \pset format unaligned
 \pset footer off
 SELECT ulid_send('01ARYZ6S41TSV4RRFFQ69G5FAV'), ulid_send('7ZZZZZZZZZZZZZZZZZZZZZZZZZ');
 
-\echo '-- typlen, passing, alignment and storage are uuid''s'
+-- typlen, passing, alignment and storage are uuid's
 SELECT typname, typlen, typbyval, typalign, typstorage FROM pg_type
 WHERE typname IN ('ulid', 'uuid') ORDER BY 1;
 
-\echo -- COPY BINARY round trip, and into uuid
+-- COPY BINARY round trip, and into uuid
 \set file `mktemp`
 \setenv FILE :file
 CREATE TABLE original AS SELECT decode(md5(i::text), 'hex')::ulid AS id
@@ -24,7 +23,7 @@ SELECT count(*) AS lost FROM (SELECT * FROM original EXCEPT SELECT * FROM copied
 SELECT count(*) AS lost FROM (SELECT * FROM original EXCEPT SELECT * FROM copied_uuid) AS s;
 SELECT count(*), count(id) FROM copied;
 
-\echo -- a field of another length is refused
+-- a field of another length is refused
 \copy (SELECT '\x01563df36481d6764c61efb99302bd'::bytea) TO PROGRAM 'cat > "$FILE"' WITH (FORMAT binary)
 \copy copied FROM PROGRAM 'cat "$FILE"' WITH (FORMAT binary)
 \! rm "$FILE"

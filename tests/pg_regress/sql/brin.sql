@@ -1,9 +1,9 @@
-\set ECHO none
 -- BRIN: minmax for rows in order, minmax_multi for rows mostly in order, bloom for equality.
 
 \pset format unaligned
 \pset footer off
-\echo -- Run a query with an index and without, and say how many of the blocks were read with it.
+-- Run a query with an index and without, and say how many of the blocks were read with it.
+\set ECHO none
 CREATE FUNCTION plan_of(query text) RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
     plan json;
@@ -37,8 +37,9 @@ BEGIN
     SET LOCAL enable_bitmapscan = off;
     rows_of_seq_scan := (plan_of(query) ->> 'Actual Rows')::numeric;
 END $$;
+\set ECHO all
 
-\echo -- a millisecond for each row
+-- a millisecond for each row
 CREATE TABLE event WITH (autovacuum_enabled = off) AS
 SELECT i, decode(lpad(to_hex(1767225600000 + i), 12, '0') || left(md5(i::text), 20),
     'hex')::ulid AS id
@@ -58,7 +59,7 @@ SELECT clause, c.* FROM (VALUES
     (8, 'id IS NULL')
 ) AS v (n, clause), compare('event', clause) AS c ORDER BY n;
 
-\echo -- rows that come later are found before and after they are summarized
+-- rows that come later are found before and after they are summarized
 INSERT INTO event
     SELECT 100000 + i,
     decode(lpad(to_hex(1767225700000 + i), 12, '0') || left(md5(i::text), 20), 'hex')::ulid
@@ -70,7 +71,7 @@ SELECT c.* FROM compare('event', 'id >= ulid_lower_bound(''2026-01-01 00:01:59.9
 SELECT c.* FROM compare('event', 'id IS NULL') AS c;
 DROP INDEX event_minmax;
 
-\echo -- one straggler in a hundred rows widens each range of minmax, and not those of minmax_multi
+-- one straggler in a hundred rows widens each range of minmax, and not those of minmax_multi
 UPDATE event SET id = decode(md5(i::text), 'hex')::ulid WHERE i % 100 = 0;
 CREATE TABLE mixed AS SELECT * FROM event WHERE id IS NOT NULL ORDER BY i;
 DROP TABLE event;
@@ -89,8 +90,8 @@ CREATE INDEX mixed_index ON mixed USING brin (id) WITH (pages_per_range = 4);
 SELECT c.* FROM compare('mixed', format('id = %L', :'found')) AS c;
 DROP INDEX mixed_index;
 
-\echo -- rows in any order: bloom knows equality, and nothing else; by default it has room for a tenth of
-\echo -- distinct values
+-- rows in any order: bloom knows equality, and nothing else; by default it has room for a tenth of
+-- distinct values
 UPDATE mixed SET id = decode(md5(i::text), 'hex')::ulid;
 CREATE TABLE random AS SELECT * FROM mixed ORDER BY i;
 DROP TABLE mixed;
@@ -106,8 +107,8 @@ SELECT c.* FROM compare('random', format('id = %L', (SELECT id FROM random WHERE
 DROP TABLE random;
 DROP FUNCTION compare, plan_of;
 
-\echo -- the minmax classes look for operators of the type of the column, so they accept no other type
-\echo -- than ulid
+-- the minmax classes look for operators of the type of the column, so they accept no other type
+-- than ulid
 CREATE DOMAIN domain_of_ulid AS ulid;
 CREATE DOMAIN domain_of_uuid AS uuid;
 CREATE TABLE of_domain (id domain_of_ulid, u uuid, d domain_of_uuid);
@@ -120,14 +121,14 @@ CREATE INDEX of_domain_index ON of_domain USING brin (d ulid_minmax_ops);
 CREATE INDEX of_domain_index ON of_domain USING brin (d ulid_minmax_multi_ops);
 CREATE INDEX CONCURRENTLY of_domain_invalid ON of_domain USING brin (id);
 DROP INDEX of_domain_invalid;
-\echo -- the index of a partitioned table is not built; those of its partitions are
+-- the index of a partitioned table is not built; those of its partitions are
 CREATE TABLE parted (id domain_of_ulid) PARTITION BY HASH (id);
 CREATE INDEX ON parted USING brin (id);
 CREATE TABLE part PARTITION OF parted FOR VALUES WITH (MODULUS 1, REMAINDER 0);
 DROP TABLE parted;
 \set VERBOSITY default
-\echo -- an index that is kept when the type of its column changes is not built: it is a write that is
-\echo -- refused
+-- an index that is kept when the type of its column changes is not built: it is a write that is
+-- refused
 CREATE TABLE changed (id ulid);
 CREATE INDEX changed_id ON changed USING brin (id);
 INSERT INTO changed VALUES (ulid_from_parts('2026-01-01Z', 0));
@@ -140,7 +141,7 @@ CREATE INDEX changed_id ON changed USING brin (id ulid_minmax_multi_ops);
 ALTER TABLE changed ALTER COLUMN id TYPE uuid;
 INSERT INTO changed VALUES (ulid_from_parts('2026-01-01Z', 2));
 DROP TABLE changed;
-\echo -- all of them have the cast
+-- all of them have the cast
 CREATE INDEX of_domain_index ON of_domain USING brin ((id::ulid));
 INSERT INTO of_domain (id) SELECT ulid_from_parts('2026-01-01Z', n)
     FROM generate_series(1, 1000) AS n;

@@ -1,4 +1,3 @@
-\set ECHO none
 -- Operators, sorting, hashing, aggregates: the order of values is that of their text and of their
 -- bytes.
 
@@ -15,12 +14,12 @@ SELECT a IS NOT DISTINCT FROM b AS same, a BETWEEN b AND b AS between_b,
     sign(ulid_cmp(a, b)) AS cmp FROM pair;
 DROP TABLE pair;
 
-\echo -- 10,000 values that differ in every byte, half of them of one millisecond
+-- 10,000 values that differ in every byte, half of them of one millisecond
 CREATE TABLE sorted AS
 SELECT CASE i % 2 WHEN 0 THEN decode(md5(i::text), 'hex')
        ELSE '\x01563df36481'::bytea || substr(decode(md5(i::text), 'hex'), 1, 10) END::ulid AS id
 FROM generate_series(1, 10000) AS i;
-\echo -- sorted as their text in C collation, as their bytes, and as uuids
+-- sorted as their text in C collation, as their bytes, and as uuids
 SELECT count(*) FILTER (WHERE id::text COLLATE "C" < before::text COLLATE "C") AS text_disorder,
        count(*) FILTER (WHERE id::bytea < before::bytea) AS bytes_disorder,
        count(*) FILTER (WHERE id::uuid < before::uuid) AS uuid_disorder,
@@ -29,7 +28,7 @@ FROM (SELECT id, lag(id) OVER (ORDER BY id) AS before FROM sorted) AS s;
 SELECT count(*) FILTER (WHERE id >= before) AS disorder
 FROM (SELECT id, lag(id) OVER (ORDER BY id DESC) AS before FROM sorted) AS s;
 
-\echo -- hashing
+-- hashing
 SELECT ulid_hash(id) = uuid_hash(id::uuid) AS hash,
     ulid_hash_extended(id, 42) = uuid_hash_extended(id::uuid, 42) AS extended
 FROM sorted LIMIT 1;
@@ -43,7 +42,7 @@ RESET enable_hashjoin;
 SELECT count(*) FROM sorted AS a JOIN sorted AS b USING (id);
 RESET enable_mergejoin;
 
-\echo -- min and max, without and with an index
+-- min and max, without and with an index
 SELECT min(id) = (SELECT id FROM sorted ORDER BY id LIMIT 1) AS min,
        max(id) = (SELECT id FROM sorted ORDER BY id DESC LIMIT 1) AS max FROM sorted;
 SELECT min(id), max(id) FROM sorted WHERE false;

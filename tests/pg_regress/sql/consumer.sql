@@ -1,4 +1,3 @@
-\set ECHO none
 -- Consumers: what a batch has, who may do what, and each error. tests/t/059_consumers.pl shows that
 -- no row is lost beside other sessions, tests/isolation what two sessions do step by step.
 
@@ -28,7 +27,9 @@ RESET ROLE;
 REVOKE consumer_owner FROM consumer_app;
 SET ROLE consumer_app;
 
-\echo == Creating
+--
+-- Creating
+--
 
 CREATE TABLE outbox (id ulid PRIMARY KEY DEFAULT gen_ordered_ulid(), n integer);
 SELECT ulid_create_consumer('mail', 'outbox');
@@ -71,7 +72,7 @@ ALTER TABLE t ALTER changed SET NOT NULL;
 SELECT ulid_create_consumer('x', 't', key => 'changed', guard => false);
 SELECT count(*) FROM pg_trigger WHERE tgrelid = 't'::regclass;
 DROP TABLE t;
-\echo -- a constraint that is not validated, from PostgreSQL 18 on, is none
+-- a constraint that is not validated, from PostgreSQL 18 on, is none
 CREATE TABLE t (changed ulid PRIMARY KEY DEFAULT gen_ordered_ulid());
 ALTER TABLE t DROP CONSTRAINT t_pkey;
 ALTER TABLE t ALTER changed DROP NOT NULL;
@@ -83,7 +84,7 @@ ALTER TABLE t ADD CONSTRAINT checked NOT NULL changed NOT VALID;
 SELECT ulid_create_consumer('x', 't', key => 'changed');
 :code
 DROP TABLE t;
-\echo -- each column has a guard of its own
+-- each column has a guard of its own
 CREATE TABLE t (id ulid PRIMARY KEY DEFAULT gen_ulid(),
     changed ulid NOT NULL UNIQUE DEFAULT gen_ordered_ulid());
 SELECT ulid_create_consumer('first', 't', key => 'changed');
@@ -101,12 +102,12 @@ SELECT ulid_delete_read('t');
 :code
 SELECT ulid_drop_consumer('first'), ulid_drop_consumer('second'), ulid_drop_consumer('third');
 DROP TABLE t;
-\echo -- ids that are not ordered
+-- ids that are not ordered
 CREATE TABLE t (id ulid PRIMARY KEY DEFAULT gen_ulid());
 SELECT ulid_create_consumer('y', 't');
 :code
 DROP TABLE t;
-\echo -- by a trigger, in a domain, with other columns in the primary key
+-- by a trigger, in a domain, with other columns in the primary key
 CREATE FUNCTION fill() RETURNS trigger LANGUAGE plpgsql
     AS 'BEGIN NEW.id := public.gen_ordered_ulid(); RETURN NEW; END';
 CREATE DOMAIN id_of_t AS ulid;
@@ -121,7 +122,7 @@ SELECT n FROM t WHERE id >= :'batch_start'::uuid AND id < :'batch_end'::uuid;
 SELECT ulid_finish_batch('y');
 COMMIT;
 SELECT ulid_drop_consumer('y');
-\echo -- what is no table
+-- what is no table
 CREATE VIEW v AS SELECT * FROM t;
 SELECT ulid_create_consumer('y', 'v', key => 'id');
 :code
@@ -149,9 +150,11 @@ DROP FOREIGN TABLE p_2;
 INSERT INTO p (kind) VALUES (1);
 CALL ulid_refresh_horizon();
 
-\echo == Batches
+--
+-- Batches
+--
 
-\echo -- nothing is left where there is no row
+-- nothing is left where there is no row
 SELECT xmin AS before FROM ulid_consumer WHERE name = 'mail' \gset
 BEGIN;
 CALL ulid_next_batch('mail') \gset
@@ -162,7 +165,7 @@ SELECT ulid_finish_batch('mail');
 SELECT pg_current_xact_id_if_assigned();
 COMMIT;
 SELECT xmin = :'before' FROM ulid_consumer WHERE name = 'mail';
-\echo -- the rows, between their ids
+-- the rows, between their ids
 INSERT INTO outbox (n) VALUES (2);
 INSERT INTO outbox (n) VALUES (3);
 INSERT INTO outbox (n) VALUES (4);
@@ -176,13 +179,13 @@ SELECT n FROM outbox WHERE id >= :'batch_start'::uuid AND id < :'batch_end'::uui
 SELECT n FROM outbox WHERE id BETWEEN :'batch_start'::uuid AND :'batch_end'::uuid ORDER BY id;
 SELECT n FROM outbox WHERE id > :'batch_start'::uuid AND id <= :'batch_end'::uuid ORDER BY id;
 SELECT ulid_finish_batch('mail');
-\echo -- another one in the same transaction
+-- another one in the same transaction
 CALL ulid_next_batch('mail', max_rows => 2) \gset
 SELECT n FROM outbox WHERE id >= :'batch_start'::uuid AND id < :'batch_end'::uuid ORDER BY id;
 SELECT ulid_finish_batch('mail');
 COMMIT;
 SELECT position = :'batch_end' FROM ulid_consumer WHERE name = 'mail';
-\echo -- what is not finished is read again
+-- what is not finished is read again
 BEGIN;
 CALL ulid_next_batch('all') \gset
 SELECT n FROM outbox WHERE id >= :'batch_start'::uuid AND id < :'batch_end'::uuid ORDER BY id;
@@ -192,7 +195,7 @@ CALL ulid_next_batch('all') \gset
 SELECT n FROM outbox WHERE id >= :'batch_start'::uuid AND id < :'batch_end'::uuid ORDER BY id;
 SELECT ulid_finish_batch('all');
 ROLLBACK;
-\echo -- a part, up to an id
+-- a part, up to an id
 SELECT id AS up_to FROM outbox WHERE n = 3 \gset
 BEGIN;
 CALL ulid_next_batch('all', up_to => :'up_to') \gset
@@ -203,7 +206,7 @@ COMMIT;
 CALL ulid_next_batch('all', up_to => '00000000000000000000000001');
 CALL ulid_next_batch('all', up_to => '7ZZZZZZZZZZZZZZZZZZZZZZZZZ');
 \set VERBOSITY terse
-\echo -- rows of one id, and ids without a gap, are in one batch
+-- rows of one id, and ids without a gap, are in one batch
 CREATE TABLE u (id integer PRIMARY KEY, changed uuid NOT NULL DEFAULT gen_ordered_uuid_v7());
 CREATE INDEX ON u (changed);
 INSERT INTO u SELECT n, '00000000-0000-0000-0000-0000000000ff' FROM generate_series(1, 250) AS n;
@@ -225,7 +228,7 @@ CALL ulid_next_batch('changes', 1) \gset
 SELECT :'batch_end', count(*) FROM u WHERE changed >= :'batch_start' AND changed < :'batch_end';
 SELECT ulid_finish_batch('changes');
 COMMIT;
-\echo -- a row that is changed is read again
+-- a row that is changed is read again
 UPDATE u SET changed = gen_ordered_uuid_v7() WHERE id = 7;
 CALL ulid_refresh_horizon();
 BEGIN;
@@ -233,7 +236,7 @@ CALL ulid_next_batch('changes') \gset
 SELECT id FROM u WHERE changed >= :'batch_start' AND changed < :'batch_end';
 SELECT ulid_finish_batch('changes');
 COMMIT;
-\echo -- work outside of the transaction
+-- work outside of the transaction
 BEGIN;
 CALL ulid_next_batch('all') \gset
 SELECT n FROM outbox WHERE id >= :'batch_start'::uuid AND id < :'batch_end'::uuid ORDER BY id;
@@ -254,7 +257,9 @@ SELECT position = :'batch_end' FROM ulid_consumer WHERE name = 'all';
 SELECT ulid_finish_batch('all', :'batch');
 :code
 
-\echo == What is refused
+--
+-- What is refused
+--
 
 INSERT INTO outbox (n) VALUES (6);
 CALL ulid_refresh_horizon();
@@ -276,7 +281,7 @@ BEGIN ISOLATION LEVEL SERIALIZABLE;
 CALL ulid_next_batch('mail');
 :code
 ROLLBACK;
-\echo '-- twice; another consumer''s'
+-- twice; another consumer's
 BEGIN;
 CALL ulid_next_batch('mail') \gset
 SAVEPOINT a;
@@ -293,7 +298,7 @@ SELECT ulid_finish_batch('mail');
 SELECT ulid_finish_batch('mail');
 :code
 ROLLBACK;
-\echo -- without a batch, with autocommit, after a savepoint
+-- without a batch, with autocommit, after a savepoint
 SELECT ulid_finish_batch('mail');
 :code
 CALL ulid_next_batch('mail') \gset
@@ -310,10 +315,10 @@ SELECT ulid_finish_batch('nobody');
 :code
 SELECT ulid_defer_batch('mail');
 :code
-\echo -- a function that reads one in a statement
+-- a function that reads one in a statement
 SELECT ulid_next_batch('mail');
 :code
-\echo -- the table has changed at a depth, where the hash is that of the list
+-- the table has changed at a depth, where the hash is that of the list
 BEGIN;
 CREATE TABLE p_2 PARTITION OF p FOR VALUES IN (2) PARTITION BY HASH (id);
 CREATE TABLE p_2_0 PARTITION OF p_2 FOR VALUES WITH (MODULUS 2, REMAINDER 0);
@@ -326,7 +331,7 @@ TRUNCATE p_2_1;
 SELECT ulid_finish_batch('parts');
 :code
 ROLLBACK;
-\echo -- and where a table has several parents, at several depths
+-- and where a table has several parents, at several depths
 BEGIN;
 CREATE TABLE top (id ulid PRIMARY KEY DEFAULT gen_ordered_ulid());
 CREATE TABLE middle () INHERITS (top);
@@ -340,7 +345,9 @@ TRUNCATE lowest;
 SELECT ulid_consumer_storage_hash('top'::regclass) <> :before;
 ROLLBACK;
 
-\echo == Moving and dropping; tables that are replaced and dropped
+--
+-- Moving and dropping; tables that are replaced and dropped
+--
 
 ALTER TABLE outbox RENAME TO renamed;
 CALL ulid_next_batch('mail') \gset
@@ -387,7 +394,7 @@ CALL ulid_next_batch('parts');
 :code
 SELECT ulid_move_consumer('parts', '00000000000000000000000000');
 :code
-\echo -- the horizon was reset
+-- the horizon was reset
 BEGIN;
 UPDATE ulid_consumer SET position = 'ffffffff-ffff-ffff-ffff-ffffffffffff' WHERE name = 'mail';
 \set VERBOSITY sqlstate
@@ -395,7 +402,9 @@ CALL ulid_next_batch('mail');
 \set VERBOSITY terse
 ROLLBACK;
 
-\echo == What all have read; how far they are behind
+--
+-- What all have read; how far they are behind
+--
 
 DROP TABLE renamed;
 SELECT ulid_drop_consumer('all');
@@ -407,7 +416,7 @@ CALL ulid_next_batch('first', 3) \gset
 SELECT ulid_finish_batch('first');
 COMMIT;
 SELECT n FROM outbox WHERE id >= ulid_read_by_all('outbox') ORDER BY id LIMIT 1;
-\echo -- the session remembers where it has ended, unless it is rolled back
+-- the session remembers where it has ended, unless it is rolled back
 BEGIN;
 SELECT ulid_delete_read('outbox', 2);
 ROLLBACK;
@@ -415,7 +424,7 @@ SELECT ulid_delete_read('outbox', 2), ulid_delete_read('outbox', 2), ulid_delete
 SELECT 'ulid_consumer.deleted_' || 'outbox'::regclass::oid AS deleted \gset
 SELECT substr(current_setting(:'deleted'), 38),
     left(current_setting(:'deleted'), 36)::uuid < ulid_read_by_all('outbox');
-\echo -- what is not of this function, or above the consumers, is not used
+-- what is not of this function, or above the consumers, is not used
 SELECT set_config(:'deleted', 'x', false) = 'x' AND ulid_delete_read('outbox') = 0;
 SELECT set_config(:'deleted', 'ffffffff-ffff-ffff-ffff-ffffffffffff id', false) <> ''
     AND ulid_delete_read('outbox') = 0;
@@ -425,7 +434,7 @@ SELECT ulid_delete_read('outbox', 0);
 SELECT ulid_read_by_all('t');
 SELECT ulid_delete_read('t');
 :code
-\echo -- consumers of a table above and below count
+-- consumers of a table above and below count
 CREATE TABLE parent (id ulid NOT NULL DEFAULT gen_ordered_ulid()) PARTITION BY RANGE (id);
 CREATE INDEX ON parent (id);
 CREATE TABLE child PARTITION OF parent DEFAULT;
@@ -433,11 +442,11 @@ ALTER TABLE child ALTER id SET DEFAULT gen_ordered_ulid();
 SELECT ulid_create_consumer('above', 'parent', 'id', start => '00000000000000000000000002');
 SELECT ulid_create_consumer('below', 'child', 'id', start => '00000000000000000000000001');
 SELECT ulid_read_by_all('parent'), ulid_read_by_all('child');
-\echo -- those of one below count, but only tables below have consumers
+-- those of one below count, but only tables below have consumers
 SELECT ulid_drop_consumer('above');
 SELECT ulid_delete_read('parent');
 :code
-\echo -- by another column
+-- by another column
 ALTER TABLE parent ADD changed ulid NOT NULL DEFAULT gen_ordered_ulid();
 CREATE INDEX ON child (changed);
 SELECT ulid_create_consumer('above', 'parent', 'id', start => '00000000000000000000000002');
@@ -454,7 +463,7 @@ SELECT name, owner, relation, key, position_time <= now(), moved_at <= now(),
 FROM ulid_consumer_lag WHERE name IN ('first', 'mail') ORDER BY name;
 DELETE FROM outbox WHERE n > 3;
 SELECT name, unread, behind FROM ulid_consumer_lag ORDER BY name;
-\echo -- waiting
+-- waiting
 INSERT INTO outbox (n) VALUES (7) RETURNING id \gset
 SELECT ulid_wait_for_consumer('first', :'id', '50 ms');
 CALL ulid_refresh_horizon();
@@ -467,7 +476,7 @@ BEGIN;
 SELECT ulid_wait_for_consumer('first', :'id');
 SELECT count(*) FROM pg_locks WHERE relation = 'outbox'::regclass AND pid = pg_backend_pid();
 COMMIT;
-\echo -- mail has not moved, but reads nothing else
+-- mail has not moved, but reads nothing else
 SELECT ulid_move_consumer('mail', '00000000000000000000000000');
 SELECT ulid_wait_for_consumer('mail', '00000000000000000000000001', '0 s');
 SELECT ulid_wait_for_consumer('mail', NULL);
@@ -483,9 +492,11 @@ SELECT ulid_wait_for_consumer('mail', '00000000000000000000000001');
 ROLLBACK;
 RESET ROLE;
 
-\echo == Rights
+--
+-- Rights
+--
 
-\echo -- a role without rights reads the list; it neither learns nor claims how far consumers are
+-- a role without rights reads the list; it neither learns nor claims how far consumers are
 SET ROLE consumer_none;
 SELECT name, unread, behind FROM ulid_consumer_lag ORDER BY name;
 SELECT ulid_wait_for_consumer('mail', :'id', '0 s');
@@ -501,7 +512,7 @@ INSERT INTO ulid_consumer VALUES ('z');
 :code
 TRUNCATE ulid_consumer;
 :code
-\echo -- one that may have consumers changes its own only
+-- one that may have consumers changes its own only
 SET ROLE consumer_other;
 SELECT ulid_create_consumer('z', 'outbox');
 :code
@@ -523,7 +534,7 @@ VALUES ('zz', 'consumer_app', 'own', 'id', '00000000-0000-0000-0000-000000000000
 :code
 UPDATE ulid_consumer SET relation = 'outbox' WHERE name = 'z';
 :code
-\echo -- a member of the owner has its rights
+-- a member of the owner has its rights
 RESET ROLE;
 GRANT consumer_other TO consumer_app;
 SET ROLE consumer_app;
@@ -532,7 +543,7 @@ CALL ulid_next_batch('z') \gset
 SELECT n FROM own WHERE id >= :'batch_start'::uuid AND id < :'batch_end'::uuid;
 SELECT ulid_finish_batch('z');
 ROLLBACK;
-\echo -- the owner of the database moves and drops those of others, but chooses no table for them
+-- the owner of the database moves and drops those of others, but chooses no table for them
 SET ROLE consumer_owner;
 SELECT ulid_move_consumer('mail', '00000000000000000000000001');
 UPDATE ulid_consumer SET relation = 'own' WHERE name = 'mail';
@@ -545,7 +556,7 @@ INSERT INTO ulid_consumer (name, owner, relation, key, position)
 VALUES ('mail', 'consumer_app', 'own', 'id', '00000000-0000-0000-0000-000000000000');
 SELECT owner FROM ulid_consumer WHERE name = 'mail';
 ROLLBACK;
-\echo -- nor a superuser runs what others have made of their tables
+-- nor a superuser runs what others have made of their tables
 SET ROLE consumer_other;
 CREATE FUNCTION runs_as() RETURNS text IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN
     IF current_user <> 'consumer_other' THEN RAISE 'run as %', current_user; END IF;
@@ -559,7 +570,7 @@ CALL ulid_next_batch('z');
 :code
 SELECT unread, behind FROM ulid_consumer_lag WHERE name = 'z';
 SELECT ulid_wait_for_consumer('z', '00000000000000000000000001', '0 s');
-\echo '-- also if the consumer is the superuser''s'
+-- also if the consumer is the superuser's
 SET ROLE consumer_other;
 DROP INDEX own_expr_idx;
 CREATE FUNCTION tells() RETURNS text IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN
@@ -591,7 +602,9 @@ SET ROLE consumer_none;
 SELECT unread, behind FROM ulid_consumer_lag WHERE name = 'z';
 RESET ROLE;
 
-\echo '== Objects of the caller''s path are not used'
+--
+-- Objects of the caller's path are not used
+--
 
 SET ROLE consumer_app;
 INSERT INTO outbox (n) VALUES (9);
@@ -639,7 +652,7 @@ SELECT public.ulid_wait_for_consumer('path', '00000000000000000000000001');
 SELECT public.ulid_drop_consumer('path');
 RESET search_path;
 RESET ROLE;
-\echo -- nor do other names of the schema matter
+-- nor do other names of the schema matter
 ALTER SCHEMA public RENAME TO renamed;
 CALL renamed.ulid_next_batch('mail') \gset
 SELECT :'batch_start' = :'batch_end';

@@ -1,4 +1,3 @@
-\set ECHO none
 -- Consumers of ulid_sql. The text is that of the extension, whose test is consumer.sql.
 
 \pset format unaligned

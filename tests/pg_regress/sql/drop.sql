@@ -1,4 +1,3 @@
-\set ECHO none
 -- DROP EXTENSION takes everything along, and nothing else.
 
 \pset format unaligned
@@ -11,9 +10,9 @@ SELECT attname FROM pg_attribute WHERE attrelid = 'holds'::regclass AND attnum >
     AND NOT attisdropped;
 DROP TABLE holds;
 SELECT count(*) AS left FROM pg_proc WHERE proname LIKE '%ulid%' OR probin LIKE '%ulid%';
-\echo -- (19 has casts of its own for uuid; user-defined objects have oids from 16384)
+-- (19 has casts of its own for uuid; user-defined objects have oids from 16384)
 SELECT to_regtype('ulid') AS type, count(*) AS casts FROM pg_cast WHERE oid >= 16384;
-\echo -- and it can come back, into a schema of its own
+-- and it can come back, into a schema of its own
 CREATE SCHEMA apart;
 CREATE EXTENSION ulid SCHEMA apart;
 SELECT apart.gen_ulid() IS NOT NULL AS works;

@@ -1,4 +1,3 @@
-\set ECHO none
 -- The companion ulid_gist: a GiST operator class for ulid, by btree_gist. gist_1.out is for a
 -- server without contrib modules.
 
@@ -12,13 +11,13 @@ SELECT count(*) > 0 AS has_btree_gist FROM pg_available_extensions WHERE name = 
 \endif
 SET client_min_messages = warning;
 
-\echo -- without it, there is no class
+-- without it, there is no class
 CREATE TABLE booking (room ulid, period tstzrange,
     EXCLUDE USING gist (room WITH =, period WITH &&));
 \echo :LAST_ERROR_SQLSTATE
 
-\echo -- what it needs comes by CASCADE; each extension may live in a schema of its own, and a look-alike
-\echo -- in the schema of this one is not taken for the type
+-- what it needs comes by CASCADE; each extension may live in a schema of its own, and a look-alike
+-- in the schema of this one is not taken for the type
 CREATE SCHEMA parts;
 CREATE SCHEMA apart;
 CREATE TYPE apart.ulid AS (n int);
@@ -29,7 +28,7 @@ WHERE opcname = 'ulid_ops' AND opcmethod = (SELECT oid FROM pg_am WHERE amname =
 DROP EXTENSION btree_gist;
 DROP EXTENSION ulid_gist, btree_gist;
 DROP SCHEMA apart CASCADE;
-\echo -- the longest name that needs quotes
+-- the longest name that needs quotes
 SELECT quote_ident(repeat('A', 63)) AS longest \gset
 BEGIN;
 ALTER SCHEMA public RENAME TO :longest;
@@ -39,7 +38,7 @@ CREATE EXTENSION ulid_gist SCHEMA apart;
 ROLLBACK;
 CREATE EXTENSION ulid_gist CASCADE;
 
-\echo -- the class is the one that btree_gist has for uuid, whatever its version, in a family of its own
+-- the class is the one that btree_gist has for uuid, whatever its version, in a family of its own
 SELECT opcname, opcdefault, amvalidate(oid) FROM pg_opclass WHERE opcname = 'ulid_ops'
     AND opcmethod = (SELECT oid FROM pg_am WHERE amname = 'gist');
 CREATE TEMP VIEW entry AS
@@ -63,7 +62,7 @@ SELECT u.kind, u.number FROM entry AS u JOIN entry AS o USING (kind, number)
 WHERE u.type = 'uuid'::regtype AND o.type = 'ulid'::regtype
 AND (u.own_type, u.prosrc, u.probin, u.proisstrict, u.provolatile, u.opckeytype, u.opcdefault) <>
     (o.own_type, o.prosrc, o.probin, o.proisstrict, o.provolatile, o.opckeytype, o.opcdefault);
-\echo -- every member has a comment, and the function for ulid is safe in parallel scans
+-- every member has a comment, and the function for ulid is safe in parallel scans
 SELECT pg_describe_object(classid, objid, 0) AS object,
     obj_description(objid, classid::regclass::name) AS comment FROM pg_depend
 WHERE refclassid = 'pg_extension'::regclass AND deptype = 'e'
@@ -71,7 +70,7 @@ WHERE refclassid = 'pg_extension'::regclass AND deptype = 'e'
 ORDER BY pg_describe_object(classid, objid, 0) COLLATE "C";
 SELECT proparallel FROM pg_proc WHERE proname = 'gbt_ulid_consistent';
 
-\echo -- an exclusion constraint
+-- an exclusion constraint
 CREATE TABLE booking (room ulid, period tstzrange,
     EXCLUDE USING gist (room WITH =, period WITH &&));
 INSERT INTO booking VALUES ('01ARYZ6S41TSV4RRFFQ69G5FAV', '[2026-01-01, 2026-01-03)');
@@ -81,14 +80,14 @@ INSERT INTO booking VALUES ('01ARYZ6S41TSV4RRFFQ69G5FAV', '[2026-01-02, 2026-01-
 INSERT INTO booking VALUES ('01ARYZ6S41TSV4RRFFQ69G5FAV', '[2026-01-03, 2026-01-04)'),
     (NULL, '[2026-01-01, 2026-01-04)'), (NULL, '[2026-01-01, 2026-01-04)');
 SELECT count(*) FROM booking;
-\echo -- also for one room only, whatever the type of the others
+-- also for one room only, whatever the type of the others
 CREATE TABLE one (room ulid, EXCLUDE USING gist (room WITH <>));
 INSERT INTO one VALUES ('01ARYZ6S41TSV4RRFFQ69G5FAV'), ('01ARYZ6S41TSV4RRFFQ69G5FAV');
 INSERT INTO one VALUES ('01ARYZ6S41TSV4RRFFQ69G5FAW');
 \echo :LAST_ERROR_SQLSTATE
 
-\echo -- each operator, and a window, finds by the index what a scan of the table finds; a filled table is
-\echo -- indexed, an indexed one filled
+-- each operator, and a window, finds by the index what a scan of the table finds; a filled table is
+-- indexed, an indexed one filled
 CREATE TABLE key (id ulid, n int);
 CREATE INDEX key_gist ON key USING gist (id);
 INSERT INTO key
@@ -137,14 +136,14 @@ BEGIN
     END LOOP;
 END $$;
 TABLE found;
-\echo -- the values come out of the index as they went in
+-- the values come out of the index as they went in
 SET enable_seqscan = off;
 SET enable_bitmapscan = off;
 EXPLAIN (COSTS OFF) SELECT id FROM key WHERE id = '7ZZZZZZZZZZZZZZZZZZZZZZZZZ';
 SELECT id FROM key WHERE id = '7ZZZZZZZZZZZZZZZZZZZZZZZZZ';
 EXPLAIN (COSTS OFF) SELECT id FROM key
     WHERE id <@ tstzrange('2026-01-01 04:00Z', '2026-01-01 05:00Z');
-\echo -- a uuid is found through the implicit cast, and a uuid column can be indexed with the class
+-- a uuid is found through the implicit cast, and a uuid column can be indexed with the class
 SELECT count(*) FROM key WHERE id = '019b76da-a800-0000-0000-000000000000'::uuid;
 CREATE TABLE other (id uuid);
 CREATE INDEX ON other USING gist (id ulid_ops);
@@ -158,7 +157,7 @@ DROP VIEW entry;
 DROP TABLE booking, filled, found, key, one, other;
 DROP EXTENSION ulid_gist;
 
-\echo -- without the class, and for GIN, the cast to uuid serves, which costs nothing
+-- without the class, and for GIN, the cast to uuid serves, which costs nothing
 CREATE EXTENSION btree_gin;
 CREATE TABLE by_cast (room ulid, period tstzrange,
     EXCLUDE USING gist ((room::uuid) WITH =, period WITH &&));
@@ -173,7 +172,7 @@ RESET enable_seqscan;
 DROP TABLE by_cast, by_gin;
 DROP EXTENSION btree_gin;
 
-\echo -- an extension ulid whose type is another one is not extended
+-- an extension ulid whose type is another one is not extended
 \set SHOW_CONTEXT never
 BEGIN;
 UPDATE pg_type SET typreceive = 'bytearecv'::regproc WHERE oid = 'ulid'::regtype;

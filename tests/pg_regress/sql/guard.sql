@@ -1,4 +1,3 @@
-\set ECHO none
 -- ulid_ordered_guard: a trigger that refuses ids which a consumer may have passed.
 
 \pset format unaligned
@@ -11,21 +10,21 @@ CREATE TABLE event (id ulid PRIMARY KEY DEFAULT gen_ordered_ulid(), n int);
 CREATE TRIGGER guard BEFORE INSERT OR UPDATE OF id ON event
     FOR EACH ROW EXECUTE FUNCTION ulid_ordered_guard('id');
 
-\echo -- without an ordered id in the transaction, no id is accepted, of whatever time
+-- without an ordered id in the transaction, no id is accepted, of whatever time
 INSERT INTO event VALUES (:old, 0);
 \set VERBOSITY sqlstate
 INSERT INTO event VALUES ('7ZZZZZZZZZZZZZZZZZZZZZZZZZ', 0);
 INSERT INTO event SELECT gen_ulid(), 0;
 \set VERBOSITY default
-\echo -- those of the default are
+-- those of the default are
 INSERT INTO event (n) VALUES (1), (2);
-\echo -- so is one that the transaction has generated before, or that is later by less than a second
+-- so is one that the transaction has generated before, or that is later by less than a second
 BEGIN;
 SELECT gen_ordered_ulid() AS id \gset
 INSERT INTO event VALUES (:'id', 3), (ulid_lower_bound(:'id'::ulid::timestamptz), 4),
     (ulid_lower_bound(clock_timestamp() + interval '500 ms'), 5);
 SAVEPOINT s;
-\echo -- an earlier one is not
+-- an earlier one is not
 \set VERBOSITY terse
 INSERT INTO event VALUES (:old, 6);
 ROLLBACK TO s;
@@ -33,34 +32,34 @@ ROLLBACK TO s;
 INSERT INTO event
 VALUES (ulid_upper_bound(ulid_ordered_since(pg_backend_pid()) - interval '1 ms'), 7);
 ROLLBACK TO s;
-\echo -- nor is one of a clock that is ahead
+-- nor is one of a clock that is ahead
 INSERT INTO event VALUES (ulid_lower_bound(clock_timestamp() + interval '1 hour'), 7);
 ROLLBACK TO s;
 \set VERBOSITY terse
 INSERT INTO event VALUES ('7ZZZZZZZZZZZZZZZZZZZZZZZZZ', 7);
 ROLLBACK TO s;
-\echo -- one of the present is accepted also if nobody has generated an id for more than a second
+-- one of the present is accepted also if nobody has generated an id for more than a second
 SELECT FROM pg_sleep(1.001);
 INSERT INTO event VALUES (ulid_lower_bound(clock_timestamp()), 5);
 DELETE FROM event WHERE n = 5;
 COMMIT;
-\echo -- one of an earlier transaction is not
+-- one of an earlier transaction is not
 DELETE FROM event WHERE n = 3;
 \set VERBOSITY sqlstate
 INSERT INTO event VALUES (:'id', 3);
 \set VERBOSITY terse
 
-\echo -- an UPDATE that does not change the id passes
+-- an UPDATE that does not change the id passes
 UPDATE event SET n = n + 10;
 UPDATE event SET id = id, n = n - 10;
 UPDATE event SET id = :old WHERE n = 1;
 UPDATE event SET id = gen_ordered_ulid() WHERE n = 1;
 SELECT n FROM event ORDER BY n;
 
-\echo -- a null is for the constraint to refuse
+-- a null is for the constraint to refuse
 INSERT INTO event VALUES (NULL, 0);
 
-\echo -- COPY, MERGE, ON CONFLICT
+-- COPY, MERGE, ON CONFLICT
 COPY event (n) FROM STDIN;
 8
 \.
@@ -86,14 +85,14 @@ ROLLBACK TO s;
 MERGE INTO event USING (VALUES (9)) AS v (n) ON event.n = v.n
 WHEN MATCHED THEN UPDATE SET id = '7ZZZZZZZZZZZZZZZZZZZZZZZZZ';
 ROLLBACK;
-\echo -- the trigger for INSERT comes before the conflict
+-- the trigger for INSERT comes before the conflict
 SELECT id FROM event WHERE n = 80 \gset
 \set VERBOSITY sqlstate
 INSERT INTO event VALUES (:'id', 0) ON CONFLICT (id) DO UPDATE SET n = 81;
 \set VERBOSITY terse
 SELECT string_agg(n::text, ' ' ORDER BY n) FROM event;
 
-\echo -- columns of other types
+-- columns of other types
 CREATE TABLE of_uuid (id uuid DEFAULT gen_ordered_uuid_v7(), domain id_of_event
     DEFAULT gen_ordered_ulid(), other uuid_of_event DEFAULT gen_ordered_uuid_v7());
 CREATE TRIGGER a BEFORE INSERT OR UPDATE ON of_uuid
@@ -107,7 +106,7 @@ INSERT INTO of_uuid (id, domain, other) VALUES ('01890a5d-ac96-774b-bcce-b302099
     '01ARYZ6S41TSV4RRFFQ69G5FAV', '01890a5d-ac96-774b-bcce-b302099a8057');
 INSERT INTO of_uuid (domain) VALUES (:old);
 INSERT INTO of_uuid (other) VALUES ('01890a5d-ac96-774b-bcce-b302099a8057');
-\echo -- a UUID of version 4 has no time, and most of them are ahead
+-- a UUID of version 4 has no time, and most of them are ahead
 BEGIN;
 INSERT INTO of_uuid DEFAULT VALUES;
 SAVEPOINT s;
@@ -120,7 +119,7 @@ INSERT INTO of_uuid (id, domain, other)
 COMMIT;
 SELECT count(*) FROM of_uuid;
 
-\echo -- partitions; a row that is moved to another one is inserted there
+-- partitions; a row that is moved to another one is inserted there
 CREATE TABLE part (id ulid DEFAULT gen_ordered_ulid(), kind text) PARTITION BY LIST (kind);
 CREATE TABLE part_a PARTITION OF part FOR VALUES IN ('a');
 CREATE TRIGGER guard BEFORE INSERT OR UPDATE OF id ON part
@@ -149,7 +148,7 @@ SELECT count(*) FROM part_b;
 INSERT INTO part VALUES (:old, 'b');
 \set VERBOSITY terse
 
-\echo -- not fired where rows are replicated, unless it is told to be
+-- not fired where rows are replicated, unless it is told to be
 SET session_replication_role = replica;
 INSERT INTO event VALUES (:old, 7);
 ALTER TABLE event ENABLE ALWAYS TRIGGER guard;
@@ -158,7 +157,7 @@ INSERT INTO event (n) VALUES (7);
 RESET session_replication_role;
 DELETE FROM event WHERE n = 7;
 
-\echo -- a column that is added or dropped beside it, and another order of columns in a partition
+-- a column that is added or dropped beside it, and another order of columns in a partition
 ALTER TABLE event ADD m int;
 INSERT INTO event (n, m) VALUES (11, 11);
 CREATE TABLE part_c (kind text, gone int, id ulid DEFAULT gen_ordered_ulid());
@@ -167,7 +166,7 @@ ALTER TABLE part ATTACH PARTITION part_c FOR VALUES IN ('c');
 INSERT INTO part (kind) VALUES ('c');
 INSERT INTO part VALUES (:old, 'c');
 
-\echo -- wrong uses
+-- wrong uses
 CREATE TABLE wrong (id ulid, n int, t text);
 \set VERBOSITY default
 SELECT ulid_ordered_guard();
@@ -214,7 +213,7 @@ CREATE TRIGGER wrong INSTEAD OF INSERT ON view_of_event
     FOR EACH ROW EXECUTE FUNCTION ulid_ordered_guard('id');
 INSERT INTO view_of_event (n) VALUES (0);
 
-\echo -- whoever inserts needs no privilege on the function
+-- whoever inserts needs no privilege on the function
 CREATE ROLE ulid_regress_writer;
 GRANT INSERT ON event TO ulid_regress_writer;
 REVOKE EXECUTE ON FUNCTION ulid_ordered_guard() FROM PUBLIC;

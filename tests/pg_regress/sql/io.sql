@@ -1,9 +1,8 @@
-\set ECHO none
 -- Text input and output, and their errors.
 
 \pset format unaligned
 \pset footer off
-\echo -- canonical text, either case, aliases, the form of a uuid
+-- canonical text, either case, aliases, the form of a uuid
 SELECT '01ARYZ6S41TSV4RRFFQ69G5FAV'::ulid,
        '01aryz6s41tsv4rrffq69g5fav'::ulid AS lower_case,
        'OIARYZ6S4iTSV4RRFFQ69G5FAV'::ulid AS aliases_upper,
@@ -16,38 +15,40 @@ FROM (VALUES ('01563df36481d6764c61efb99302bd5b'), ('{01563DF36481D6764C61EFB993
              ('0156-3df3-6481-d676-4c61-efb9-9302-bd5b')) AS v (text);
 SELECT '00000000000000000000000000'::ulid AS nil, '7ZZZZZZZZZZZZZZZZZZZZZZZZZ'::ulid AS max;
 
-\echo -- wrong length (22P02)
+-- wrong length (22P02)
 SELECT '01ARYZ6S41TSV4RRFFQ69G5FA'::ulid;
 \echo :LAST_ERROR_SQLSTATE
 
-\echo -- a character that cannot stand there (22P02)
+-- a character that cannot stand there (22P02)
 SELECT '01ARYZ6S41TSV4RRFFQ69G5FAU'::ulid;
 \echo :LAST_ERROR_SQLSTATE
 SELECT '01563df3-6481-d676-4c61-efb99302bd5g'::ulid;
-\echo -- or that is missing (22P02)
+-- or that is missing (22P02)
 SELECT '{01563df36481d6764c61efb99302bd5b'::ulid;
 \echo :LAST_ERROR_SQLSTATE
 
-\echo -- more than 128 bits (22003)
+-- more than 128 bits (22003)
 SELECT '80000000000000000000000000'::ulid;
 \echo :LAST_ERROR_SQLSTATE
 
-\echo -- ulid_is_valid says what the input function would
+-- ulid_is_valid says what the input function would
 SELECT text, ulid_is_valid(text)
 FROM (VALUES ('01ARYZ6S41TSV4RRFFQ69G5FAV'), ('01aryz6s41tsv4rrffq69g5fav'),
              ('01563df3-6481-d676-4c61-efb99302bd5b'), ('7ZZZZZZZZZZZZZZZZZZZZZZZZZ'),
              ('80000000000000000000000000'), ('01ARYZ6S41TSV4RRFFQ69G5FAU'),
              ('01ARYZ6S41TSV4RRFFQ69G5FA'), (''), (NULL)) AS v (text);
-\echo -- also of a text long enough to be stored compressed
+-- also of a text long enough to be stored compressed
 SELECT ulid_is_valid(repeat('0', 100000));
 
-\echo -- ulid reads what uuid reads, and the same id: random spellings, most of them with a fault or two
+-- ulid reads what uuid reads, and the same id: random spellings, most of them with a fault or two
+\set ECHO none
 CREATE FUNCTION read_as(type regtype, text text, OUT id text, OUT detail text) LANGUAGE plpgsql
 AS $$ BEGIN
     EXECUTE format('SELECT ($1::%s)::uuid::text', type) INTO id USING text;
 EXCEPTION WHEN invalid_text_representation THEN
     GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL;
 END $$;
+\set ECHO all
 SELECT setseed(0.5);
 CREATE TABLE spelling AS SELECT n, CASE WHEN braces THEN '{' || text || '}' ELSE text END AS text
 FROM generate_series(1, 50000) AS n,
@@ -57,7 +58,7 @@ FROM generate_series(1, 50000) AS n,
                  AS text
              FROM generate_series(0, 7) AS i, LATERAL (SELECT substr(digits, 4 * i + 1, 4)
                  || CASE WHEN i < 7 AND random() < hyphens THEN '-' ELSE '' END AS part) AS p) AS b;
-\echo -- a fourth each: as it is; one character more, less or another; two of these; the beginning
+-- a fourth each: as it is; one character more, less or another; two of these; the beginning
 CREATE FUNCTION damaged(text) RETURNS text LANGUAGE sql
     RETURN overlay($1 PLACING substr('0aF-{} gé', 1 + (random() * 8)::int, (random() * 1.5)::int)
                    FROM 1 + (random() * 40)::int FOR (random() * 1.5)::int);
@@ -71,7 +72,7 @@ FROM spelling, LATERAL read_as('ulid', text) AS v,
 SELECT count(*) > 49000 AND count(uuid) BETWEEN 15000 AND 30000 AS tried FROM read;
 SELECT * FROM read
 WHERE uuid IS DISTINCT FROM ulid OR ulid_is_valid(text) <> (uuid IS NOT NULL) LIMIT 5;
-\echo -- a fault is where no uuid begins so any more
+-- a fault is where no uuid begins so any more
 CREATE FUNCTION begins_a_uuid(text) RETURNS boolean LANGUAGE sql
     RETURN (read_as('uuid', $1
         || repeat('0', 32 - length(regexp_replace($1, '[^0-9A-Fa-f]', '', 'g')))
@@ -83,7 +84,7 @@ AND (position IS NULL OR NOT begins_a_uuid(left(text, position - 1))
 DROP TABLE spelling, read;
 DROP FUNCTION read_as, damaged, begins_a_uuid;
 
-\echo -- the casts as functions: the same results and errors, for a uuid too, and with an index
+-- the casts as functions: the same results and errors, for a uuid too, and with an index
 SELECT ulid_to_text('01aryz6s41tsv4rrffq69g5fav'),
     ulid_to_text('01563df3-6481-d676-4c61-efb99302bd5b'::uuid) AS of_uuid,
        pg_typeof(ulid_to_text('01aryz6s41tsv4rrffq69g5fav')), ulid_to_text(NULL) IS NULL AS null;
@@ -96,7 +97,7 @@ SELECT ulid_from_text('80000000000000000000000000');
 CREATE TABLE io (id uuid, text text);
 INSERT INTO io SELECT id, id::ulid
     FROM (SELECT gen_random_uuid() AS id FROM generate_series(1, 100)) AS s;
-\echo -- stored compressed
+-- stored compressed
 INSERT INTO io SELECT gen_random_uuid(), repeat('0', 10000) || n FROM generate_series(1, 10) AS n;
 SELECT count(*) FROM io WHERE ulid_to_text(id) = text AND ulid_from_text(text) = id
     AND length(text) = 26;
@@ -109,7 +110,7 @@ EXPLAIN (COSTS OFF) SELECT FROM io WHERE ulid_to_text(id) = '01ARYZ6S41TSV4RRFFQ
 RESET enable_seqscan;
 DROP TABLE io;
 
-\echo -- a table, an array, a composite, json, a domain
+-- a table, an array, a composite, json, a domain
 CREATE TABLE io (id ulid PRIMARY KEY, ids ulid[]);
 INSERT INTO io VALUES ('01ARYZ6S41TSV4RRFFQ69G5FAV', '{01ARYZ6S41TSV4RRFFQ69G5FAV,NULL}');
 SELECT * FROM io;

@@ -1,4 +1,3 @@
-\set ECHO none
 -- Operator classes: complete, used by the planner, and fit for partitions and deduplication.
 
 \pset format unaligned
@@ -14,7 +13,7 @@ EXPLAIN (COSTS OFF) SELECT * FROM keyed WHERE id > '01ARYZ6S41TSV4RRFFQ69G5FAV'
 INSERT INTO keyed SELECT * FROM keyed LIMIT 1;
 \echo :LAST_ERROR_SQLSTATE
 
-\echo -- a hash index
+-- a hash index
 CREATE TABLE hashed AS SELECT id AS h FROM keyed;
 CREATE INDEX ON hashed USING hash (h);
 ANALYZE hashed;
@@ -22,8 +21,8 @@ EXPLAIN (COSTS OFF) SELECT * FROM hashed WHERE h = '01ARYZ6S41TSV4RRFFQ69G5FAV';
 SELECT count(*) FROM hashed AS a WHERE h = (SELECT id FROM keyed WHERE n = 17);
 DROP TABLE hashed;
 
-\echo '-- GIN on an array, by core''s array_ops: each operator finds by the index what a scan of the table'
-\echo -- finds
+-- GIN on an array, by core's array_ops: each operator finds by the index what a scan of the table
+-- finds
 CREATE TABLE many AS SELECT n,
     ARRAY[id, lead(id) OVER (ORDER BY n), CASE WHEN n % 2 = 0 THEN id END] AS ids FROM keyed;
 INSERT INTO many VALUES (0, '{}'), (-1, NULL);
@@ -44,8 +43,8 @@ EXPLAIN (COSTS OFF) SELECT * FROM many WHERE ids @> ARRAY['01ARYZ6S41TSV4RRFFQ69
 RESET enable_seqscan;
 DROP TABLE many;
 
-\echo -- deduplication: 1,000 copies of each of 100 values take a fraction of the space that they take
-\echo -- without
+-- deduplication: 1,000 copies of each of 100 values take a fraction of the space that they take
+-- without
 CREATE TABLE copies AS SELECT k.id FROM (SELECT id FROM keyed LIMIT 100) AS k,
     generate_series(1, 1000);
 CREATE INDEX copies_deduplicated ON copies (id);
@@ -54,7 +53,7 @@ SELECT pg_relation_size('copies_deduplicated') < 0.4 * pg_relation_size('copies_
     AS deduplicated;
 DROP TABLE copies;
 
-\echo -- hash partitions
+-- hash partitions
 CREATE TABLE by_hash (id ulid PRIMARY KEY) PARTITION BY HASH (id);
 CREATE TABLE by_hash_0 PARTITION OF by_hash FOR VALUES WITH (MODULUS 4, REMAINDER 0);
 CREATE TABLE by_hash_1 PARTITION OF by_hash FOR VALUES WITH (MODULUS 4, REMAINDER 1);

@@ -1,12 +1,13 @@
-\set ECHO none
 -- What equal() finds by the predicate itself is found: an index, a partition key, statistics, what
 -- ON CONFLICT names, and grouping sets.
 
+\set ECHO none
 \getenv directory PG_ABS_SRCDIR
 \set setup :directory /setup/planner.sql
 \i :setup
+\set ECHO all
 
-\echo -- the ways to the table that ON CONFLICT names
+-- the ways to the table that ON CONFLICT names
 CREATE UNIQUE INDEX part_in_january ON part (id) WHERE id <@ '[2025-01-01Z,2025-02-01Z)';
 CREATE UNIQUE INDEX part_expression ON part (id, (id <@ '[2025-01-01Z,2025-02-01Z)'));
 INSERT INTO part SELECT * FROM part WHERE n = 1
@@ -24,7 +25,7 @@ DROP INDEX part_expression;
 WITH u AS (UPDATE part SET n = -n WHERE n < 0 AND id <@ '[2025-01-01Z,2025-02-01Z)' RETURNING n)
     SELECT n FROM u ORDER BY n;
 
-\echo -- an index with a window as its condition serves queries with the same window, and no other
+-- an index with a window as its condition serves queries with the same window, and no other
 SET enable_seqscan = off;
 SELECT query, scanned(query) FROM (VALUES
     ($$SELECT * FROM part WHERE id <@ '[2025-01-01Z,2025-02-01Z)'$$),
@@ -32,8 +33,8 @@ SELECT query, scanned(query) FROM (VALUES
 RESET enable_seqscan;
 DROP INDEX part_in_january;
 
-\echo -- whatever is found by the predicate itself is found: a condition or an expression of an index, at
-\echo -- any depth
+-- whatever is found by the predicate itself is found: a condition or an expression of an index, at
+-- any depth
 SET enable_seqscan = off;
 CREATE TABLE deep (id ulid, n int) PARTITION BY RANGE (id);
 CREATE TABLE deep_1 PARTITION OF deep FOR VALUES FROM (ulid_lower_bound('2025-01-01Z'))
@@ -50,7 +51,7 @@ SELECT query, scanned(query) FROM (VALUES
 DROP INDEX deep_or, deep_not, deep_case;
 SELECT scanned($$SELECT FROM deep WHERE id <@ '[2025-01-10Z,2025-01-12Z)'$$);
 RESET enable_seqscan;
-\echo -- a partition key
+-- a partition key
 CREATE TABLE by_window (id ulid, n int)
     PARTITION BY RANGE ((id <@ '[2025-01-01Z,2025-01-03Z)'), id);
 CREATE TABLE by_window_0 PARTITION OF by_window FOR VALUES FROM (false, MINVALUE)
@@ -59,7 +60,7 @@ CREATE TABLE by_window_1 PARTITION OF by_window FOR VALUES FROM (true, MINVALUE)
     TO (MAXVALUE, MAXVALUE);
 SELECT scanned($$SELECT FROM by_window WHERE id <@ '[2025-01-01Z,2025-01-03Z)'$$);
 DROP TABLE by_window;
-\echo -- and statistics
+-- and statistics
 INSERT INTO deep SELECT id, n FROM part;
 CREATE STATISTICS deep_statistics ON (CASE WHEN id <@ '[2025-01-10Z,2025-01-12Z)' THEN n END)
     FROM deep;
@@ -68,8 +69,8 @@ SELECT estimate($$SELECT FROM deep
     GROUP BY CASE WHEN id <@ '[2025-01-10Z,2025-01-12Z)' THEN n END$$) < 100 AS estimated;
 DROP TABLE deep;
 
-\echo -- grouping sets null whatever equals a grouping expression, so the predicate stays what was written
-\echo -- if one of them calls it
+-- grouping sets null whatever equals a grouping expression, so the predicate stays what was written
+-- if one of them calls it
 SELECT id <@ '[2025-01-10Z,2025-01-12Z)' AS within, count(*) FROM part
 GROUP BY ROLLUP ((id <@ '[2025-01-10Z,2025-01-12Z)')) HAVING id <@ '[2025-01-10Z,2025-01-12Z)';
 SELECT (id <@ '[2025-01-10Z,2025-01-12Z)') AND count(*) > 0 AS within, count(*) FROM part
@@ -80,8 +81,8 @@ GROUP BY CUBE (id <@ '[2025-01-10Z,2025-01-12Z)', '[2025-01-10Z,2025-01-12Z)' @>
 ORDER BY 1, 2, 3;
 SELECT ulid_starts_with(id, '01J') AND count(*) > 0 AS starts, count(*) FROM part
 GROUP BY ROLLUP (ulid_starts_with(id, '01J')) ORDER BY 1, 2;
-\echo -- also where the call is in a function that the planner expands, or in a sub-select that it pulls
-\echo -- up
+-- also where the call is in a function that the planner expands, or in a sub-select that it pulls
+-- up
 CREATE FUNCTION is_within(ulid) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
     SELECT $1 <@ '[2025-01-10Z,2025-01-12Z)'::tstzrange $$;
 CREATE FUNCTION contained(ulid) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
@@ -92,7 +93,7 @@ SELECT within AND count(*) > 0 AS within, count(*)
 FROM (SELECT id <@ '[2025-01-10Z,2025-01-12Z)' AS within FROM part) AS q
 GROUP BY GROUPING SETS ((within), ()) ORDER BY 1, 2;
 DROP FUNCTION is_within, contained;
-\echo -- or if one of them is the cast of a uuid column
+-- or if one of them is the cast of a uuid column
 CREATE TABLE part_by_uuid (id uuid) PARTITION BY RANGE (id);
 CREATE TABLE part_by_uuid_1 PARTITION OF part_by_uuid FOR VALUES FROM (MINVALUE)
     TO ('01942f04-0000-0000-0000-000000000000');
@@ -102,12 +103,12 @@ SELECT id::ulid <@ '[2025-01-10Z,2025-01-12Z)' AS within, count(*) FROM part_by_
 GROUP BY ROLLUP (id::ulid) ORDER BY GROUPING(id::ulid);
 SELECT id::ulid, count(*) FROM part_by_uuid
 GROUP BY ROLLUP (id::ulid) HAVING ulid_starts_with(id, '01J');
-\echo -- in WHERE, which is below them, it prunes
+-- in WHERE, which is below them, it prunes
 SELECT scanned($$SELECT FROM part_by_uuid WHERE id::ulid <@ '[2025-01-10Z,2025-01-12Z)'
     GROUP BY ROLLUP (id::ulid)$$);
 DROP TABLE part_by_uuid;
-\echo -- nor is anything put there that equals a grouping expression: the column is in each set, so each
-\echo -- row counts twice
+-- nor is anything put there that equals a grouping expression: the column is in each set, so each
+-- row counts twice
 CREATE FUNCTION groups(expression text, condition text) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
     result bigint;
@@ -138,7 +139,7 @@ PREPARE first_characters (text) AS SELECT count(*)
         HAVING ulid_starts_with(id, $1)) AS q;
 EXECUTE first_characters ('01J');
 RESET plan_cache_mode;
-\echo -- what a parameter leaves out is not evaluated
+-- what a parameter leaves out is not evaluated
 PREPARE left_out (boolean) AS SELECT count(*)
     FROM (SELECT count(*) FROM part WHERE id <@ '[2025-01-10Z,2025-01-12Z)'
     GROUP BY GROUPING SETS ((CASE WHEN $1 THEN 1 / 0 END), ())) AS q;
@@ -148,7 +149,7 @@ PREPARE left_out_too (boolean) AS SELECT count(*) FILTER (WHERE id <@ '[2025-01-
     GROUP BY GROUPING SETS ((CASE WHEN $1 THEN 1 / 0 END), ());
 EXECUTE left_out_too (false);
 DEALLOCATE ALL;
-\echo -- where none of these calls it outside of aggregates, partitions are pruned
+-- where none of these calls it outside of aggregates, partitions are pruned
 SELECT condition, scanned('SELECT n FROM part WHERE ' || condition) FROM (VALUES
     ($$id <@ '[2025-01-10Z,2025-01-12Z)' GROUP BY ROLLUP (n)$$),
     ($$id <@ '[2025-01-10Z,2025-01-12Z)' GROUP BY ROLLUP (n, lpad(n::text, 3))$$),

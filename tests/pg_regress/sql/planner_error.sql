@@ -1,12 +1,13 @@
-\set ECHO none
 -- What a function raises arrives as it was raised.
 
+\set ECHO none
 \getenv directory PG_ABS_SRCDIR
 \set setup :directory /setup/planner.sql
 \i :setup
+\set ECHO all
 
-\echo -- what a function raises arrives as it was raised: while planned, as an index condition, as a
-\echo -- filter
+-- what a function raises arrives as it was raised: while planned, as an index condition, as a
+-- filter
 CREATE FUNCTION raises(boolean) RETURNS tstzrange LANGUAGE plpgsql STABLE AS $$
 BEGIN
     IF $1 THEN
@@ -39,7 +40,7 @@ SELECT query, caught(query) FROM (VALUES
     ('SELECT id <@ raises(raise) FROM switch, plain'),
     ('SELECT ulid_range_lower(raises(raise)) FROM switch')) AS v (query);
 DROP TABLE switch;
-\echo '-- and so does what core''s own cast raises'
+-- and so does what core's own cast raises
 DO $$ BEGIN
     PERFORM ('294276-12-31 23:59:59'::timestamp)::ulid;
 EXCEPTION WHEN datetime_field_overflow THEN RAISE NOTICE '%', SQLERRM; END $$;

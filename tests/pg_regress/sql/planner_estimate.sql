@@ -1,12 +1,13 @@
-\set ECHO none
 -- Estimates are for ids and windows alone, whatever names the estimator and whatever the statistics
 -- say. The functions of the operators have them, too.
 
+\set ECHO none
 \getenv directory PG_ABS_SRCDIR
 \set setup :directory /setup/planner.sql
 \i :setup
+\set ECHO all
 
-\echo '-- an operator of somebody''s own that names the estimator has the estimate where nothing is known'
+-- an operator of somebody's own that names the estimator has the estimate where nothing is known
 CREATE TABLE foreign_types (big bigint, t text, u uuid, id ulid);
 INSERT INTO foreign_types SELECT n * 1000003, 'x' || n, md5(n::text)::uuid,
     ulid_lower_bound('2025-01-01Z'::timestamptz + n * interval '1 hour')
@@ -32,11 +33,11 @@ SELECT condition, estimate('SELECT FROM foreign_types WHERE ' || condition) FROM
     ($$t === '[2025-01-01,2025-01-02)'::tstzrange$$),
     ($$big === '2025-01-01'::text$$),
     ($$id === 1::bigint$$)) AS v (condition);
-\echo -- a uuid is read as a ulid: half of those that are random are before the middle of the times
+-- a uuid is read as a ulid: half of those that are random are before the middle of the times
 SELECT estimate('SELECT FROM foreign_types WHERE u === ''(,6429-10-17)''::tstzrange')
     BETWEEN 400 AND 600 AS half;
-\echo -- statistics that no ANALYZE would write, as the owner of a table can restore them from 18 on:
-\echo -- estimates are of 1 to all rows
+-- statistics that no ANALYZE would write, as the owner of a table can restore them from 18 on:
+-- estimates are of 1 to all rows
 CREATE TABLE measured (id ulid);
 INSERT INTO measured SELECT gen_ulid() FROM generate_series(1, 1000);
 ANALYZE measured;
@@ -75,7 +76,7 @@ END $$;
 RESET allow_system_table_mods;
 DROP TABLE measured;
 
-\echo -- our own operator, where the id is the constant and the window the column
+-- our own operator, where the id is the constant and the window the column
 CREATE TABLE windows (w tstzrange);
 INSERT INTO windows SELECT tstzrange('2025-01-01Z'::timestamptz + n * interval '1 hour', NULL)
     FROM generate_series(1, 1000) AS n;
@@ -91,13 +92,13 @@ RESET client_min_messages;
 RESET search_path;
 DROP TABLE foreign_types;
 
-\echo -- the functions of the operators have their estimate
+-- the functions of the operators have their estimate
 SELECT condition, abs(estimate('SELECT FROM plain WHERE ' || condition) / 240 - 1) < 0.2 AS near
 FROM (VALUES
     ($$id <@ '[2025-01-10Z,2025-01-20Z)'$$),
     ($$ulid_contained_by_range(id, '[2025-01-10Z,2025-01-20Z)')$$),
     ($$range_contains_ulid('[2025-01-10Z,2025-01-20Z)', id)$$)) AS v (condition);
-\echo '-- joins on windows have core''s estimate for containment, one in a thousand pairs'
+-- joins on windows have core's estimate for containment, one in a thousand pairs
 SELECT condition, estimate('SELECT FROM two, plain WHERE ' || condition) FROM (VALUES
     ('id <@ tstzrange(to_timestamp(i), NULL)'),
     ('ulid_contained_by_range(id, tstzrange(to_timestamp(i), NULL))')) AS v (condition);

@@ -1,12 +1,13 @@
-\set ECHO none
 -- Only our operators, those of uuid, and our functions are used.
 
+\set ECHO none
 \getenv directory PG_ABS_SRCDIR
 \set setup :directory /setup/planner.sql
 \i :setup
+\set ECHO all
 
-\echo '-- a class of somebody''s own, with other operators behind the strategies'' numbers, is no index for a'
-\echo -- window
+-- a class of somebody's own, with other operators behind the strategies' numbers, is no index for a
+-- window
 CREATE FUNCTION ulid_cmp_reversed(ulid, ulid) RETURNS int LANGUAGE sql IMMUTABLE STRICT
     AS 'SELECT public.ulid_cmp($2, $1)';
 CREATE OPERATOR CLASS ulid_reversed_ops FOR TYPE ulid USING btree AS
@@ -28,14 +29,14 @@ SELECT count(*) FROM part_reversed WHERE id <@ '[2025-01-10Z,2025-01-12Z)';
 DROP TABLE reversed, part_reversed;
 DROP OPERATOR FAMILY ulid_reversed_ops USING btree;
 DROP FUNCTION ulid_cmp_reversed;
-\echo -- an index in descending order of our class is one
+-- an index in descending order of our class is one
 CREATE INDEX plain_desc ON plain (id DESC);
 SELECT count(*) FROM plain WHERE id <@ '[2025-01-10Z,2025-01-12Z)';
 DROP INDEX plain_desc;
 RESET enable_seqscan;
 RESET enable_bitmapscan;
 
-\echo -- a column whose type is a domain prunes as well
+-- a column whose type is a domain prunes as well
 CREATE DOMAIN ulid_key AS ulid CHECK (VALUE IS NOT NULL);
 CREATE TABLE by_domain (id ulid_key) PARTITION BY RANGE (id);
 CREATE TABLE by_domain_1 PARTITION OF by_domain FOR VALUES FROM (ulid_lower_bound('2025-01-01Z'))
@@ -51,7 +52,7 @@ DROP TABLE by_domain;
 DROP DOMAIN ulid_key;
 
 SET enable_seqscan = off;
-\echo -- another function under the name of ours is not called
+-- another function under the name of ours is not called
 ALTER FUNCTION ulid_range_lower(tstzrange) RENAME TO ulid_range_lower_of_ours;
 CREATE FUNCTION ulid_range_lower(tstzrange) RETURNS ulid
     LANGUAGE sql STABLE AS $$ SELECT '7ZZZZZZZZZZZZZZZZZZZZZZZZZ'::ulid $$;

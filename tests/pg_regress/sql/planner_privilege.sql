@@ -1,14 +1,15 @@
-\set ECHO none
 -- What a role may execute and may see decides.
 
+\set ECHO none
 \getenv directory PG_ABS_SRCDIR
 \set setup :directory /setup/planner.sql
 \i :setup
+\set ECHO all
 CREATE ROLE regress_planner_reader;
 GRANT SELECT ON part, plain, period TO regress_planner_reader;
 
-\echo -- who may not execute a function gets no answer from it, and needs no right to one that was not
-\echo -- called
+-- who may not execute a function gets no answer from it, and needs no right to one that was not
+-- called
 REVOKE EXECUTE ON FUNCTION ulid_range_lower(tstzrange), ulid_range_upper(tstzrange) FROM PUBLIC;
 SET ROLE regress_planner_reader;
 SET plan_cache_mode = force_generic_plan;
@@ -27,7 +28,7 @@ SELECT count(*) FROM part WHERE id <@ '[2025-01-10Z,2025-01-12Z)';
 RESET ROLE;
 GRANT EXECUTE ON FUNCTION ulid_contained_by_range(ulid, ulid_window) TO PUBLIC;
 
-\echo -- what the role may execute decides, also where a plan was made by another role
+-- what the role may execute decides, also where a plan was made by another role
 REVOKE EXECUTE ON FUNCTION ulid_ge(ulid, ulid), ulid_le(ulid, ulid) FROM PUBLIC;
 SET ROLE regress_planner_reader;
 SELECT count(*) FROM plain WHERE id <@ '[2025-01-10Z,2025-01-12Z)';
@@ -49,7 +50,7 @@ EXECUTE in_plain ('[2025-01-10Z,2025-01-12Z)');
 RESET ROLE;
 GRANT EXECUTE ON FUNCTION ulid_contained_by_range(ulid, ulid_window) TO PUBLIC;
 DEALLOCATE ALL;
-\echo -- also when it is changed later, and the plan does not name the function
+-- also when it is changed later, and the plan does not name the function
 CREATE TABLE days (id ulid) PARTITION BY RANGE (id);
 CREATE TABLE days_1 PARTITION OF days FOR VALUES FROM (ulid_lower_bound('2025-01-10Z'))
     TO (ulid_lower_bound('2025-01-12Z'));
@@ -73,7 +74,7 @@ RESET plan_cache_mode;
 
 RESET enable_seqscan;
 
-\echo '-- under row security a function that tells what it sees is shown only the role''s rows'
+-- under row security a function that tells what it sees is shown only the role's rows
 CREATE FUNCTION tells(ulid) RETURNS boolean LANGUAGE plpgsql COST 0.0001 AS $$
 BEGIN
     IF NOT $1 <@ '[2025-01-10Z,2025-01-11Z)' THEN RAISE NOTICE 'saw %', $1; END IF;
@@ -87,8 +88,8 @@ SELECT count(*) FROM part WHERE tells(id) AND id <@ '[2025-01-10 12:00Z,2025-01-
 SELECT count(*) FROM part, period WHERE tells(id) AND id <@ p;
 RESET ROLE;
 
-\echo -- the operators are leakproof, so that an index serves them and the policy at once, and so do the
-\echo -- bounds in their place; a condition that can raise an error comes after the policy
+-- the operators are leakproof, so that an index serves them and the policy at once, and so do the
+-- bounds in their place; a condition that can raise an error comes after the policy
 CREATE TABLE owned AS SELECT n % 10 AS tenant, id FROM plain;
 ALTER TABLE owned ADD PRIMARY KEY (tenant, id);
 ANALYZE owned;
@@ -114,7 +115,7 @@ RESET plan_cache_mode;
 RESET enable_bitmapscan;
 RESET enable_seqscan;
 DEALLOCATE ALL;
-\echo -- no range and no id is an error: the bounds of time, of ids, none, and no bound
+-- no range and no id is an error: the bounds of time, of ids, none, and no bound
 SELECT count(*) AS answers FROM
     (VALUES ('00000000000000000000000000'::ulid), ('7ZZZZZZZZZZZZZZZZZZZZZZZZZ'),
         ('01ARYZ6S41TSV4RRFFQ69G5FAV')) AS i (id),

@@ -1,12 +1,13 @@
-\set ECHO none
 -- What is evaluated twice gives the same both times, and what belongs to a row or an outer query is
 -- evaluated there.
 
+\set ECHO none
 \getenv directory PG_ABS_SRCDIR
 \set setup :directory /setup/planner.sql
 \i :setup
+\set ECHO all
 
-\echo -- a sub-select runs once, and one that belongs to each row once for each row
+-- a sub-select runs once, and one that belongs to each row once for each row
 SELECT t, r.* FROM unnest(ARRAY['plain', 'part']) AS t,
     runs_of(format('SELECT count(*) FROM %I WHERE id <@ (SELECT counted(p) FROM period LIMIT 1)',
         t)) AS r;
@@ -17,12 +18,12 @@ SELECT t, r.* FROM unnest(ARRAY['plain', 'part']) AS t,
     runs_of(format('SELECT sum((SELECT count(*) FROM %I AS t '
         'WHERE n < 240 AND id <@ (SELECT counted(p) FROM period WHERE i > 0 LIMIT 1))) FROM two',
         t)) AS r;
-\echo '-- also where an index would take the sub-select of another table''s row as a constant'
+-- also where an index would take the sub-select of another table's row as a constant
 SELECT t, r.* FROM unnest(ARRAY['plain', 'part']) AS t,
     runs_of(format('SELECT count(*) FROM two, %I AS t '
         'WHERE n < 10 AND id <@ (SELECT counted(p) FROM period WHERE i > 0 LIMIT 1)', t)) AS r;
 
-\echo -- a range that is cheap and the same for all rows prunes partitions, others do not
+-- a range that is cheap and the same for all rows prunes partitions, others do not
 CREATE FUNCTION cheap() RETURNS tstzrange
     LANGUAGE sql STABLE COST 1 AS $$ SELECT p FROM period LIMIT 1 $$;
 CREATE FUNCTION dear() RETURNS tstzrange
@@ -34,7 +35,7 @@ SELECT condition, scanned('SELECT * FROM part WHERE ' || condition),
 FROM (VALUES ('id <@ cheap()'), ('id <@ dear()'), ('id <@ changing()')) AS v (condition);
 DROP FUNCTION cheap, dear, changing;
 
-\echo -- an aggregate of an outer query, GROUPING and a window function are evaluated there, once
+-- an aggregate of an outer query, GROUPING and a window function are evaluated there, once
 CREATE TABLE moments AS SELECT '2025-01-10Z'::timestamptz + n * interval '5 days' AS t
     FROM generate_series(0, 2) AS n;
 SELECT t, (SELECT count(*) FROM part WHERE id <@ tstzrange(max(o.t), NULL)) AS part,
@@ -54,7 +55,7 @@ HAVING ulid_lower_bound('2025-01-10Z') <@ tstzrange(min(ulid_extract_timestamp(i
     max(ulid_extract_timestamp(id)));
 DROP TABLE moments;
 
-\echo -- a window is remembered only where it is a constant
+-- a window is remembered only where it is a constant
 CREATE FUNCTION each_window() RETURNS TABLE (w tstzrange, within boolean, contains boolean)
     LANGUAGE plpgsql AS $$
 BEGIN
@@ -75,11 +76,11 @@ SELECT count(*)
 FROM plain,
     (VALUES ('[2025-01-10Z,2025-01-11Z)'::tstzrange), ('empty'), (NULL),
     ('[2025-01-20Z,2025-01-21Z)')) AS v (p) WHERE p @> id OR n IS NULL;
-\echo -- a constant in a function that has settings of its own, which PostgreSQL calls through another
+-- a constant in a function that has settings of its own, which PostgreSQL calls through another
 CREATE FUNCTION in_january(ulid) RETURNS boolean LANGUAGE sql STABLE SET timezone = 'UTC' AS $$
     SELECT $1 <@ '[2025-01-01,2025-02-01)' $$;
 SELECT count(*) FROM plain WHERE in_january(id);
-\echo -- and where the operand is a set, each of its ranges has its answer
+-- and where the operand is a set, each of its ranges has its answer
 SELECT id <@ unnest(ARRAY['[2025-01-01Z,2025-01-02Z)', 'empty']::tstzrange[]) AS within FROM part
 WHERE n = 3 ORDER BY 1;
 

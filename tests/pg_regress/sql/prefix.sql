@@ -1,4 +1,3 @@
-\set ECHO none
 -- Search by the first characters of the text: ulid_starts_with and its bounds.
 
 \pset format unaligned
@@ -7,8 +6,8 @@ SELECT prefix, ulid_prefix_lower(prefix), ulid_prefix_upper(prefix)
 FROM unnest(ARRAY['', '0', '7', '01ARYZ6S', '01aryz6s41', 'oIaRyZ6s4L',
     '01ARYZ6S41TSV4RRFFQ69G5FAV', '7ZZZZZZZZZZZZZZZZZZZZZZZZZ']) AS prefix;
 
-\echo -- a prefix of each length of each of a thousand ids, in either case: what starts with it, and what
-\echo -- is next to that
+-- a prefix of each length of each of a thousand ids, in either case: what starts with it, and what
+-- is next to that
 SELECT count(*), count(*) FILTER (WHERE NOT ulid_starts_with(id, prefix)) AS missed,
        count(*) FILTER (WHERE id NOT BETWEEN ulid_prefix_lower(prefix)
            AND ulid_prefix_upper(prefix)) AS outside,
@@ -24,30 +23,32 @@ SELECT ulid_starts_with('01ARYZ6S41TSV4RRFFQ69G5FAV', 'ol') AS aliases,
     ulid_starts_with('01ARYZ6S41TSV4RRFFQ69G5FAV', '') AS empty,
        ulid_starts_with('01ARYZ6S41TSV4RRFFQ69G5FAV', '02') AS another,
        ulid_starts_with('01ARYZ6S41TSV4RRFFQ69G5FAV', '1') AS not_the_first;
-\echo -- the type of the text does not matter
+-- the type of the text does not matter
 SELECT ulid_starts_with('01ARYZ6S41TSV4RRFFQ69G5FAV', '01A'::varchar) AS varchar,
     ulid_starts_with('01563df3-6481-d676-4c61-efb99302bd5b'::uuid, '01A') AS uuid;
 
-\echo -- what no ulid starts with (22P02)
+-- what no ulid starts with (22P02)
 SELECT ulid_starts_with('01ARYZ6S41TSV4RRFFQ69G5FAV', 'U');
 \echo :LAST_ERROR_SQLSTATE
 SELECT ulid_starts_with('01ARYZ6S41TSV4RRFFQ69G5FAV', '01A%');
 SELECT ulid_prefix_lower('01é');
 SELECT ulid_prefix_upper('01ARYZ6S41TSV4RRFFQ69G5FAV0');
 SELECT ulid_prefix_lower('01563df3-6481-d676-4c61-efb99302bd5b');
-\echo -- more than 128 bits (22003)
+-- more than 128 bits (22003)
 SELECT ulid_starts_with('01ARYZ6S41TSV4RRFFQ69G5FAV', '8');
 \echo :LAST_ERROR_SQLSTATE
-\echo -- null gives null
+-- null gives null
 SELECT ulid_starts_with(NULL, '0'), ulid_starts_with('01ARYZ6S41TSV4RRFFQ69G5FAV', NULL),
     ulid_prefix_lower(NULL), ulid_prefix_upper(NULL);
-\echo -- an untyped literal is not ambiguous
+-- an untyped literal is not ambiguous
 SELECT ulid_prefix_lower('01A') < ulid_lower_bound('2026-01-01 00:00+00') AS literal;
 
-\echo == What the planner knows: the bounds, which are exact
+--
+-- What the planner knows: the bounds, which are exact
+--
 
-\echo -- an id each minute from 2026-01-01, of random bits that are the same in each run: in the order of
-\echo -- time, and in none
+-- an id each minute from 2026-01-01, of random bits that are the same in each run: in the order of
+-- time, and in none
 CREATE TABLE call AS SELECT n,
     ulid_from_parts('2026-01-01 00:00+00'::timestamptz + n * interval '1 minute',
     decode(substr(md5(n::text), 1, 20), 'hex')) AS id
@@ -60,8 +61,8 @@ EXPLAIN (COSTS OFF) SELECT n FROM call WHERE ulid_starts_with(id, '01KdVh35');
 SELECT n FROM call WHERE ulid_starts_with(id, '01KdVh35');
 EXPLAIN (COSTS OFF) SELECT count(*) FROM call_log WHERE ulid_starts_with(id, '01KDVH');
 SELECT count(*) FROM call_log WHERE ulid_starts_with(id, '01KDVH');
-\echo -- prefixes of each length of some ids: the rows that their texts say, by the index, by BRIN and by
-\echo -- neither
+-- prefixes of each length of some ids: the rows that their texts say, by the index, by BRIN and by
+-- neither
 CREATE FUNCTION rows_of(query text, prefix text) RETURNS bigint[] LANGUAGE plpgsql AS $$
 DECLARE
     rows bigint[];
@@ -87,10 +88,12 @@ FROM (SELECT prefix,
           ELSE lower(left(id::text, length)) END AS prefix
             FROM call, generate_series(6, 26) AS length WHERE n % 1999 = 7) AS p) AS q;
 
-\echo -- estimates: within a fifth of the rows, for prefixes of hours to weeks; all rows, and none
+-- estimates: within a fifth of the rows, for prefixes of hours to weeks; all rows, and none
+\set ECHO none
 \getenv directory PG_ABS_SRCDIR
 \set setup :directory /setup/estimate.sql
 \i :setup
+\set ECHO all
 SELECT prefix, rows,
     abs(estimate(format('SELECT FROM call WHERE ulid_starts_with(id, %L)', prefix)) / rows - 1)
     < 0.2 AS near
@@ -101,12 +104,12 @@ ORDER BY 1 LIMIT 8;
 SELECT estimate($$SELECT FROM call WHERE ulid_starts_with(id, '')$$) AS all_rows,
     estimate($$SELECT FROM call WHERE ulid_starts_with(id, '7')$$) AS none,
        estimate($$SELECT FROM call WHERE NOT ulid_starts_with(id, '01')$$) AS all_but;
-\echo '-- a join has core''s estimate for containment, one in a thousand pairs'
+-- a join has core's estimate for containment, one in a thousand pairs
 SELECT estimate($$SELECT FROM (VALUES ('01KDVH'), ('01KDVJ')) AS v (prefix), call
     WHERE ulid_starts_with(id, prefix)$$) AS pairs;
 
-\echo '-- a prefix that comes at run time: a parameter, another table''s column, a function, a sub-select,'
-\echo -- another type of text
+-- a prefix that comes at run time: a parameter, another table's column, a function, a sub-select,
+-- another type of text
 SET plan_cache_mode = force_generic_plan;
 PREPARE by_prefix (text) AS SELECT count(*) FROM call WHERE ulid_starts_with(id, $1);
 EXPLAIN (COSTS OFF) EXECUTE by_prefix ('01KDVH');
@@ -128,19 +131,19 @@ SELECT short, count(id) FROM spoken LEFT JOIN call ON ulid_starts_with(id, short
 ORDER BY short;
 SELECT count(*) FROM call WHERE ulid_starts_with(id, (SELECT min(prefix) FROM spoken));
 SELECT count(*) FROM call WHERE ulid_starts_with(id, concat('01', 'KDVH'));
-\echo -- not where it differs from row to row, or from call to call
+-- not where it differs from row to row, or from call to call
 SET max_parallel_workers_per_gather = 0;
 EXPLAIN (COSTS OFF) SELECT * FROM call WHERE ulid_starts_with(id, n::text);
 EXPLAIN (COSTS OFF) SELECT * FROM call WHERE ulid_starts_with(id, random()::text);
 RESET max_parallel_workers_per_gather;
 
-\echo -- what is no prefix is an error where it is looked for, and only there
+-- what is no prefix is an error where it is looked for, and only there
 CREATE TABLE nothing (id ulid PRIMARY KEY);
 SELECT count(*) FROM nothing WHERE ulid_starts_with(id, 'U');
 SELECT count(*) FROM call WHERE ulid_starts_with(id, 'U') AND false;
 SELECT count(*) FROM call WHERE ulid_starts_with(id, 'U');
 SELECT count(*) FROM spoken, call WHERE short = '7' AND ulid_starts_with(id, prefix || '-');
-\echo -- also in a plan for any prefix: an index and partitions have bounds then, which raise nothing
+-- also in a plan for any prefix: an index and partitions have bounds then, which raise nothing
 CREATE TABLE nothing_in_parts (id ulid) PARTITION BY RANGE (id);
 CREATE TABLE nothing_in_part PARTITION OF nothing_in_parts DEFAULT;
 SET plan_cache_mode = force_generic_plan;
@@ -162,14 +165,14 @@ DEALLOCATE ALL;
 DROP TABLE nothing_in_parts;
 RESET enable_seqscan;
 RESET plan_cache_mode;
-\echo -- also if the planner could find out, for an estimate
+-- also if the planner could find out, for an estimate
 SET ulid.prefix = 'U';
 EXPLAIN (COSTS OFF) SELECT * FROM nothing WHERE ulid_starts_with(id, concat('0', 'U'));
 SELECT count(*) FROM call WHERE current_setting('ulid.prefix') <> 'U'
     AND ulid_starts_with(id, current_setting('ulid.prefix'));
 DROP TABLE nothing, call_log;
 
-\echo -- partitions are pruned: when planned by a constant, when run by a parameter
+-- partitions are pruned: when planned by a constant, when run by a parameter
 CREATE TABLE part (id ulid, n int) PARTITION BY RANGE (id);
 CREATE TABLE part_1 PARTITION OF part FOR VALUES FROM (ulid_prefix_lower('01KD'))
     TO (ulid_prefix_lower('01KE'));
@@ -191,20 +194,20 @@ EXECUTE by_prefix (NULL);
 EXECUTE by_prefix ('8');
 RESET plan_cache_mode;
 DEALLOCATE ALL;
-\echo -- a prefix that has an error keeps the function
+-- a prefix that has an error keeps the function
 EXPLAIN (COSTS OFF) SELECT * FROM part WHERE ulid_starts_with(id, 'U');
-\echo -- in FROM, in sub-selects that are pulled up
+-- in FROM, in sub-selects that are pulled up
 SELECT count(*), count(*) FILTER (WHERE f->>'a' = 'true') AS starts
 FROM (SELECT a.n AS m, q.* FROM spoken AS s LEFT JOIN call AS a ON a.n < 2,
       (SELECT p.id, f FROM part AS p LEFT JOIN call AS c ON c.n = p.n + 200000,
           LATERAL jsonb_build_object('a', ulid_starts_with(p.id, '01KE8')) AS f
           WHERE p.n % 100 = 0) AS q) AS r;
-\echo -- an index that has the function as its condition, which ON CONFLICT names too
+-- an index that has the function as its condition, which ON CONFLICT names too
 CREATE UNIQUE INDEX part_starts ON part (id) WHERE ulid_starts_with(id, '01KE8');
 INSERT INTO part SELECT * FROM part WHERE ulid_starts_with(id, '01KE8') LIMIT 1
     ON CONFLICT (id) WHERE ulid_starts_with(id, '01KE8') DO UPDATE SET n = -1 RETURNING n;
 
-\echo -- who may not execute the functions of the bounds needs no right to them
+-- who may not execute the functions of the bounds needs no right to them
 CREATE ROLE regress_prefix_reader;
 GRANT SELECT ON call, part TO regress_prefix_reader;
 REVOKE EXECUTE ON FUNCTION ulid_starts_with_lower(text), ulid_starts_with_check(ulid, text)

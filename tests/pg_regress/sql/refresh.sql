@@ -1,4 +1,3 @@
-\set ECHO none
 -- The horizon: who may refresh and read it, what is refused, and when a row is written.
 -- That no row is lost is shown by the tests with servers.
 
@@ -11,7 +10,9 @@ CREATE DATABASE ulid_refresh_test;
 CREATE EXTENSION ulid;
 CREATE TABLE outbox (id ulid PRIMARY KEY DEFAULT gen_ordered_ulid(), n integer);
 
-\echo == Before the first refresh there is nothing to read
+--
+-- Before the first refresh there is nothing to read
+--
 
 SELECT ulid_current_horizon();
 \echo :LAST_ERROR_SQLSTATE
@@ -20,14 +21,16 @@ SELECT count(*) FROM ulid_horizon;
 CALL ulid_refresh_horizon();
 SELECT count(*), max(horizon) = ulid_current_horizon() AS is_read FROM ulid_horizon;
 
-\echo == A committed row is below the next horizon, and a row is written only if there is need
+--
+-- A committed row is below the next horizon, and a row is written only if there is need
+--
 
 INSERT INTO outbox (n) VALUES (1);
 SELECT count(*) FROM outbox WHERE id < ulid_current_horizon();
 SELECT ulid_refresh();
 SELECT ulid_refresh();
 SELECT count(*) FROM outbox WHERE id < ulid_current_horizon();
-\echo -- the transaction holds back the horizon with the first id, and until it ends
+-- the transaction holds back the horizon with the first id, and until it ends
 BEGIN;
 INSERT INTO outbox (n) VALUES (2);
 SAVEPOINT a;
@@ -44,7 +47,9 @@ SELECT count(*) FROM ulid_horizon_holders;
 SELECT ulid_refresh();
 SELECT n, id < ulid_current_horizon() AS is_below FROM outbox ORDER BY id;
 
-\echo == The position of a consumer
+--
+-- The position of a consumer
+--
 
 SELECT ulid_current_horizon(horizon) = horizon AS is_same FROM ulid_horizon;
 SELECT ulid_current_horizon(max(id)) > max(id) AS is_above FROM outbox;
@@ -55,14 +60,14 @@ UPDATE ulid_horizon SET horizon = '01ARYZ6S41TSV4RRFFQ69G5FAV';
 SELECT ulid_current_horizon('01ARYZ6S41TSV4RRFFQ69G5FAW');
 \echo :LAST_ERROR_SQLSTATE
 ROLLBACK;
-\echo -- after a restore to an earlier time, that is so until the next refresh
+-- after a restore to an earlier time, that is so until the next refresh
 BEGIN;
 SELECT max(id) AS position FROM outbox \gset
 UPDATE ulid_horizon SET horizon = '01ARYZ6S41TSV4RRFFQ69G5FAV';
 SELECT ulid_refresh();
 SELECT ulid_current_horizon(:'position') > :'position' AS is_known;
 COMMIT;
-\echo -- of a uuid column: a driver sends the parameters back as the types that it infers for them
+-- of a uuid column: a driver sends the parameters back as the types that it infers for them
 CREATE TABLE uuid_outbox (id uuid PRIMARY KEY DEFAULT gen_ordered_uuid_v7());
 INSERT INTO uuid_outbox DEFAULT VALUES;
 CALL ulid_refresh_horizon();
@@ -70,7 +75,9 @@ PREPARE poll AS SELECT count(*) FROM uuid_outbox WHERE id > $1 AND id < $2;
 SELECT ulid_current_horizon('00000000-0000-0000-0000-000000000000')::uuid AS horizon \gset
 EXECUTE poll ('00000000-0000-0000-0000-000000000000', :'horizon');
 
-\echo == What is refused
+--
+-- What is refused
+--
 
 BEGIN;
 CALL ulid_refresh_horizon();
@@ -86,8 +93,10 @@ BEGIN READ ONLY;
 SELECT ulid_refresh();
 ROLLBACK;
 
-\echo == Rights: every role reads; the owner of the database refreshes, and decides who may; nobody but a
-\echo == superuser sets the horizon or the id clock
+--
+-- Rights: every role reads; the owner of the database refreshes, and decides who may; nobody but a
+-- superuser sets the horizon or the id clock
+--
 
 CREATE ROLE refresh_owner;
 CREATE ROLE refresh_app;
@@ -109,7 +118,7 @@ DELETE FROM ulid_horizon;
 SELECT ulid_reset_ordered_time();
 SET ROLE refresh_app;
 CALL ulid_refresh_horizon();
-\echo -- the search_path of the caller is not used
+-- the search_path of the caller is not used
 CREATE TEMP TABLE ulid_horizon (horizon ulid);
 CREATE FUNCTION pg_temp.ulid_refresh() RETURNS boolean
 LANGUAGE plpgsql AS $$ BEGIN RAISE 'found'; END $$;
@@ -122,7 +131,7 @@ SELECT public.ulid_current_horizon('00000000000000000000000000') > '000000000000
 RESET search_path;
 RESET ROLE;
 DROP TABLE pg_temp.ulid_horizon;
-\echo -- nor is the schema, if its owner renames it and creates another one of the old name
+-- nor is the schema, if its owner renames it and creates another one of the old name
 ALTER SCHEMA public RENAME TO renamed;
 CREATE SCHEMA public;
 CREATE TABLE ulid_horizon (horizon uuid);
@@ -133,7 +142,9 @@ SELECT count(*) FROM ulid_horizon;
 DROP SCHEMA public CASCADE;
 ALTER SCHEMA renamed RENAME TO public;
 
-\echo '== A restored row: a superuser''s counts, another one''s is ignored'
+--
+-- A restored row: a superuser's counts, another one's is ignored
+--
 
 SELECT horizon FROM ulid_horizon \gset
 BEGIN;
@@ -144,19 +155,19 @@ RESET ROLE;
 SELECT count(*) FROM ulid_horizon;
 INSERT INTO ulid_horizon (horizon) SELECT ulid_lower_bound(now() + interval '1 hour');
 SELECT horizon > :'horizon' AS is_restored FROM ulid_horizon;
-\echo -- the greater one stays, where there is a row already
+-- the greater one stays, where there is a row already
 INSERT INTO ulid_horizon (horizon) VALUES (:'horizon');
 SELECT horizon > :'horizon' AS is_kept FROM ulid_horizon;
 INSERT INTO ulid_horizon (horizon) SELECT ulid_lower_bound(now() + interval '2 hours');
 SELECT horizon > ulid_lower_bound(now() + interval '90 minutes') AS is_greater FROM ulid_horizon;
 COMMIT;
-\echo -- this session has read the row before, and continues after it, as does a new one
+-- this session has read the row before, and continues after it, as does a new one
 SET client_min_messages = error;
 INSERT INTO outbox (n) VALUES (4) RETURNING id > ulid_current_horizon() AS is_above;
 \c
 SET client_min_messages = error;
 INSERT INTO outbox (n) VALUES (5) RETURNING id > ulid_current_horizon() AS is_above;
-\echo -- who may not read the row continues after it, too
+-- who may not read the row continues after it, too
 REVOKE ALL ON ulid_horizon FROM PUBLIC;
 BEGIN;
 UPDATE ulid_horizon SET horizon = ulid_lower_bound(now() + interval '3 hours');
@@ -167,7 +178,7 @@ SET ROLE refresh_app;
 SELECT gen_ordered_ulid() > ulid_lower_bound(now() + interval '150 minutes') AS is_above;
 RESET ROLE;
 GRANT SELECT ON ulid_horizon TO PUBLIC;
-\echo -- nor does a subscription of another role insert a row; one of a superuser does not merge rows
+-- nor does a subscription of another role insert a row; one of a superuser does not merge rows
 BEGIN;
 SET LOCAL session_replication_role = replica;
 SET LOCAL ROLE refresh_owner;
@@ -176,7 +187,7 @@ RESET ROLE;
 SELECT count(*) FROM ulid_horizon;
 INSERT INTO ulid_horizon (horizon) VALUES (:'horizon');
 ROLLBACK;
-\echo -- a row that is far ahead does not come in, however it comes
+-- a row that is far ahead does not come in, however it comes
 UPDATE ulid_horizon SET horizon = '02000000000000000000000000';
 \echo :LAST_ERROR_SQLSTATE
 BEGIN;
@@ -185,15 +196,17 @@ SET LOCAL session_replication_role = replica;
 INSERT INTO ulid_horizon (horizon) VALUES ('02000000000000000000000000');
 ROLLBACK;
 SELECT gen_ordered_ulid() < '02000000000000000000000000' AS is_not_ahead;
-\echo -- unless the id clock is
+-- unless the id clock is
 SELECT ulid_advance_ordered_time('02000000000000000000000000', true) IS NOT NULL AS is_advanced;
 UPDATE ulid_horizon SET horizon = '02000000000000000000000000';
 CALL ulid_refresh_horizon();
 SELECT gen_ordered_ulid() > ulid_current_horizon() AS is_above,
     ulid_current_horizon() > '02000000000000000000000000' AS is_later;
 
-\echo == A position that is ahead is an error where it is read. In the statement that reads the rows, a
-\echo == plan may never call the function.
+--
+-- A position that is ahead is an error where it is read. In the statement that reads the rows, a
+-- plan may never call the function.
+--
 
 CREATE TABLE consumer (last_id ulid);
 INSERT INTO consumer VALUES ('7ZZZZZZZZZZZZZZZZZZZZZZZZZ');
@@ -201,7 +214,9 @@ INSERT INTO consumer VALUES ('7ZZZZZZZZZZZZZZZZZZZZZZZZZ');
 SELECT last_id, ulid_current_horizon(last_id) FROM consumer;
 \set VERBOSITY default
 
-\echo == A reset forgets the horizon, also for a role to which a superuser has granted it
+--
+-- A reset forgets the horizon, also for a role to which a superuser has granted it
+--
 
 SET ROLE refresh_app;
 \set VERBOSITY sqlstate
@@ -218,7 +233,7 @@ CALL ulid_refresh_horizon();
 SELECT abs(extract(epoch FROM ulid_extract_timestamp(ulid_current_horizon()) - now())) < 600
     AS is_of_the_clock;
 
-\echo -- a reset takes place when its transaction commits
+-- a reset takes place when its transaction commits
 BEGIN;
 SELECT ulid_reset_ordered_time();
 ROLLBACK;
@@ -238,7 +253,7 @@ SELECT ulid_reset_ordered_time();
 SELECT ulid_refresh();
 PREPARE TRANSACTION 'reset';
 CALL ulid_refresh_horizon();
-\echo -- many refreshes do not move the id clock ahead: not by a millisecond for each
+-- many refreshes do not move the id clock ahead: not by a millisecond for each
 DO $$ BEGIN
     FOR n IN 1 .. 2000 LOOP
         PERFORM gen_ordered_ulid();
@@ -248,8 +263,10 @@ DO $$ BEGIN
 END $$;
 SELECT ulid_ordered_time() < clock_timestamp() + interval '0.5 s' AS is_of_the_clock;
 
-\echo == Another extension of the same name has another table, which a session that has generated ids
-\echo == reads again. Without the table, there are no ids
+--
+-- Another extension of the same name has another table, which a session that has generated ids
+-- reads again. Without the table, there are no ids
+--
 
 DROP TABLE outbox, uuid_outbox, consumer;
 DROP EXTENSION ulid;

@@ -1,4 +1,3 @@
-\set ECHO none
 -- Skip scan (PostgreSQL 18): a condition on the second column alone finds its rows by one descent
 -- of the index for each value of the first. With skip support the next value is known without
 -- looking for it. skip_scan_1.out is for servers that have none.
@@ -13,7 +12,7 @@ SELECT current_setting('server_version_num')::int >= 180000 AS server_has_skip_s
 \endif
 SELECT amproc FROM pg_amproc JOIN pg_opfamily AS f ON f.oid = amprocfamily
 WHERE amproclefttype = 'ulid'::regtype AND amprocnum = 6 AND opfname = 'ulid_ops';
-\echo -- 100 neighbours, each with 1,000 numbers
+-- 100 neighbours, each with 1,000 numbers
 CREATE TABLE skipped AS
 SELECT decode('01563df36481d6764c61efb993' || lpad(to_hex(key), 6, '0'), 'hex')::ulid AS id, n
 FROM generate_series(1, 100) AS key, generate_series(1, 1000) AS n;
@@ -39,7 +38,7 @@ SELECT id AS twentieth FROM skipped WHERE n = 1 ORDER BY id OFFSET 19 LIMIT 1 \g
 SELECT * FROM searches(format('SELECT * FROM skipped WHERE id < %L AND n = 777', :'twentieth'));
 SELECT * FROM searches(format('SELECT * FROM skipped_uuid WHERE id < %L AND n = 777',
     :'twentieth'::ulid::uuid));
-\echo -- without skip support it takes about twice as many
+-- without skip support it takes about twice as many
 BEGIN;
 ALTER OPERATOR FAMILY ulid_ops USING btree DROP FUNCTION 6 (ulid, ulid);
 SELECT rows, node, searches > 150 AS many FROM searches('SELECT * FROM skipped WHERE n = 777');

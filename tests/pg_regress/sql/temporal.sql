@@ -1,4 +1,3 @@
-\set ECHO none
 -- Keys of PostgreSQL 18 with WITHOUT OVERLAPS and PERIOD, by the companion ulid_gist.
 -- temporal_1.out is for older servers.
 
@@ -18,7 +17,7 @@ SET client_min_messages = warning;
 CREATE EXTENSION ulid_gist CASCADE;
 RESET client_min_messages;
 
-\echo -- a temporal primary key
+-- a temporal primary key
 CREATE TABLE room (id ulid DEFAULT gen_ulid(), open daterange, beds int,
     PRIMARY KEY (id, open WITHOUT OVERLAPS));
 INSERT INTO room VALUES ('01ARYZ6S41TSV4RRFFQ69G5FAV', '[2026-01-01, 2026-07-01)', 1),
@@ -31,10 +30,10 @@ INSERT INTO room VALUES ('01ARYZ6S41TSV4RRFFQ69G5FAV', 'empty');
 UPDATE room SET open = '[2026-01-01, 2026-08-01)' WHERE beds = 1;
 \echo :LAST_ERROR_SQLSTATE
 
-\echo -- a temporal foreign key, from a ulid and from a uuid
+-- a temporal foreign key, from a ulid and from a uuid
 CREATE TABLE booking (room ulid, during daterange, FOREIGN KEY (room, PERIOD during)
     REFERENCES room (id, PERIOD open));
-\echo '-- over both of the room''s rows'
+-- over both of the room's rows
 INSERT INTO booking VALUES ('01ARYZ6S41TSV4RRFFQ69G5FAV', '[2026-06-01, 2026-08-01)');
 INSERT INTO booking VALUES ('01ARYZ6S41TSV4RRFFQ69G5FAV', '[2026-12-01, 2027-02-01)');
 \echo :LAST_ERROR_SQLSTATE
@@ -54,7 +53,7 @@ INSERT INTO booking VALUES ('01ARYZ6S41TSV4RRFFQ69G5FAX'::ulid, '[2026-06-01, 20
 DELETE FROM room WHERE beds = 2;
 \echo :LAST_ERROR_SQLSTATE
 
-\echo -- also unique, and in partitions
+-- also unique, and in partitions
 CREATE TABLE price (id ulid, valid daterange, UNIQUE (id, valid WITHOUT OVERLAPS))
     PARTITION BY RANGE (id);
 CREATE TABLE price_all PARTITION OF price DEFAULT;

@@ -1,4 +1,3 @@
-\set ECHO none
 -- TypeID: the 128 bits of a ulid in lower case behind a prefix. What is read and refused is tested
 -- in core; here, that results, errors and their details arrive.
 
@@ -12,21 +11,21 @@ SELECT ulid_from_typeid('user_01h455vb4pex5vsknk084sn02q')::uuid,
        ulid_from_typeid('01h455vb4pex5vsknk084sn02q', '') AS without;
 SELECT typeid_prefix('a__b_00000000000000000000000000'),
     typeid_prefix('01h455vb4pex5vsknk084sn02q') = '' AS none;
-\echo -- null gives null
+-- null gives null
 SELECT ulid_to_typeid(NULL, gen_ulid()), ulid_to_typeid('user', NULL), ulid_from_typeid(NULL),
     ulid_from_typeid('nonsense', NULL),
        typeid_prefix(NULL);
 
-\echo -- none (22P02)
+-- none (22P02)
 SELECT ulid_from_typeid('user_01h455vb4pex5vsknk084sn02');
 \echo :LAST_ERROR_SQLSTATE
 SELECT ulid_from_typeid('usér_01h455vb4pex5vsknk084sn02q');
 SELECT typeid_prefix('user');
 \echo :LAST_ERROR_SQLSTATE
-\echo -- more than 128 bits (22003)
+-- more than 128 bits (22003)
 SELECT ulid_from_typeid('user_8zzzzzzzzzzzzzzzzzzzzzzzzz');
 \echo :LAST_ERROR_SQLSTATE
-\echo -- another prefix (22023), no prefix of a TypeID (22023)
+-- another prefix (22023), no prefix of a TypeID (22023)
 SELECT ulid_from_typeid('user_01h455vb4pex5vsknk084sn02q', 'order');
 \echo :LAST_ERROR_SQLSTATE
 SELECT ulid_from_typeid('01h455vb4pex5vsknk084sn02q', 'user');
@@ -35,7 +34,7 @@ SELECT ulid_from_typeid('user_01h455vb4pex5vsknk084sn02q', 'User');
 SELECT ulid_to_typeid('naïve', '00000000000000000000000000');
 \echo :LAST_ERROR_SQLSTATE
 
-\echo -- a text that is stored out of line is read as any other
+-- a text that is stored out of line is read as any other
 CREATE TABLE typeid_text (typeid text);
 ALTER TABLE typeid_text ALTER COLUMN typeid SET STORAGE EXTERNAL;
 INSERT INTO typeid_text SELECT repeat('x', n) || '_01h455vb4pex5vsknk084sn02q'
@@ -46,7 +45,7 @@ SELECT ulid_from_typeid(typeid) FROM typeid_text;
 \set VERBOSITY default
 DROP TABLE typeid_text;
 
-\echo -- in a generated column, a check and an index
+-- in a generated column, a check and an index
 CREATE TABLE typed (id ulid PRIMARY KEY, typeid text GENERATED ALWAYS
     AS (ulid_to_typeid('user', id)) STORED,
                     friend text CHECK (typeid_prefix(friend) = 'user'));

@@ -1,4 +1,3 @@
-\set ECHO none
 -- Ordered ids and the horizon of ulid_sql: errors and rights, and what is below the horizon.
 
 \pset format unaligned
@@ -11,7 +10,7 @@ SET search_path = by_sql;
 \set none '''00000000-0000-0000-0000-000000000000'''
 CREATE TABLE event (id uuid PRIMARY KEY DEFAULT gen_ordered_ulid(), n int);
 
-\echo -- before the first refresh
+-- before the first refresh
 SELECT ulid_current_horizon();
 \echo :LAST_ERROR_SQLSTATE
 \set VERBOSITY terse
@@ -19,7 +18,7 @@ SELECT ulid_current_horizon(:none);
 \set VERBOSITY default
 SELECT count(*) FROM ulid_horizon;
 
-\echo -- a row that was inserted before is below the horizon, one that is inserted later is not
+-- a row that was inserted before is below the horizon, one that is inserted later is not
 INSERT INTO event (n) VALUES (1);
 CALL ulid_refresh_horizon();
 SELECT horizon = ulid_current_horizon(), refreshed_at <= clock_timestamp() FROM ulid_horizon;
@@ -29,7 +28,7 @@ SELECT n FROM event WHERE id < (SELECT ulid_current_horizon(:none)) ORDER BY id;
 SELECT ulid_refresh();
 SELECT n FROM event WHERE id < (SELECT ulid_current_horizon(:none)) ORDER BY id;
 
-\echo -- positions
+-- positions
 SELECT ulid_current_horizon(NULL);
 \echo :LAST_ERROR_SQLSTATE
 SELECT ulid_current_horizon(ulid_current_horizon()) = ulid_current_horizon();
@@ -39,7 +38,7 @@ SELECT ulid_current_horizon('01563df3-6481-d676-4c61-efb99302bd5c');
 \echo :LAST_ERROR_SQLSTATE
 ROLLBACK;
 
-\echo -- ids of a transaction increase, whatever the clock says, and have the time of the clock
+-- ids of a transaction increase, whatever the clock says, and have the time of the clock
 BEGIN;
 SELECT gen_ordered_ulid() AS first \gset
 SELECT gen_ordered_ulid() > :'first';
@@ -52,7 +51,7 @@ SELECT bool_and(id > before) FROM (
 SELECT ulid_extract_timestamp(gen_ordered_ulid())
     BETWEEN now() - interval '10 s' AND clock_timestamp() + interval '1 s';
 COMMIT;
-\echo -- version 7, and random bits, each set in some and unset in others
+-- version 7, and random bits, each set in some and unset in others
 SELECT count(DISTINCT (k, get_bit(uuid_send(gen_ordered_ulid()), k)))
 FROM generate_series(64, 127) AS k, generate_series(1, 100);
 SELECT count(DISTINCT (k, get_bit(uuid_send(gen_ordered_uuid_v7()), k)))
@@ -60,7 +59,7 @@ FROM unnest('{64, 65}' || ARRAY(SELECT generate_series(72, 127))) AS k, generate
 SELECT DISTINCT id = ulid_to_uuid_v7(id) FROM (
     SELECT gen_ordered_uuid_v7() AS id FROM generate_series(1, 1000) OFFSET 0) AS s;
 
-\echo -- who holds the horizon, also after a rollback to a savepoint
+-- who holds the horizon, also after a rollback to a savepoint
 BEGIN;
 INSERT INTO event (n) VALUES (3);
 SELECT count(*) FROM ulid_horizon_holders;
@@ -71,7 +70,7 @@ INSERT INTO event (n) VALUES (3);
 ROLLBACK TO a;
 SELECT pid = pg_backend_pid(), transaction = pg_current_xact_id()::xid, prepared, since = now(),
     usename = session_user, state FROM ulid_horizon_holders;
-\echo -- a refresh of its own transaction does not pass it
+-- a refresh of its own transaction does not pass it
 INSERT INTO event (n) VALUES (3);
 SELECT ulid_refresh();
 SELECT n FROM event WHERE id < (SELECT ulid_current_horizon(:none)) AND n = 3;
@@ -79,7 +78,7 @@ COMMIT;
 CALL ulid_refresh_horizon();
 SELECT n FROM event WHERE id < (SELECT ulid_current_horizon(:none)) AND n = 3;
 
-\echo -- where it cannot be refreshed
+-- where it cannot be refreshed
 BEGIN;
 CALL ulid_refresh_horizon();
 ROLLBACK;
@@ -94,7 +93,7 @@ BEGIN READ ONLY;
 SELECT ulid_refresh();
 ROLLBACK;
 
-\echo -- a commit that is not waited for could be lost
+-- a commit that is not waited for could be lost
 SET synchronous_commit = off;
 BEGIN;
 SELECT ulid_refresh();
@@ -103,7 +102,7 @@ COMMIT;
 SHOW synchronous_commit;
 RESET synchronous_commit;
 
-\echo -- roles
+-- roles
 CREATE ROLE regress_ulid_sql_reader;
 GRANT USAGE ON SCHEMA by_sql TO regress_ulid_sql_reader;
 GRANT SELECT, INSERT ON event TO regress_ulid_sql_reader;
@@ -128,20 +127,20 @@ BEGIN;
 LOCK TABLE ulid_horizon IN SHARE MODE;
 ROLLBACK;
 RESET ROLE;
-\echo -- one that may refresh needs nothing else
+-- one that may refresh needs nothing else
 GRANT EXECUTE ON FUNCTION ulid_refresh() TO regress_ulid_sql_reader;
 SET ROLE regress_ulid_sql_reader;
 INSERT INTO event (n) VALUES (6);
 CALL ulid_refresh_horizon();
 SELECT n FROM event WHERE id < (SELECT ulid_current_horizon(:none)) AND n = 6;
 RESET ROLE;
-\echo -- one that may not read the clock
+-- one that may not read the clock
 REVOKE SELECT ON SEQUENCE ulid_clock FROM PUBLIC;
 SET ROLE regress_ulid_sql_reader;
 INSERT INTO event (n) VALUES (7);
 RESET ROLE;
 GRANT SELECT ON SEQUENCE ulid_clock TO PUBLIC;
-\echo -- a clock without a value
+-- a clock without a value
 BEGIN;
 SELECT setval('ulid_clock', 0, false);
 SAVEPOINT a;
@@ -151,7 +150,7 @@ SELECT ulid_refresh();
 ROLLBACK;
 SELECT setval('ulid_clock', ulid_extract_unix_ms(horizon)) > 0 FROM ulid_horizon;
 \set VERBOSITY default
-\echo -- a row that is far ahead does not move the clock
+-- a row that is far ahead does not move the clock
 BEGIN;
 UPDATE ulid_horizon SET horizon = ulid_lower_bound('2100-01-01Z');
 SAVEPOINT a;
@@ -161,7 +160,7 @@ ROLLBACK TO a;
 SELECT ulid_extract_timestamp(gen_ordered_ulid()) < now() + interval '1 day';
 ROLLBACK;
 
-\echo -- what is below it, when the schema and its objects have other names
+-- what is below it, when the schema and its objects have other names
 ALTER SCHEMA by_sql RENAME TO renamed;
 CREATE SCHEMA by_sql;
 CREATE TABLE by_sql.ulid_horizon (LIKE renamed.ulid_horizon);
@@ -173,8 +172,8 @@ SELECT count(*) FROM by_sql.ulid_horizon;
 DROP SCHEMA by_sql CASCADE;
 ALTER SCHEMA renamed RENAME TO by_sql;
 
-\echo -- ids of transactions that follow each other increase, also if the id clock is ahead: by the rest
-\echo -- of a millisecond, as after each refresh, or by a minute
+-- ids of transactions that follow each other increase, also if the id clock is ahead: by the rest
+-- of a millisecond, as after each refresh, or by a minute
 CREATE TABLE follower (n serial, id uuid DEFAULT gen_ordered_ulid(),
     v7 uuid DEFAULT gen_ordered_uuid_v7());
 INSERT INTO follower DEFAULT VALUES;
@@ -192,8 +191,8 @@ SELECT count(*) FROM (
     SELECT id > lag(id) OVER (ORDER BY n) AND v7 > lag(v7) OVER (ORDER BY n) AS follows
     FROM follower) AS s WHERE follows;
 DROP TABLE follower;
-\echo -- within a transaction, up to the id clock and beyond it, from where on the fraction of the
-\echo -- millisecond has the microsecond
+-- within a transaction, up to the id clock and beyond it, from where on the fraction of the
+-- millisecond has the microsecond
 BEGIN;
 SELECT gen_ordered_ulid() < gen_ordered_ulid();
 SELECT split_part(state, ' ', 1) || ' ' || split_part(state, ' ', 2) || ' '
@@ -209,8 +208,8 @@ SELECT count(*) FILTER (WHERE id > before) FROM (
     SELECT id, lag(id) OVER (ORDER BY n) AS before
     FROM (SELECT n, gen_ordered_uuid_v7() AS id FROM generate_series(1, 1000) AS n) AS s) AS s;
 COMMIT;
-\echo -- if the time of the server was set back, ids can be above the id clock, which is ahead of it: each
-\echo -- refresh comes nearer, also if no transaction ends
+-- if the time of the server was set back, ids can be above the id clock, which is ahead of it: each
+-- refresh comes nearer, also if no transaction ends
 BEGIN;
 SELECT gen_ordered_ulid() < gen_ordered_ulid();
 SELECT split_part(state, ' ', 1) || ' ' || split_part(state, ' ', 2) || ' '
@@ -225,7 +224,7 @@ CALL ulid_refresh_horizon();
 CALL ulid_refresh_horizon();
 SELECT ulid_current_horizon() > :'ahead';
 
-\echo -- the clock ahead, and back
+-- the clock ahead, and back
 \set VERBOSITY sqlstate
 SELECT ulid_advance_ordered_time(ulid_upper_bound(now() + interval '2 days'));
 \set VERBOSITY default
@@ -243,7 +242,7 @@ CALL ulid_refresh_horizon();
 SELECT n FROM event WHERE id < (SELECT ulid_current_horizon(:none));
 SELECT ulid_current_horizon() < ulid_lower_bound(now() + interval '1 s');
 
-\echo -- the guard
+-- the guard
 CREATE TRIGGER guard BEFORE INSERT OR UPDATE OF id ON event
     FOR EACH ROW EXECUTE FUNCTION ulid_ordered_guard('id');
 INSERT INTO event (n) VALUES (11);
@@ -264,9 +263,9 @@ INSERT INTO event VALUES (ulid_lower_bound(clock_timestamp() + interval '10 s'),
 ROLLBACK TO a;
 INSERT INTO event VALUES (ulid_lower_bound(clock_timestamp() + interval '900 ms'), 15);
 COMMIT;
-\echo -- one of an earlier transaction
+-- one of an earlier transaction
 INSERT INTO event VALUES (:'id', 16);
-\echo -- one that the state of another transaction would permit
+-- one that the state of another transaction would permit
 SET ulid_sql.ordered = '1/1 0 0';
 BEGIN;
 SELECT gen_ordered_ulid() > :'id';

@@ -1,4 +1,3 @@
-\set ECHO none
 -- A column of type uuid has, by its own index and its own partitions, what a ulid column has. The
 -- answer is always that of the time, or of the cast.
 
@@ -7,7 +6,7 @@
 SET timezone = 'UTC';
 SET max_parallel_workers_per_gather = 0;
 
-\echo -- one id each 100 seconds, in a table of uuid and one of ulid
+-- one id each 100 seconds, in a table of uuid and one of ulid
 CREATE TABLE held (id uuid PRIMARY KEY, n int);
 INSERT INTO held
     SELECT ulid_lower_bound('2025-01-01Z'::timestamptz + n * interval '100 seconds')::uuid, n
@@ -16,7 +15,8 @@ CREATE TABLE native (id ulid PRIMARY KEY, n int);
 INSERT INTO native SELECT id, n FROM held;
 ANALYZE held, native;
 
-\echo -- what the table needs is chosen without any setting: the index of the primary key
+-- what the table needs is chosen without any setting: the index of the primary key
+\set ECHO none
 CREATE FUNCTION plan(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
     line text;
@@ -28,7 +28,8 @@ END $$;
 \getenv directory PG_ABS_SRCDIR
 \set setup :directory /setup/estimate.sql
 \i :setup
-\echo -- min and max are those of uuid, by the index, as ORDER BY and LIMIT are
+\set ECHO all
+-- min and max are those of uuid, by the index, as ORDER BY and LIMIT are
 SELECT pg_typeof(min(id)), pg_typeof(max(id)), min(id), max(id),
     min(id) = (SELECT id FROM held ORDER BY id LIMIT 1) AS first,
     max(id) = (SELECT id FROM held ORDER BY id DESC LIMIT 1) AS last FROM held;
@@ -38,7 +39,7 @@ SELECT max(id) FROM held WHERE id < (SELECT max(id) FROM held WHERE n < 10);
 SELECT min(id), max(id) FROM held WHERE false;
 SELECT min(id), max(id), pg_typeof(max(id)) FROM (VALUES (NULL::uuid),
     ('019c4670-c3b7-7a71-b427-000000000002'), ('019c4670-c3b7-7a71-b427-000000000001')) AS v (id);
-\echo -- without an index, and combined of workers
+-- without an index, and combined of workers
 SET max_parallel_workers_per_gather = 2;
 SET parallel_setup_cost = 0;
 SET parallel_tuple_cost = 0;
@@ -54,11 +55,11 @@ RESET min_parallel_table_scan_size;
 RESET enable_indexscan;
 RESET enable_indexonlyscan;
 SET max_parallel_workers_per_gather = 0;
-\echo -- a column of ulid has those of ulid, and so has a domain over each
+-- a column of ulid has those of ulid, and so has a domain over each
 CREATE DOMAIN held_key AS uuid;
 SELECT pg_typeof(max(id)), pg_typeof(max(id::uuid::held_key)) FROM native;
 DROP DOMAIN held_key;
-\echo '-- a database''s own aggregate in another schema: the first schema in the path that has one'
+-- a database's own aggregate in another schema: the first schema in the path that has one
 CREATE SCHEMA own;
 CREATE FUNCTION own.always(text, uuid) RETURNS text LANGUAGE sql IMMUTABLE AS $$ SELECT 'own' $$;
 CREATE AGGREGATE own.max(uuid) (SFUNC = own.always, STYPE = text);
@@ -71,14 +72,14 @@ DROP AGGREGATE own.max(uuid);
 DROP FUNCTION own.always(text, uuid);
 DROP SCHEMA own;
 
-\echo '-- an untyped literal has two candidates, as core''s ranges are some'
+-- an untyped literal has two candidates, as core's ranges are some
 \set VERBOSITY terse
 SELECT plan($$SELECT n FROM held WHERE id <@ '[2025-01-10Z,2025-01-11Z)'$$);
 \set VERBOSITY default
 SELECT plan($$SELECT n FROM held WHERE id <@ tstzrange('2025-01-10Z', '2025-01-10 01:00Z')$$);
 SELECT plan($$SELECT n FROM held WHERE id = '01JH6R5E000000000000000000'::ulid$$);
 SELECT plan($$SELECT n FROM held WHERE ulid_starts_with(id, '01JH6R5')$$);
-\echo -- parameters, in a plan for all of them
+-- parameters, in a plan for all of them
 SET plan_cache_mode = force_generic_plan;
 PREPARE equal (ulid) AS SELECT n FROM held WHERE id = $1;
 EXPLAIN (COSTS OFF) EXECUTE equal ('01JH6R5E000000000000000000');
@@ -90,7 +91,7 @@ EXECUTE within (NULL);
 RESET plan_cache_mode;
 DEALLOCATE ALL;
 
-\echo -- and is estimated as on a ulid column
+-- and is estimated as on a ulid column
 SELECT condition,
     abs(estimate('SELECT FROM held WHERE ' || condition)
     / estimate('SELECT FROM native WHERE ' || condition) - 1) < 0.2 AS near FROM (VALUES
@@ -99,7 +100,8 @@ SELECT condition,
     ($$id = '01JH6R5E000000000000000000'::ulid$$),
     ($$id < '01JH6R5E000000000000000000'::ulid$$)) AS v (condition);
 
-\echo -- the answers, by each kind of index: those of the ulid column, on either side of the bounds
+-- the answers, by each kind of index: those of the ulid column, on either side of the bounds
+\set ECHO none
 CREATE FUNCTION answers(query text, variants text[]) RETURNS TABLE (variant text, same boolean)
     LANGUAGE plpgsql AS $$
 DECLARE
@@ -113,6 +115,7 @@ BEGIN
         RETURN NEXT;
     END LOOP;
 END $$;
+\set ECHO all
 CREATE TABLE by_hash AS SELECT * FROM held;
 CREATE INDEX by_hash_id ON by_hash USING hash (id);
 CREATE TABLE by_brin AS SELECT * FROM held;
@@ -142,14 +145,14 @@ SELECT plan($$SELECT n FROM by_hash WHERE id = '01JH6R5E000000000000000000'::uli
 SELECT plan($$SELECT n FROM by_brin WHERE id <@ '[2025-01-10Z,2025-01-11Z)'::tstzrange$$);
 SELECT plan($$SELECT n FROM by_domain WHERE id <@ '[2025-01-10Z,2025-01-11Z)'::tstzrange$$);
 RESET enable_seqscan;
-\echo -- grouping sets null a comparison that is written as a call
+-- grouping sets null a comparison that is written as a call
 SELECT NOT ulid_eq(id, '01JGFJJZ000000000000000000') AS differs, count(*) FROM held
 GROUP BY ROLLUP (ulid_eq(id, '01JGFJJZ000000000000000000')) ORDER BY 2;
 SELECT count(*) FROM (SELECT FROM held WHERE n < 3
     GROUP BY GROUPING SETS ((id, (id >= '01JGFJJZ000000000000000000'::ulid)), (id))
     HAVING NOT ulid_lt(id, '01JGFJJZ000000000000000000')) AS q;
-\echo '-- what has no hook scans the table: an array, and the inner side of a join; an index of ulid''s'
-\echo -- class serves these
+-- what has no hook scans the table: an array, and the inner side of a join; an index of ulid's
+-- class serves these
 SELECT plan($$SELECT n FROM held WHERE id = ANY ('{01JH6R5E000000000000000000}'::ulid[])$$);
 CREATE INDEX held_id_ulid ON held (id ulid_ops);
 SELECT plan($$SELECT n FROM held WHERE id = ANY ('{01JH6R5E000000000000000000}'::ulid[])$$);
@@ -157,8 +160,8 @@ DROP INDEX held_id_ulid;
 DROP TABLE by_hash, by_brin, by_desc, by_domain;
 DROP DOMAIN uuid_key;
 
-\echo '-- a class of somebody''s own over uuid is used as it says; a family without our operators is not'
-\echo -- used
+-- a class of somebody's own over uuid is used as it says; a family without our operators is not
+-- used
 CREATE FUNCTION uuid_cmp_reversed(uuid, uuid) RETURNS int LANGUAGE sql IMMUTABLE STRICT
     AS 'SELECT pg_catalog.uuid_cmp($2, $1)';
 CREATE OPERATOR CLASS uuid_reversed_ops FOR TYPE uuid USING btree AS
@@ -174,7 +177,7 @@ DROP TABLE reversed;
 DROP OPERATOR FAMILY uuid_reversed_ops USING btree;
 DROP FUNCTION uuid_cmp_reversed;
 
-\echo -- partitions by ranges of uuid are pruned, also by what is known only when the query runs
+-- partitions by ranges of uuid are pruned, also by what is known only when the query runs
 CREATE TABLE part (id uuid, n int) PARTITION BY RANGE (id);
 CREATE TABLE part_1 PARTITION OF part FOR VALUES FROM (MINVALUE)
     TO ('01942f04-0000-0000-0000-000000000000');
@@ -198,7 +201,7 @@ SELECT condition, bool_and(same) AS same FROM (VALUES
 GROUP BY 1 ORDER BY 1;
 DROP TABLE part;
 
-\echo -- foreign keys: what the triggers run finds the index of the uuid column
+-- foreign keys: what the triggers run finds the index of the uuid column
 CREATE TABLE parent (id ulid PRIMARY KEY);
 CREATE TABLE child (parent uuid REFERENCES parent ON DELETE CASCADE ON UPDATE CASCADE, n int);
 CREATE INDEX child_parent ON child (parent);
@@ -206,7 +209,7 @@ INSERT INTO parent SELECT id FROM native WHERE n < 1000;
 INSERT INTO child SELECT id, n FROM held WHERE n < 1000;
 ANALYZE parent, child;
 SET enable_seqscan = off;
-\echo -- the query of the trigger
+-- the query of the trigger
 PREPARE cascade (ulid) AS DELETE FROM ONLY child WHERE $1 = parent::ulid;
 SET plan_cache_mode = force_generic_plan;
 EXPLAIN (COSTS OFF) EXECUTE cascade (NULL);
@@ -218,13 +221,13 @@ UPDATE parent SET id = '7ZZZZZZZZZZZZZZZZZZZZZZZZZ'
     WHERE id = ulid_lower_bound('2025-01-01 00:10Z');
 SELECT count(*), min(n), max(parent::ulid) FROM child;
 INSERT INTO child VALUES (ulid_lower_bound('2025-01-01Z')::uuid, 0);
-\echo -- the other way round there is no foreign key: of a column of type uuid only a uuid is the equal
+-- the other way round there is no foreign key: of a column of type uuid only a uuid is the equal
 \set VERBOSITY terse
 CREATE TABLE child_ulid (parent ulid REFERENCES held);
 \set VERBOSITY default
 DROP TABLE parent, child;
 
-\echo -- what the role may not execute, the planner does not put in place of what it wrote
+-- what the role may not execute, the planner does not put in place of what it wrote
 CREATE ROLE regress_uuid_reader;
 GRANT SELECT ON held TO regress_uuid_reader;
 ALTER TABLE held ENABLE ROW LEVEL SECURITY;
@@ -240,7 +243,7 @@ SET ROLE regress_uuid_reader;
 SELECT count(*), max(n) FROM held WHERE id <@ '[2025-01-10Z,2025-01-20Z)'::tstzrange;
 SELECT count(*), max(n) FROM held WHERE id >= ulid_lower_bound('2025-01-10Z');
 RESET ROLE;
-\echo -- nor does it put anything in place of what the role may not execute
+-- nor does it put anything in place of what the role may not execute
 CREATE TABLE open (id uuid PRIMARY KEY);
 GRANT SELECT ON open TO regress_uuid_reader;
 REVOKE EXECUTE ON FUNCTION ulid_eq(ulid, ulid), ulid_range_lower(tstzrange) FROM PUBLIC;
@@ -248,7 +251,7 @@ SET ROLE regress_uuid_reader;
 SELECT count(*) FROM open WHERE id = '7ZZZZZZZZZZZZZZZZZZZZZZZZZ'::ulid;
 RESET ROLE;
 RESET enable_seqscan;
-\echo -- until it may, or another role executes the statement
+-- until it may, or another role executes the statement
 SET plan_cache_mode = force_generic_plan;
 PREPARE within (tstzrange) AS SELECT FROM open WHERE id <@ $1;
 SELECT role, plan FROM unnest(ARRAY['regress_uuid_reader', 'none', 'regress_uuid_reader']) AS role,

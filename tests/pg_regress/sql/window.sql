@@ -1,4 +1,3 @@
-\set ECHO none
 -- Windows of time: ulid <@ tstzrange and tstzrange @> ulid, by the index, with an estimate, pruning
 -- partitions.
 
@@ -6,7 +5,7 @@
 \pset footer off
 SET timezone = 'UTC';
 
-\echo -- the bounds that a window has
+-- the bounds that a window has
 SELECT range, ulid_range_lower(range), ulid_range_upper(range)
 FROM (VALUES ('[2016-07-30 22:36:16.385, 2016-07-30 22:36:16.387)'::tstzrange),
              ('(2016-07-30 22:36:16.385, 2016-07-30 22:36:16.387]'),
@@ -17,7 +16,7 @@ FROM (VALUES ('[2016-07-30 22:36:16.385, 2016-07-30 22:36:16.387)'::tstzrange),
              ('[10889-08-02 05:31:50.655, 294276-12-31]'), ('[10889-08-02 05:31:50.656,)'))
                  AS v (range);
 
-\echo -- the answer is that of the time, for each kind of bound around a millisecond
+-- the answer is that of the time, for each kind of bound around a millisecond
 CREATE TABLE moment AS SELECT '2026-01-01 00:00'::timestamptz + i * interval '250 microseconds' AS t
     FROM generate_series(-4, 12) AS i;
 SELECT count(*), count(*)
@@ -35,7 +34,7 @@ SELECT NULL::ulid <@ tstzrange(now(), now()) AS strict,
     gen_ulid() <@ NULL::tstzrange AS strict_range;
 DROP TABLE moment;
 
-\echo -- only a tstzrange has an answer, and what PostgreSQL makes of other operands is as it was
+-- only a tstzrange has an answer, and what PostgreSQL makes of other operands is as it was
 \set VERBOSITY terse
 SELECT '01ARYZ6S41TSV4RRFFQ69G5FAV'::ulid <@ int4range(1, 2);
 \set VERBOSITY default
@@ -47,17 +46,18 @@ PREPARE untyped_commuted AS SELECT int8range(1, 4) @> $1;
 SELECT name, parameter_types FROM pg_prepared_statements ORDER BY 1;
 DEALLOCATE ALL;
 
-\echo -- a million ids in order of time, one a second from 2026-01-01, and the same times as bigint
+-- a million ids in order of time, one a second from 2026-01-01, and the same times as bigint
 CREATE TABLE window_1m WITH (autovacuum_enabled = off) AS
 SELECT ulid_lower_bound('2026-01-01 00:00'::timestamptz + i * interval '1 second') AS id, i
 FROM generate_series(0::bigint, 999999) AS i;
 CREATE INDEX window_1m_id ON window_1m (id);
 CREATE INDEX window_1m_i ON window_1m (i);
-\echo -- the window of n seconds from second f
+-- the window of n seconds from second f
+\set ECHO none
 CREATE FUNCTION seconds(f int, n int) RETURNS tstzrange LANGUAGE sql IMMUTABLE AS
     $$ SELECT tstzrange('2026-01-01 00:00+00'::timestamptz + f * interval '1 second',
         '2026-01-01 00:00+00'::timestamptz + (f + n) * interval '1 second') $$;
-\echo -- the number of rows that the planner expects
+-- the number of rows that the planner expects
 CREATE FUNCTION estimate(condition text, VARIADIC arguments text[]) RETURNS numeric
     LANGUAGE plpgsql AS $$
 DECLARE
@@ -67,18 +67,19 @@ BEGIN
         VARIADIC arguments) INTO plan;
     RETURN plan #>> '{0,Plan,Plan Rows}';
 END $$;
+\set ECHO all
 
-\echo '-- never analysed: core''s default for ranges, of the million rows that the planner takes from the'
-\echo -- size of the table
+-- never analysed: core's default for ranges, of the million rows that the planner takes from the
+-- size of the table
 SELECT estimate('id <@ %L::tstzrange', seconds(0, 1)::text) BETWEEN 4000
     AND 6000 AS default_selectivity,
        estimate('id <@ %L::tstzrange', 'empty') AS no_rows;
-\echo -- the sample is as large as the column that wants most: with all rows in it, no estimate depends on
-\echo -- chance
+-- the sample is as large as the column that wants most: with all rows in it, no estimate depends on
+-- chance
 ALTER TABLE window_1m ALTER COLUMN i SET STATISTICS 10000;
 ANALYZE window_1m;
 
-\echo -- estimates within 20 % of the rows, for windows of each size anywhere, as good as those of bigint
+-- estimates within 20 % of the rows, for windows of each size anywhere, as good as those of bigint
 SELECT n, count(*),
     max(abs(estimate('id <@ %L::tstzrange', seconds(f, n)::text) / n - 1)) < 0.2 AS ulid,
        max(abs(estimate('%L::tstzrange @> id', seconds(f, n)::text) / n - 1)) < 0.2 AS commuted,
@@ -87,7 +88,7 @@ SELECT n, count(*),
            ulid_range_lower(seconds(f + n, 1))::text))) FILTER (WHERE n <= 1000) AS plain_comparison
 FROM unnest(ARRAY[100, 1000, 5000, 15000, 200000]) AS n, unnest(ARRAY[12345, 333333, 777777]) AS f
 GROUP BY n ORDER BY n;
-\echo -- open at one end, everything, nothing
+-- open at one end, everything, nothing
 SELECT abs(estimate('id <@ %L::tstzrange', tstzrange('2026-01-08 00:00+00', NULL)::text) / 395200
     - 1) < 0.1 AS from_week_2,
        abs(estimate('id <@ %L::tstzrange', tstzrange(NULL, '2026-01-08 00:00+00')::text) / 604800
@@ -98,7 +99,7 @@ SELECT abs(estimate('id <@ %L::tstzrange', tstzrange('2026-01-08 00:00+00', NULL
        estimate('id <@ %L::tstzrange', '[1960-01-01, 1961-01-01)') AS before_1970,
        estimate('id <@ current_setting(%L, true)::tstzrange', 'ulid.unset') AS null_range;
 
-\echo -- statistics with common values and nulls
+-- statistics with common values and nulls
 CREATE TABLE common AS SELECT CASE WHEN i % 4 = 0 THEN NULL
     WHEN i % 4 = 1 THEN ulid_lower_bound('2026-06-01 00:00')
     ELSE ulid_lower_bound('2026-01-01 00:00'::timestamptz + i * interval '1 second') END AS id
@@ -116,7 +117,7 @@ SELECT abs(common_estimate('[2026-06-01, 2026-06-02)') / 25000 - 1) < 0.1 AS com
        abs(common_estimate('[2026-01-01, 2026-01-01 13:53:20)') / 25000 - 1) < 0.1
            AS half_of_the_rest,
        abs(common_estimate('(,)') / 75000 - 1) < 0.1 AS not_null;
-\echo -- with common values alone, which have no histogram beside them
+-- with common values alone, which have no histogram beside them
 UPDATE common SET id = ulid_lower_bound('2026-06-01 00:00')
     WHERE id < ulid_lower_bound('2026-06-01 00:00');
 ANALYZE common;
@@ -125,7 +126,7 @@ SELECT abs(common_estimate('[2026-06-01, 2026-06-02)') / 75000 - 1) < 0.1 AS com
 DROP FUNCTION common_estimate;
 DROP TABLE common;
 
-\echo -- the index
+-- the index
 EXPLAIN (COSTS OFF) SELECT * FROM window_1m
     WHERE id <@ tstzrange('2026-01-03 00:00', '2026-01-03 00:01');
 EXPLAIN (COSTS OFF) SELECT * FROM window_1m
@@ -134,13 +135,13 @@ EXPLAIN (COSTS OFF) SELECT * FROM window_1m WHERE id <@ 'empty'::tstzrange;
 SELECT count(*) FROM window_1m WHERE id <@ tstzrange('2026-01-03 00:00', '2026-01-03 00:01');
 SELECT count(*) FROM window_1m WHERE tstzrange('2026-01-03 00:00', '2026-01-03 00:01', '(]') @> id;
 SELECT count(*) FROM window_1m WHERE id <@ 'empty'::tstzrange;
-\echo -- also for the functions of the operators
+-- also for the functions of the operators
 EXPLAIN (COSTS OFF) SELECT * FROM window_1m
     WHERE ulid_contained_by_range(id, tstzrange('2026-01-03 00:00', '2026-01-03 00:01'));
 EXPLAIN (COSTS OFF) SELECT * FROM window_1m
     WHERE range_contains_ulid(tstzrange('2026-01-03 00:00', '2026-01-03 00:01'), id);
-\echo -- not with a range that differs from row to row, or from call to call: of a function, only its
-\echo -- support function asks
+-- not with a range that differs from row to row, or from call to call: of a function, only its
+-- support function asks
 SET max_parallel_workers_per_gather = 0;
 EXPLAIN (COSTS OFF) SELECT * FROM window_1m WHERE id <@ tstzrange(to_timestamp(i), NULL);
 EXPLAIN (COSTS OFF) SELECT * FROM window_1m
@@ -148,7 +149,7 @@ EXPLAIN (COSTS OFF) SELECT * FROM window_1m
 EXPLAIN (COSTS OFF) SELECT * FROM window_1m
     WHERE range_contains_ulid(tstzrange(clock_timestamp(), NULL), id);
 RESET max_parallel_workers_per_gather;
-\echo -- a parameter, with a plan made for all values
+-- a parameter, with a plan made for all values
 SET plan_cache_mode = force_generic_plan;
 PREPARE by_window (tstzrange) AS SELECT count(*) FROM window_1m WHERE id <@ $1;
 EXPLAIN (COSTS OFF) EXECUTE by_window ('empty');
@@ -156,7 +157,7 @@ EXECUTE by_window ('[2026-01-03 00:00, 2026-01-03 00:01)');
 EXECUTE by_window ('(,2026-01-01 00:01]');
 EXECUTE by_window ('empty');
 EXECUTE by_window (NULL);
-\echo '-- the window of another table''s row, by the index for each of them'
+-- the window of another table's row, by the index for each of them
 CREATE TABLE shift (period tstzrange);
 INSERT INTO shift VALUES ('[2026-01-03 00:00, 2026-01-03 00:01)'),
     ('[2026-01-04 00:00, 2026-01-04 00:01)'), (NULL), ('empty');
@@ -165,8 +166,8 @@ EXPLAIN (COSTS OFF) SELECT period, count(id) FROM shift
 SELECT period, count(id) FROM shift LEFT JOIN window_1m ON id <@ period GROUP BY 1 ORDER BY 1;
 DROP TABLE shift;
 
-\echo -- under row security, the operators are leakproof and may use the statistics; others are for those
-\echo -- who may read all rows, and the user gets the default instead
+-- under row security, the operators are leakproof and may use the statistics; others are for those
+-- who may read all rows, and the user gets the default instead
 CREATE ROLE regress_window_reader;
 GRANT SELECT ON window_1m TO regress_window_reader;
 ALTER TABLE window_1m ENABLE ROW LEVEL SECURITY;
@@ -182,7 +183,7 @@ DROP TABLE window_1m;
 DROP FUNCTION seconds, estimate;
 DROP ROLE regress_window_reader;
 
-\echo -- partitions by time are pruned: when planned by a constant, when run by a parameter
+-- partitions by time are pruned: when planned by a constant, when run by a parameter
 CREATE TABLE part (id ulid, n int) PARTITION BY RANGE (id);
 CREATE TABLE part_1 PARTITION OF part FOR VALUES FROM (ulid_lower_bound('2026-01-01 00:00+00'))
     TO (ulid_lower_bound('2026-02-01 00:00+00'));
@@ -196,12 +197,12 @@ EXPLAIN (COSTS OFF) SELECT * FROM part AS p
     WHERE tstzrange('2026-02-03 00:00+00', '2026-02-04 00:00+00') @> p.id AND n = 1;
 PREPARE by_window (tstzrange) AS SELECT * FROM part WHERE id <@ $1;
 EXPLAIN (COSTS OFF) EXECUTE by_window ('[2026-02-03 00:00+00, 2026-02-04 00:00+00)');
-\echo -- so are lists
+-- so are lists
 CREATE TABLE listed (id ulid) PARTITION BY LIST (id);
 CREATE TABLE listed_1 PARTITION OF listed FOR VALUES IN (ulid_lower_bound('2026-02-01 00:00+00'));
 EXPLAIN (COSTS OFF) SELECT * FROM listed
     WHERE id <@ tstzrange('2026-02-01 00:00+00', '2026-02-04 00:00+00');
-\echo -- a column that the table is not partitioned by, or by hash, keeps the operator, and its estimate
+-- a column that the table is not partitioned by, or by hash, keeps the operator, and its estimate
 CREATE TABLE numbered (id ulid, n int) PARTITION BY RANGE (n);
 CREATE TABLE numbered_1 PARTITION OF numbered FOR VALUES FROM (1) TO (2);
 EXPLAIN (COSTS OFF) SELECT * FROM numbered
@@ -210,8 +211,8 @@ CREATE TABLE hashed (id ulid) PARTITION BY HASH (id);
 CREATE TABLE hashed_1 PARTITION OF hashed FOR VALUES WITH (MODULUS 1, REMAINDER 0);
 EXPLAIN (COSTS OFF) SELECT * FROM hashed
     WHERE id <@ tstzrange('2026-02-03 00:00+00', '2026-02-04 00:00+00');
-\echo -- so does a range that differs from call to call or from row to row, and an id that comes from an
-\echo -- outer query
+-- so does a range that differs from call to call or from row to row, and an id that comes from an
+-- outer query
 CREATE TABLE whole (id ulid, period tstzrange) PARTITION BY RANGE (id);
 CREATE TABLE whole_1 PARTITION OF whole DEFAULT;
 EXPLAIN (COSTS OFF) SELECT * FROM whole WHERE id <@ tstzrange(clock_timestamp(), NULL);
@@ -224,16 +225,17 @@ RESET plan_cache_mode;
 DEALLOCATE ALL;
 DROP TABLE part, numbered, hashed, listed, whole;
 
-\echo -- whether a window can become comparisons is decided for each of many, and leaves nothing in the
-\echo '-- planner''s memory'
+-- whether a window can become comparisons is decided for each of many, and leaves nothing in the
+-- planner's memory
 CREATE TABLE many (id ulid, n int) PARTITION BY RANGE (id);
 CREATE TABLE many_all PARTITION OF many FOR VALUES FROM (MINVALUE) TO (MAXVALUE);
 DO $$ BEGIN FOR i IN 1..20 LOOP
     EXECUTE format('CREATE INDEX ON many ((n + %s)) WHERE n > %1$s; '
         'CREATE STATISTICS many_%1$s ON (n + %1$s) FROM many', i);
 END LOOP; END $$;
-\echo -- the last condition sees the memory while the others have been planned
+-- the last condition sees the memory while the others have been planned
 CREATE SEQUENCE memory;
+\set ECHO none
 CREATE FUNCTION measured() RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$
 BEGIN
     PERFORM setval('memory', sum(used_bytes)::bigint) FROM pg_backend_memory_contexts;
@@ -250,14 +252,15 @@ BEGIN
         INTO plan;
     RETURN currval('memory') - before;
 END $$;
+\set ECHO all
 SELECT planning_memory(string_agg(format('id <@ %L::tstzrange', during), ' OR '))
        <= 2 * planning_memory(string_agg(format('id BETWEEN %L AND %L', ulid_range_lower(during),
            ulid_range_upper(during)), ' OR ')) AS bounded
 FROM generate_series(1, 200) AS i,
     tstzrange(timestamptz '2026-01-01' + i * interval '1 hour',
     timestamptz '2026-01-01' + i * interval '2 hours') AS during;
-\echo -- each of these decisions hears an interrupt: here that of a constant before the window. What
-\echo -- follows it is not reached.
+-- each of these decisions hears an interrupt: here that of a constant before the window. What
+-- follows it is not reached.
 CREATE FUNCTION cancelled(pid int) RETURNS boolean LANGUAGE internal IMMUTABLE
     AS 'pg_cancel_backend';
 SELECT pg_backend_pid() AS pid \gset
