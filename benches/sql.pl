@@ -1,16 +1,15 @@
 #!/usr/bin/env perl
-# Compares kinds of ids in a PostgreSQL server: benches/sql.pl [--full] [--directory DIR] FILE
+# Compares kinds of ids in a PostgreSQL server: benches/sql.pl [--full] FILE
 # With --report, it only computes the medians of FILE, to which other benchmarks have added lines.
 #
 # The server is the one that PGHOST, PGPORT and PGUSER name. A schema "bench" is created in the
-# database PGDATABASE and dropped at the end. The user must be a superuser, because the server
-# writes files (to --directory, by default /tmp).
+# database PGDATABASE and dropped at the end. The user must be a superuser.
 #
-# One psql session runs files of benches/sql for each kind of id in turn, in several rounds, so that
-# a machine that is slower for a while is slower for all of them. Except for inserts, the minimum of
-# three times within a round counts. Times are CPU times, from the server's log_statement_stats; for
-# inserts they are wall-clock times. Each result is a line of FILE: operation, kind, round, number
-# of rows at that time, value.
+# One psql session runs files of benches/sql for each kind of id in turn, in several rounds, so
+# that a machine that is slower for a while is slower for all of them. Of a call, the minimum of
+# three times within a round counts. Times of calls are CPU times, from the server's
+# log_statement_stats; of inserts they are wall-clock times. Each result is a line of FILE:
+# operation, kind, round, number of rows at that time, value.
 #
 # The medians over the rounds are written to FILE with the ending .medians: a line for each measure,
 # a column for each kind of id, and in a cell the median ± half the interquartile range in percent.
@@ -19,16 +18,16 @@ use strict;
 use warnings FATAL => 'all';
 use Getopt::Long;
 
-my ($full, $report, $directory) = (0, 0, '/tmp');
-GetOptions('full' => \$full, 'report' => \$report, 'directory=s' => \$directory) && @ARGV == 1
-  or die "usage: $0 [--full | --report] [--directory DIR] FILE\n";
+my ($full, $report) = (0, 0);
+GetOptions('full' => \$full, 'report' => \$report) && @ARGV == 1
+  or die "usage: $0 [--full | --report] FILE\n";
 my ($file) = @ARGV;
 my ($rows, $inserts) = $full ? (300_000, 2_000_000) : (100_000, 200_000);
 my $rounds = 5;
 
 # of --full only: an index larger than shared_buffers
 my ($large, $large_rounds, $huge) = (10_000_000, 3, 100_000_000);
-my $repeats = 3;    # within a round, of all but inserts
+my $repeats = 3;    # within a round, of a call
 my %medians;        # by measure and kind
 my @fillfactors = (90, 80, 70);
 
@@ -52,14 +51,13 @@ if (!$report)
 }
 report($file);
 open my $table, '>', $file =~ s/(\.tsv)?$/.medians/r or die "$file: $!\n";
-my @columns = (@names, (map { "fillfactor $_" } @fillfactors), 'horizon');
+my @columns = (@names, map { "fillfactor $_" } @fillfactors);
 print $table join("\t", 'measure', @columns), "\n";
 print $table join("\t", $_, map { $_ // '' } @{ $medians{$_} }{@columns}), "\n"
   for sort keys %medians;
 close $table or die "$file: $!\n";
 
-# The kinds that this server has, as variables for psql. Comparing, storing and reading is the same
-# for all generators of ulid, so the others are measured only when they generate.
+# The kinds that this server has, as variables for psql.
 sub kinds
 {
     my $v7 = `psql -XAtq -c "SET client_min_messages = warning" \\
@@ -67,88 +65,17 @@ sub kinds
         -c "SELECT coalesce(to_regprocedure('uuidv7()'), to_regprocedure('gen_uuid_v7()'))"`;
     die "no server\n" if $?;
     chomp $v7;
-    my $day = sub {
-        my ($bound) = @_;
-        join ' AND ', map { sprintf $bound, @$_ }[ '>=', '2026-01-15' ], [ '<', '2026-01-16' ];
-    };
-    my $bound = "ulid_lower_bound('%2\$s 00:00+00')";
-    my $made  = $day->("created_at %s timestamptz '%s 00:00+00'");
-    my $zero  = '00000000-0000-0000-0000-000000000000';
-    my @kinds = (
-        {
-            kind      => 'bigint',
-            type      => 'bigint',
-            column    => 'bigint GENERATED ALWAYS AS IDENTITY',
-            window    => $made,
-            generator => "nextval('bench.sequence')",
-            made_at   => 'n::bigint',
-            output    => 'int8out',
-            input     => 'int8in',
-            least     => 0,
-            timed     => 'created_at'
-        },
-        {
-            kind      => 'uuid_v4',
-            type      => 'uuid',
-            column    => 'uuid DEFAULT gen_random_uuid()',
-            window    => $made,
-            generator => 'gen_random_uuid()',
-            made_at   => 'gen_random_uuid()',
-            output    => 'uuid_out',
-            input     => 'uuid_in',
-            least     => "uuid '$zero'"
-        },
-        {
-            kind      => 'uuid_v7',
-            type      => 'uuid',
-            column    => "uuid DEFAULT $v7",
-            generator => $v7,
-            output    => 'uuid_out',
-            input     => 'uuid_in',
-            made_at   => 'bench.uuid_v7(gen_ulid(t))',
-            window    => $day->("id %s $bound\::uuid"),
-            least     => "uuid '$zero'"
-        },
-        {
-            kind      => 'ulid_text',
-            type      => 'text',
-            column    => 'text COLLATE "C" DEFAULT gen_ulid()::text',
-            generator => 'gen_ulid()::text',
-            made_at   => 'gen_ulid(t)::text COLLATE "C"',
-            output    => 'textout',
-            input     => 'textin',
-            window    => $day->("id %s $bound\::text"),
-            least     => "text '0'"
-        },
-        {
-            kind      => 'ulid',
-            type      => 'ulid',
-            column    => 'ulid DEFAULT gen_ulid()',
-            generator => 'gen_ulid()',
-            made_at   => 'gen_ulid(t)',
-            output    => 'ulid_out',
-            input     => 'ulid_in',
-            window    => $day->("id %s $bound"),
-            least     => "ulid '00000000000000000000000000'",
-            timed     => 'id'
-        },
-        { kind => 'clock', generator => 'clock_timestamp()' },
-        {
-            kind      => 'ulid_ordered',
-            column    => 'ulid DEFAULT gen_ordered_ulid()',
-            generator => 'gen_ordered_ulid()'
-        },
-        {
-            kind      => 'uuid_v7_ordered',
-            column    => 'uuid DEFAULT gen_ordered_uuid_v7()',
-            generator => 'gen_ordered_uuid_v7()'
-        },
-        {
-            kind      => 'ulid_monotonic',
-            column    => 'ulid DEFAULT gen_monotonic_ulid()',
-            generator => 'gen_monotonic_ulid()'
-        });
-    $_->{shuffled} = "$_->{kind}_shuffled" for @kinds;
+    my @kinds = map { { kind => $_->[0], generator => $_->[1], column => $_->[2] } } (
+        [ 'clock',  'clock_timestamp()' ],
+        [ 'bigint', "nextval('bench.sequence')", 'bigint GENERATED ALWAYS AS IDENTITY' ],
+        map { [ @$_[ 0, 1 ], "$_->[2] DEFAULT $_->[1]" ] } (
+            [ 'uuid_v4',         'gen_random_uuid()',     'uuid' ],
+            [ 'uuid_v7',         $v7,                     'uuid' ],
+            [ 'ulid_text',       'gen_ulid()::text',      'text COLLATE "C"' ],
+            [ 'ulid',            'gen_ulid()',            'ulid' ],
+            [ 'ulid_ordered',    'gen_ordered_ulid()',    'ulid' ],
+            [ 'uuid_v7_ordered', 'gen_ordered_uuid_v7()', 'uuid' ],
+            [ 'ulid_monotonic',  'gen_monotonic_ulid()',  'ulid' ]));
     return @kinds;
 }
 
@@ -158,7 +85,7 @@ sub script
     my @kinds = @_;
     my $script =
       "\\set ON_ERROR_STOP on\n\\set rows $rows\n\\set operation insert_bulk\n"
-        . "\\set inserts $inserts\n\\set file $directory/ulid_bench.copy\n"
+        . "\\set inserts $inserts\n"
       . "SET client_min_messages = log;\nSET log_statement_stats = on;\nSET jit = off;\n"
         . "SET max_parallel_workers_per_gather = 0;\n"
       . "SET max_parallel_maintenance_workers = 0;\nSET work_mem = '256MB';\n"
@@ -167,25 +94,14 @@ sub script
     my $run = sub {
         my ($kind, $round, @files) = @_;
         $script .= "\\echo run $kind->{kind} $round\n";
-        $script .= "\\set $_ " . quote($kind->{$_}) . "\n" for sort keys %$kind;
+        $script .= "\\set $_ " . quote($kind->{$_} // '') . "\n" for sort keys %$kind;
         $script .= "\\i benches/sql/$_.sql\n"              for @files;
     };
-    my @values  = grep { $_->{type} } @kinds;
-    my @columns = grep { $_->{column} && $_->{generator} } @kinds;
-    $run->($_, 0, 'keys') for @values;
+    my @columns = grep { $_->{column} } @kinds;
     $script .= "CHECKPOINT;\n\\timing on\n";
     for my $round (1 .. $rounds)
     {
-        for (1 .. $repeats)
-        {
-            $run->($_, $round, 'generate') for grep { $_->{generator} } @kinds;
-            for my $file (qw(text compare copy sort join index lookup window))
-            {
-                $run->($_, $round, $file) for @values;
-            }
-            $run->($_, $round, 'filter') for grep { $_->{timed} } @kinds;
-            $run->($_, $round, 'guard')  for grep { $_->{kind} eq 'ulid_ordered' } @kinds;
-        }
+        for (1 .. $repeats) { $run->($_, $round, 'generate') for @kinds }
         $run->($_, $round, 'sessions')
           for grep { $_->{kind} =~ /^(bigint|uuid_v7.*|ulid.*)$/ && $_->{kind} ne 'ulid_text' }
           @kinds;
@@ -198,8 +114,7 @@ sub script
     $script .= "\\set operation insert_large\n\\set inserts $large\n";
     for my $round (1 .. ($full ? $large_rounds : 0))
     {
-        $run->($_, $round, 'insert_bulk', 'lookup_large') for @columns;
-        $run->($_, $round, 'insert_clients') for $round == 1 ? @columns : ();
+        $run->($_, $round, 'insert_bulk') for @columns;
     }
     $script .= "\\set operation insert_huge\n\\set inserts $huge\n";
     # without random keys, whose load takes hours: of these, 10 million rows tell enough
@@ -277,7 +192,7 @@ sub measure
             }
         }
     }
-    unlink $script, "$directory/ulid_bench.copy";
+    unlink $script;
 }
 
 sub quantile
@@ -329,17 +244,13 @@ sub report
     }
     my $only = sub { (values %{ $of{ $_[0] } // {} })[0] // {} };
     keep("sessions_$_", $of{sessions_ns}{$_}) for keys %{ $of{sessions_ns} // {} };
-    keep($_, $only->($_))
-      for qw(generate text_out text_in copy_text_out copy_text_in copy_binary_out copy_binary_in
-      compare sort hash_join index_build lookup filter guard);
-    for my $operation (
-        grep { /^(huge|memory|connect|transaction|delay|consumer)/ } keys %of)
+    keep('generate', $only->('generate'));
+    for my $operation (grep { /^(huge|memory|connect|transaction)/ } keys %of)
     {
         my $of = $of{$operation};
         keep($operation . ($_ > 1 ? "_$_" : ''), $of->{$_}) for keys %$of;
     }
-    keep('day',          scaled(1000, $only->('window')));
-    keep('single',       $only->('insert_one_tps'));
+    keep('single', $only->('insert_one_tps'));
     keep('single_index', $only->('insert_one_index_bytes'));
 
     my ($single, $load, $index) = $only->('insert_one_index_bytes');
@@ -368,17 +279,6 @@ sub report
         keep("${id}_index", $index);
     }
     picture($file =~ s/(\.tsv)?$/.svg/r, $load, $index, $single) if $load && %$single;
-    for my $rows (keys %{ $of{insert_clients_index_bytes} // {} })
-    {
-        keep('clients',       $of{insert_clients_rate}{$rows});
-        keep('clients_index', scaled($rows, $of{insert_clients_index_bytes}{$rows}));
-    }
-    for my $rows ([ newest => 'newest' ], [ sample => 'any' ])
-    {
-        my ($of, $measure) = ("lookup_$rows->[0]", $rows->[1]);
-        keep($measure,            scaled(20,     $only->("${of}_ms")));
-        keep("${measure}_blocks", scaled(20_000, $only->("${of}_blocks_read")));
-    }
     for my $factor (@fillfactors)
     {
         my $size = $of{"index_bytes_filled_to_$factor"} // {};

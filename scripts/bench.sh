@@ -41,11 +41,8 @@ fi
 # that would interfere.
 start_server bench "shared_buffers = 128MB" "autovacuum = off" "max_wal_size = 1GB" "checkpoint_timeout = 30min" \
   "fsync = ${FSYNC:-off}"
-server_directory "$SERVERS/files"
-perl benches/sql.pl ${FULL:+--full} --directory "$SERVERS/files" "$@" "$results/pg$major.tsv"
+perl benches/sql.pl ${FULL:+--full} "$@" "$results/pg$major.tsv"
 if [ $# = 0 ]; then
-  createdb uuid_column
-  psql -X -q -d uuid_column -f benches/sql/uuid_column.sql
   start_server ulid_sql "max_prepared_transactions = 200" "autovacuum = off"
   psql -X -q -v ulid_sql=sql/ulid_sql.sql -f benches/sql/ulid_sql.sql
   ulimit -n "$(ulimit -H -n)"

@@ -2,13 +2,6 @@
 CREATE SCHEMA bench;
 CREATE EXTENSION IF NOT EXISTS ulid;
 
--- A version 7 UUID with the time and randomness of a ulid.
-CREATE FUNCTION bench.uuid_v7(id ulid) RETURNS uuid LANGUAGE sql AS $$
-    SELECT encode(set_byte(set_byte(b, 6, get_byte(b, 6) & 15 | 112), 8, get_byte(b, 8) & 63 | 128),
-        'hex')::uuid
-    FROM ulid_send(id) AS b
-$$;
-
 -- Runs a statement and reports its cost: milliseconds, bytes of WAL, and blocks that were not in
 -- shared_buffers.
 CREATE FUNCTION bench.measure(statement text, OUT ms float8, OUT wal_bytes numeric,

@@ -50,37 +50,6 @@ fn lenient() {
 }
 
 #[test]
-fn invalid() {
-    for row in rows(include_str!("data/invalid.tsv")) {
-        let [text, fault, at] = row.as_slice() else {
-            panic!("three columns: {row:?}")
-        };
-        let found = match text.parse::<Ulid>().unwrap_err().into() {
-            ErrorKind::Length {
-                expected: Expected::UlidText,
-                found,
-            } => {
-                assert_eq!(found, text.chars().count());
-                ("length", String::new())
-            }
-            ErrorKind::Character { byte, position, .. } => {
-                assert_eq!(byte, text.as_bytes()[position - 1]);
-                ("character", position.to_string())
-            }
-            ErrorKind::Missing { position, .. } => {
-                assert_eq!(position, text.len() + 1);
-                ("missing", position.to_string())
-            }
-            ErrorKind::Overflow => ("overflow", "1".to_owned()),
-            other => panic!("{other:?}"),
-        };
-        if fault != "any" {
-            assert_eq!(found, (fault.as_str(), at.clone()), "{text:?}");
-        }
-    }
-}
-
-#[test]
 fn uuid_v1_v6() {
     for row in rows(include_str!("data/uuid_v1_v6.tsv")) {
         let [v1, v6, timestamp, clock_seq, node, unix_ms, text] = row.as_slice() else {

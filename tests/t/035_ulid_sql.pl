@@ -110,8 +110,12 @@ my @valid  = map { $_->[0] } vectors('valid');
 my @uuids  = map { $_->[1] } vectors('valid');
 my @texts  = (
     @valid, @uuids,
-    map({ $_->[0] } vectors('lenient'), vectors('invalid')),
-    "iIlLoO\xc3\xa9" . '0' x 19);
+    map({ $_->[0] } vectors('lenient')),
+    "iIlLoO\xc3\xa9" . '0' x 19,
+    # a fault of each kind
+    '', substr($ulid, 1), "{$ulid}", '8' x 26, $ulid =~ s/.$/U/r, $uuid =~ s/.$/g/r, "{$uuid",
+    "$uuid ", "{$uuid)", substr($uuid, 0, 35),
+    map { "$_\xc3\xa9" } substr($ulid, 0, 24), $uuid, substr($uuid, 0, 35), $uuid =~ s/-//gr);
 my @typeids = (
     map({ $_->[0] } vectors('typeid'), vectors('typeid_invalid')),
     'USER_01h455vb4pex5vsknk084sn02q',

@@ -42,27 +42,24 @@ WHERE t.oid <> 'ulid'::regtype OR provolatile <> 'i' OR NOT proisstrict;
 -- Functions
 --
 
--- every function is labelled: strict, parallel safe or restricted, volatile if and only if it
--- generates or handles the state of a generator; what refreshes is unsafe, what takes or reads a
--- horizon is not strict, nor is the function whose body the planner takes
-SELECT object, provolatile, proisstrict, proparallel FROM function
-WHERE prokind <> 'a'
-    AND (NOT proisstrict OR proparallel = 'u'
-    OR (provolatile = 'v') <> (
-        proname ~ '^gen_|_ordered_(time|since|guard)$|_next_horizon$'
-        OR proname ~ '_(refresh|reset|restore|refuse)'))
+-- every function is immutable, strict, parallel safe and in C or internal, but for these: what
+-- depends on the session, generates, or handles the state of a generator. What refreshes is unsafe,
+-- what takes or reads a horizon is not strict, nor is the function whose body the planner takes.
+SELECT object, provolatile AS volatile, proparallel AS parallel,
+    concat_ws(' ', CASE WHEN NOT proisstrict THEN 'null' END,
+        CASE WHEN lanname NOT IN ('c', 'internal') THEN lanname END,
+        CASE WHEN proconfig IS NOT NULL THEN 'path' END, CASE WHEN prosecdef THEN 'definer' END,
+        CASE WHEN proretset OR provariadic <> 0 THEN 'rows' END, nullif(prokind, 'f')) AS more
+FROM function JOIN pg_language AS l ON l.oid = prolang
+WHERE prokind <> 'a' AND (provolatile <> 'i' OR NOT proisstrict OR proparallel <> 's'
+    OR lanname NOT IN ('c', 'internal') OR prosecdef OR proconfig IS NOT NULL OR proretset
+    OR provariadic <> 0 OR prokind <> 'f')
 ORDER BY object COLLATE "C";
-SELECT object FROM function WHERE prosecdef OR proconfig IS NOT NULL OR proretset
-    OR provariadic <> 0 OR prokind NOT IN ('f', 'a') ORDER BY object COLLATE "C";
 -- composite values have a version, which a C library would have to keep: only a record is returned,
 -- and none is taken
 SELECT object, t.oid::regtype FROM function JOIN pg_type AS t
     ON t.oid = ANY (proargtypes::oid[] || prorettype)
 WHERE typtype IN ('c', 'p') AND typname NOT IN ('internal', 'cstring', 'void', 'trigger');
--- these depend on the session's time zone, on a sequence of the backend, or on the order of the
--- server
-SELECT object, provolatile, proparallel FROM function
-WHERE prokind = 'f' AND (provolatile <> 'i' OR proparallel <> 's') ORDER BY object COLLATE "C";
 -- a borrowed function is called as core declares it, but for the type, and promises no less
 SELECT f.object, c.oid::regprocedure
 FROM function AS f LEFT JOIN pg_proc AS c ON c.prosrc = f.prosrc AND c.prolang = f.prolang
@@ -88,9 +85,6 @@ ON a.oid < b.oid AND a.prosrc = b.prosrc
 -- every C function is of this library
 SELECT object, probin FROM function
 WHERE prolang = (SELECT oid FROM pg_language WHERE lanname = 'c') AND probin <> '$libdir/ulid';
-SELECT object FROM function
-WHERE prolang NOT IN (SELECT oid FROM pg_language WHERE lanname IN ('c', 'internal'))
-ORDER BY object COLLATE "C";
 
 --
 -- Operators
