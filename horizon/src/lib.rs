@@ -17,8 +17,8 @@
 //! contradiction. So it had been closed, which happens after the transaction has left the ProcArray
 //! (I2). Every snapshot that was taken later sees it as ended, and the snapshot that sees the
 //! horizon was. The commit record of the row was written before that, so a standby replays it
-//! before that of the horizon, and a subscriber applies it before. (Rows that a subscriber generates
-//! itself are not covered.)
+//! before that of the horizon, and a subscriber applies it before. (Rows that a subscriber
+//! generates itself are not covered.)
 //!
 //! # Invariants
 //! Each store and load on which one of them depends names it. To draw a time is to advance the
@@ -232,9 +232,9 @@ impl PreparedSlot {
             .store(database.load(Ordering::Relaxed), Ordering::Relaxed);
         self.bound
             .store(bound.load(Ordering::Relaxed), Ordering::Relaxed);
-        // I4: a full barrier, which pairs with the second one of `set_back`. Either `set_back` makes
-        // this bound unknown afterwards, or it has made that of the entry unknown before, which the
-        // load sees.
+        // I4: a full barrier, which pairs with the second one of `set_back`. Either `set_back`
+        // makes this bound unknown afterwards, or it has made that of the entry unknown before,
+        // which the load sees.
         full_barrier(Barrier::Fill);
         if bound.load(Ordering::Relaxed) == UNKNOWN.to_bits() {
             self.bound.store(UNKNOWN.to_bits(), Ordering::Relaxed);
