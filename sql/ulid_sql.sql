@@ -1605,7 +1605,7 @@ CREATE OR REPLACE FUNCTION ulid_consumer_is_guarded(relation oid, key name, guar
     RETURN EXISTS (SELECT FROM pg_catalog.pg_trigger
         WHERE tgrelid = relation AND tgfoid = guard AND tgenabled IN ('O', 'A')
             AND tgargs = pg_catalog.convert_to(key::text, pg_catalog.getdatabaseencoding())
-                || '\x00'::bytea);
+                || pg_catalog.decode('00', 'hex'));
 COMMENT ON FUNCTION ulid_consumer_is_guarded(oid, name, oid) IS 'whether a column has a guard';
 
 -- Whether something lets only ordered ids into the column: its default, a trigger that sets it, or
