@@ -274,6 +274,15 @@ CREATE EXTENSION ulid;
 INSERT INTO ulid_horizon (horizon) SELECT ulid_lower_bound(now() + interval '2 hours');
 SELECT ulid_extract_timestamp(gen_ordered_ulid()) > now() + interval '1 hour' AS is_after;
 SELECT ulid_reset_ordered_time();
+-- the row is read again whenever the table has changed, however often that is
+DO $$ BEGIN
+    FOR n IN 1 .. 100 LOOP
+        GRANT SELECT ON ulid_horizon TO PUBLIC;
+        COMMIT;
+        PERFORM gen_ordered_ulid();
+        COMMIT;
+    END LOOP;
+END $$;
 BEGIN;
 ALTER TABLE ulid_horizon RENAME TO renamed;
 SELECT gen_ordered_ulid();
