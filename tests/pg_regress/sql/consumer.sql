@@ -226,6 +226,13 @@ SELECT ulid_finish_batch('all', :'batch');
 SELECT position = :'batch_end' FROM ulid_consumer WHERE name = 'all';
 SELECT ulid_finish_batch('all', :'batch');
 :code
+-- also where there was no row
+BEGIN;
+CALL ulid_next_batch('all') \gset
+SELECT :'batch_start' = :'batch_end';
+SELECT ulid_defer_batch('all') AS batch \gset
+COMMIT;
+SELECT ulid_finish_batch('all', :'batch');
 
 --
 -- What is refused
