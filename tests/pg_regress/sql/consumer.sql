@@ -155,6 +155,9 @@ SELECT n FROM outbox WHERE id >= :'batch_start'::uuid AND id < :'batch_end'::uui
 SELECT ulid_finish_batch('mail');
 COMMIT;
 SELECT position = :'batch_end' FROM ulid_consumer WHERE name = 'mail';
+-- the storage is known now, so the next batch waits only for whoever has changed it since
+SELECT storage_hash = ulid_consumer_storage_hash('outbox'::regclass) FROM ulid_consumer
+    WHERE name = 'mail';
 -- what is not finished is read again
 BEGIN;
 CALL ulid_next_batch('all') \gset
