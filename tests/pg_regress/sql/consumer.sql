@@ -17,7 +17,10 @@ CREATE DATABASE ulid_consumer_test OWNER consumer_owner;
 \set SHOW_CONTEXT never
 \set VERBOSITY terse
 SET timezone = 'UTC';
+-- whatever the default privileges are
+ALTER DEFAULT PRIVILEGES GRANT ALL ON TABLES TO PUBLIC;
 CREATE EXTENSION ulid;
+ALTER DEFAULT PRIVILEGES REVOKE ALL ON TABLES FROM PUBLIC;
 GRANT ALL ON SCHEMA public TO consumer_app, consumer_other;
 GRANT consumer_owner TO consumer_app;
 GRANT EXECUTE ON FUNCTION ulid_refresh() TO consumer_app, consumer_other;
@@ -260,6 +263,10 @@ ROLLBACK;
 BEGIN ISOLATION LEVEL SERIALIZABLE;
 CALL ulid_next_batch('mail');
 :code
+ROLLBACK;
+BEGIN ISOLATION LEVEL READ UNCOMMITTED;
+CALL ulid_next_batch('mail') \gset
+SELECT :'batch_start' < :'batch_end';
 ROLLBACK;
 -- twice; another consumer's
 BEGIN;
