@@ -244,6 +244,7 @@ fn while_the_id_clock_is_ahead_the_horizon_takes_every_other_millisecond() {
 fn another_layout_has_another_number() {
     assert_ne!(hash(&[1, 2]), hash(&[2, 1]));
     assert_ne!(hash(&[1]), hash(&[1, 0]));
+    assert_ne!(hash(&[1, 2]), hash(&[1, 3]));
     assert_eq!(
         [size_of::<ProcessSlot>(), size_of::<PreparedSlot>()],
         [64, 32]

@@ -37,11 +37,16 @@ my $passes = "$refresh; SELECT ulid_current_horizon()::timestamptz > max(ulid_or
     FROM pg_stat_activity WHERE datname = 'idle'";
 is($sql->($passes),                   't', 'a transaction of another database does not hold it');
 is($node->safe_psql('idle', $passes), 'f', 'but that of its own');
+my $named = 'SELECT coalesce(prepared, state) FROM ulid_horizon_holders';
+is($sql->($named),                   '',                    'nor is it named there');
+is($node->safe_psql('idle', $named), 'idle in transaction', 'but in its own');
 my $xid = $elsewhere->query("SELECT pg_current_xact_id(); PREPARE TRANSACTION 'idle'");
 $passes =
   "$refresh; SELECT ulid_current_horizon()::timestamptz > ulid_ordered_since($xid\::text::xid)";
 is($sql->($passes),                   't', 'nor does a prepared one');
 is($node->safe_psql('idle', $passes), 'f', 'but that of its own');
+is($sql->($named),                   '',     'nor is that named');
+is($node->safe_psql('idle', $named), 'idle', 'but in its own');
 $elsewhere->query("COMMIT PREPARED 'idle'");
 
 # Who has refreshed holds the row until the transaction ends, and others leave the work to it.

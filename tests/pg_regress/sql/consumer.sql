@@ -17,7 +17,10 @@ CREATE DATABASE ulid_consumer_test OWNER consumer_owner;
 \set SHOW_CONTEXT never
 \set VERBOSITY terse
 SET timezone = 'UTC';
+-- whatever the default privileges are
+ALTER DEFAULT PRIVILEGES GRANT ALL ON TABLES TO PUBLIC;
 CREATE EXTENSION ulid;
+ALTER DEFAULT PRIVILEGES REVOKE ALL ON TABLES FROM PUBLIC;
 GRANT ALL ON SCHEMA public TO consumer_app, consumer_other;
 GRANT consumer_owner TO consumer_app;
 GRANT EXECUTE ON FUNCTION ulid_refresh() TO consumer_app, consumer_other;
@@ -185,6 +188,9 @@ SELECT n FROM outbox WHERE id >= :'batch_start'::uuid AND id < :'batch_end'::uui
 SELECT ulid_finish_batch('mail');
 COMMIT;
 SELECT position = :'batch_end' FROM ulid_consumer WHERE name = 'mail';
+-- the storage is known now, so the next batch waits only for whoever has changed it since
+SELECT storage_hash = ulid_consumer_storage_hash('outbox'::regclass) FROM ulid_consumer
+    WHERE name = 'mail';
 -- what is not finished is read again
 BEGIN;
 CALL ulid_next_batch('all') \gset
@@ -256,6 +262,13 @@ SELECT ulid_finish_batch('all', :'batch');
 SELECT position = :'batch_end' FROM ulid_consumer WHERE name = 'all';
 SELECT ulid_finish_batch('all', :'batch');
 :code
+-- also where there was no row
+BEGIN;
+CALL ulid_next_batch('all') \gset
+SELECT :'batch_start' = :'batch_end';
+SELECT ulid_defer_batch('all') AS batch \gset
+COMMIT;
+SELECT ulid_finish_batch('all', :'batch');
 
 --
 -- What is refused
@@ -280,6 +293,10 @@ ROLLBACK;
 BEGIN ISOLATION LEVEL SERIALIZABLE;
 CALL ulid_next_batch('mail');
 :code
+ROLLBACK;
+BEGIN ISOLATION LEVEL READ UNCOMMITTED;
+CALL ulid_next_batch('mail') \gset
+SELECT :'batch_start' < :'batch_end';
 ROLLBACK;
 -- twice; another consumer's
 BEGIN;

@@ -7,7 +7,10 @@ SELECT current_database() AS shared, quote_ident(current_user) AS owner \gset
 CREATE DATABASE ulid_refresh_test;
 \c ulid_refresh_test
 \set SHOW_CONTEXT never
+-- whatever the default privileges are
+ALTER DEFAULT PRIVILEGES GRANT ALL ON TABLES TO PUBLIC;
 CREATE EXTENSION ulid;
+ALTER DEFAULT PRIVILEGES REVOKE ALL ON TABLES FROM PUBLIC;
 CREATE TABLE outbox (id ulid PRIMARY KEY DEFAULT gen_ordered_ulid(), n integer);
 
 --
@@ -87,6 +90,10 @@ SELECT ulid_refresh();
 ROLLBACK;
 BEGIN ISOLATION LEVEL SERIALIZABLE;
 SELECT ulid_refresh();
+ROLLBACK;
+-- for PostgreSQL, READ UNCOMMITTED is READ COMMITTED
+BEGIN ISOLATION LEVEL READ UNCOMMITTED;
+SELECT ulid_refresh() IS NOT NULL AS is_allowed;
 ROLLBACK;
 INSERT INTO outbox DEFAULT VALUES;
 BEGIN READ ONLY;
@@ -274,6 +281,15 @@ CREATE EXTENSION ulid;
 INSERT INTO ulid_horizon (horizon) SELECT ulid_lower_bound(now() + interval '2 hours');
 SELECT ulid_extract_timestamp(gen_ordered_ulid()) > now() + interval '1 hour' AS is_after;
 SELECT ulid_reset_ordered_time();
+-- the row is read again whenever the table has changed, however often that is
+DO $$ BEGIN
+    FOR n IN 1 .. 100 LOOP
+        GRANT SELECT ON ulid_horizon TO PUBLIC;
+        COMMIT;
+        PERFORM gen_ordered_ulid();
+        COMMIT;
+    END LOOP;
+END $$;
 BEGIN;
 ALTER TABLE ulid_horizon RENAME TO renamed;
 SELECT gen_ordered_ulid();

@@ -224,4 +224,15 @@ SELECT p.object FROM pg_aggregate JOIN function AS p ON p.oid = aggfnoid JOIN pg
 WHERE aggcombinefn <> aggtransfn OR p.proparallel <> 's' OR t.proparallel <> 's'
     OR p.provolatile <> 'i' OR t.provolatile <> 'i'
 OR NOT t.proisstrict OR t.prorettype <> aggtranstype;
+
+--
+-- Tables
+--
+
+-- rows that change often are vacuumed in time; autovacuum does not truncate the tables, which would
+-- cancel queries on standbys, nor analyze them
+SELECT object FROM member JOIN pg_class AS c ON classid = 'pg_class'::regclass AND objid = c.oid
+WHERE relkind = 'r' AND (reloptions @> ARRAY['vacuum_truncate=off',
+    'autovacuum_vacuum_threshold=500', 'autovacuum_vacuum_scale_factor=0',
+    'autovacuum_analyze_threshold=2000000000']) IS NOT TRUE;
 DROP VIEW class, family, operator, function, member;
