@@ -1068,14 +1068,17 @@ CREATE FUNCTION ulid_consumer_change() RETURNS trigger
 DECLARE
     -- Whoever makes a consumer read a table of his could have it run functions of his. So not even
     -- the owner of the database does that in the name of a role that he cannot become.
-    is_administrator boolean := pg_has_role('pg_database_owner', 'MEMBER');
+    is_administrator boolean := pg_has_role('pg_database_owner', 'USAGE');
+    -- From PostgreSQL 16 on, not every member can become the role.
+    become CONSTANT text := CASE WHEN current_setting('server_version_num')::integer >= 160000
+        THEN 'SET' ELSE 'MEMBER' END;
     is_member boolean;
 BEGIN
     IF current_setting('session_replication_role') = 'replica' THEN
         RETURN NULL;
     END IF;
     IF TG_OP <> 'INSERT' THEN
-        SELECT pg_has_role(oid, 'MEMBER') INTO is_member FROM pg_roles WHERE rolname = OLD.owner;
+        SELECT pg_has_role(oid, become) INTO is_member FROM pg_roles WHERE rolname = OLD.owner;
         IF is_member IS NOT TRUE AND NOT (is_administrator AND (TG_OP = 'DELETE'
             OR (NEW.owner, NEW.relation::oid, NEW.key) = (OLD.owner, OLD.relation::oid, OLD.key)
             OR NEW.owner = current_user)) THEN
@@ -1086,7 +1089,7 @@ BEGIN
         END IF;
     END IF;
     IF TG_OP = 'INSERT' OR NEW.owner <> OLD.owner THEN
-        SELECT pg_has_role(oid, 'MEMBER') INTO is_member FROM pg_roles WHERE rolname = NEW.owner;
+        SELECT pg_has_role(oid, become) INTO is_member FROM pg_roles WHERE rolname = NEW.owner;
         IF TG_OP = 'INSERT' AND (is_member IS NULL OR is_member IS FALSE AND is_administrator) THEN
             -- a dump that is restored where this role does not exist, or by another role
             NEW.owner := current_user;
@@ -1097,7 +1100,8 @@ BEGIN
     END IF;
     IF TG_OP = 'INSERT' OR NEW.relation::oid <> OLD.relation::oid THEN
         NEW.relation_name := NEW.relation;
-        IF NOT has_any_column_privilege(NEW.relation, 'SELECT') AND NOT is_administrator THEN
+        IF NOT is_administrator
+            AND has_any_column_privilege(NEW.relation, 'SELECT') IS NOT TRUE THEN
             RAISE EXCEPTION 'permission denied for table %', NEW.relation
                 USING ERRCODE = 'insufficient_privilege';
         END IF;
@@ -1176,9 +1180,10 @@ COMMENT ON FUNCTION ulid_consumer_cast(regclass, name, regtype)
     IS 'cast to the type of the column that a consumer reads';
 
 -- Whether the present role can read a table without running functions of others. Who plans a query
--- evaluates what is constant in the expressions of indexes and keys; policies call functions, too,
--- and so may another server. If the owners of all tables can become the present role, nothing is
--- gained.
+-- evaluates what is constant in the expressions of indexes and of keys, also of the tables above;
+-- policies call functions, too, and so may another server. If the owners of all tables can become
+-- the present role, nothing is gained. A function of an extension that takes any type may call the
+-- functions of that.
 CREATE FUNCTION ulid_consumer_is_trusted(relation regclass) RETURNS boolean
     LANGUAGE plpgsql STABLE PARALLEL SAFE
     SET search_path = pg_catalog, pg_temp
@@ -1186,36 +1191,40 @@ CREATE FUNCTION ulid_consumer_is_trusted(relation regclass) RETURNS boolean
 DECLARE
     are_owners boolean;
     is_foreign boolean;
+    tables oid[];
 BEGIN
-    WITH RECURSIVE tree (oid) AS (
+    WITH RECURSIVE below (oid) AS (
         SELECT relation::oid
-        UNION SELECT inhrelid FROM pg_inherits JOIN tree ON inhparent = tree.oid
+        UNION SELECT inhrelid FROM pg_inherits JOIN below ON inhparent = below.oid
+    ), tree (oid) AS (
+        SELECT oid FROM below
+        UNION SELECT inhparent FROM pg_inherits JOIN tree ON inhrelid = tree.oid
     )
-    SELECT bool_and(pg_has_role(relowner, current_user, 'USAGE')), bool_or(relkind = 'f')
-    INTO are_owners, is_foreign FROM tree JOIN pg_class AS c ON c.oid = tree.oid;
+    SELECT bool_and(pg_has_role(relowner, current_user, 'USAGE')), bool_or(relkind = 'f'),
+        array_agg(tree.oid)
+    INTO are_owners, is_foreign, tables FROM tree JOIN pg_class AS c ON c.oid = tree.oid;
     IF are_owners THEN
         RETURN true;
     ELSIF is_foreign OR row_security_active(relation) THEN
         RETURN false;
     END IF;
     RETURN NOT EXISTS (
-        WITH RECURSIVE tree (oid) AS (
-            SELECT relation::oid
-            UNION SELECT inhrelid FROM pg_inherits JOIN tree ON inhparent = tree.oid
-        ), part (class, oid) AS (
-            SELECT 'pg_class'::regclass::oid, tree.oid FROM tree
+        WITH part (class, oid) AS (
+            SELECT 'pg_class'::regclass::oid, unnest(tables)
             UNION ALL SELECT 'pg_class'::regclass, indexrelid
-            FROM tree JOIN pg_index ON indrelid = tree.oid
+            FROM pg_index WHERE indrelid = ANY (tables)
             UNION ALL SELECT 'pg_constraint'::regclass, c.oid
-            FROM tree JOIN pg_constraint AS c ON conrelid = tree.oid
+            FROM pg_constraint AS c WHERE conrelid = ANY (tables)
             UNION ALL SELECT 'pg_statistic_ext'::regclass, s.oid
-            FROM tree JOIN pg_statistic_ext AS s ON stxrelid = tree.oid
+            FROM pg_statistic_ext AS s WHERE stxrelid = ANY (tables)
         )
         SELECT FROM part JOIN pg_depend ON classid = class AND objid = part.oid
         LEFT JOIN pg_operator AS o ON refclassid = 'pg_operator'::regclass AND o.oid = refobjid
         JOIN pg_proc AS p ON p.oid = coalesce(oprcode::oid, refobjid)
         WHERE refclassid IN ('pg_operator'::regclass, 'pg_proc'::regclass)
-            AND NOT pg_has_role(proowner, current_user, 'USAGE'));
+            AND (NOT pg_has_role(proowner, current_user, 'USAGE') OR p.oid >= 16384
+                AND EXISTS (SELECT FROM pg_type AS t
+                    WHERE t.oid = ANY (proargtypes) AND typtype = 'p')));
 END $$;
 COMMENT ON FUNCTION ulid_consumer_is_trusted(regclass)
     IS 'whether reading the table of a consumer runs no functions of other roles';
@@ -1369,7 +1378,10 @@ BEGIN
             USING ERRCODE = 'insufficient_privilege',
             DETAIL = format('To read "%s" could run functions of other roles.', c.relation),
             HINT = format('SET ROLE %I', c.owner);
-    ELSIF c.relation_name <> c.relation::text AND to_regclass(c.relation_name) IS NOT NULL THEN
+    ELSIF c.relation_name <> c.relation::text AND EXISTS (
+        SELECT FROM pg_class JOIN pg_namespace AS n ON n.oid = relnamespace
+        WHERE relname = (parse_ident(c.relation_name))[2]
+            AND nspname = (parse_ident(c.relation_name))[1]) THEN
         RAISE EXCEPTION 'relation "%" is not the table of consumer "%" any more',
             c.relation_name, consumer
             USING ERRCODE = 'object_not_in_prerequisite_state',
@@ -1495,7 +1507,10 @@ BEGIN
             EXECUTE format('SELECT %s($1)', hash_of) INTO hash USING relation::oid;
         END IF;
         IF (batch ->> 'hash' = hash::text) IS NOT TRUE
-            OR relation_name <> relation::text AND to_regclass(relation_name) IS NOT NULL THEN
+            OR relation_name <> relation::text AND EXISTS (
+                SELECT FROM pg_class JOIN pg_namespace AS n ON n.oid = relnamespace
+                WHERE relname = (parse_ident(relation_name))[2]
+                    AND nspname = (parse_ident(relation_name))[1]) THEN
             RAISE EXCEPTION 'relation "%" has changed while consumer "%" has read it', relation,
                 consumer
                 USING ERRCODE = 'serialization_failure',
@@ -1570,6 +1585,8 @@ CREATE FUNCTION ulid_consumer_is_guarded(relation oid, key name, guard oid)
     LANGUAGE sql STABLE PARALLEL SAFE
     RETURN EXISTS (SELECT FROM pg_catalog.pg_trigger
         WHERE tgrelid = relation AND tgfoid = guard AND tgenabled IN ('O', 'A')
+            -- BEFORE INSERT OR UPDATE, FOR EACH ROW
+            AND tgtype::integer & 23 = 23 AND tgqual IS NULL
             AND tgargs = pg_catalog.convert_to(key::text, pg_catalog.getdatabaseencoding())
                 || pg_catalog.decode('00', 'hex'));
 COMMENT ON FUNCTION ulid_consumer_is_guarded(oid, name, oid) IS 'whether a column has a guard';
@@ -1670,6 +1687,7 @@ CREATE FUNCTION ulid_consumer_create(name text, relation regclass, key name, sta
     AS $$
 DECLARE
     is_owner boolean := (SELECT pg_has_role(relowner, 'USAGE') FROM pg_class WHERE oid = relation);
+    guard_name text := 'ulid_ordered_guard';
     old_timeout text;
 BEGIN
     IF start IS NULL AND coalesce(horizon, '00000000-0000-0000-0000-000000000000')
@@ -1682,6 +1700,9 @@ BEGIN
             USING ERRCODE = 'invalid_parameter_value',
             DETAIL = format('The horizon is "%s".', horizon);
     END IF;
+    -- Before the table is locked, since a consumer of this name may be waited for.
+    EXECUTE format('INSERT INTO %s (name, relation, key, position) VALUES ($1, $2, $3, $4)',
+        consumers) USING name, relation, key, coalesce(start, horizon);
     guard := guard AND NOT EXISTS (SELECT FROM pg_subscription_rel WHERE srrelid = relation);
     IF guard AND NOT is_owner THEN
         RAISE WARNING 'relation "%" has no guard', relation
@@ -1690,19 +1711,23 @@ BEGIN
                 ' UPDATE OF %I ON %s FOR EACH ROW EXECUTE FUNCTION %s(%L).', key, relation,
                 guard_function, key);
     ELSIF guard THEN
+        IF EXISTS (
+            WITH RECURSIVE tree (oid) AS (
+                SELECT relation::oid
+                UNION SELECT inhrelid FROM pg_inherits JOIN tree ON inhparent = tree.oid
+            )
+            SELECT FROM tree JOIN pg_trigger ON tgrelid = tree.oid WHERE tgname = guard_name) THEN
+            guard_name := format('%s_%s_%s', guard_name, relation::oid, key);
+        END IF;
         old_timeout := current_setting('lock_timeout');
         IF old_timeout = '0' THEN
             PERFORM set_config('lock_timeout', '2s', true);
         END IF;
         EXECUTE format('CREATE TRIGGER %I BEFORE INSERT OR UPDATE OF %I ON %s'
-            ' FOR EACH ROW EXECUTE FUNCTION %s(%L)', CASE WHEN EXISTS (SELECT FROM pg_trigger
-                WHERE tgrelid = relation AND tgname = 'ulid_ordered_guard')
-            THEN 'ulid_ordered_guard_' || key ELSE 'ulid_ordered_guard' END, key, relation,
-            guard_function, key);
+            ' FOR EACH ROW EXECUTE FUNCTION %s(%L)', guard_name, key, relation, guard_function,
+            key);
         PERFORM set_config('lock_timeout', old_timeout, true);
     END IF;
-    EXECUTE format('INSERT INTO %s (name, relation, key, position) VALUES ($1, $2, $3, $4)',
-        consumers) USING name, relation, key, coalesce(start, horizon);
 EXCEPTION WHEN unique_violation THEN
     RAISE EXCEPTION 'consumer "%" exists already', name USING ERRCODE = 'duplicate_object';
 END $$;
@@ -1778,8 +1803,8 @@ CREATE FUNCTION ulid_drop_consumer(consumer text) RETURNS void
         'ulid_consumer'::regclass);
 COMMENT ON FUNCTION ulid_drop_consumer(text) IS 'drop a consumer';
 
--- Consumers of the relation, of a table above it, or of one below it count. The key is null if they
--- read by several columns, or if only tables below have consumers.
+-- Consumers of the relation, of tables below it, and of all tables above these count. The key is
+-- null if they read by several columns, or if neither the relation nor one above it has a consumer.
 CREATE FUNCTION ulid_consumer_read_by(relation regclass,
         OUT "position" uuid, OUT key name)
     LANGUAGE sql VOLATILE PARALLEL UNSAFE
@@ -1790,13 +1815,16 @@ BEGIN ATOMIC
     ), below (oid) AS (
         SELECT relation::oid
         UNION SELECT inhrelid FROM pg_catalog.pg_inherits JOIN below ON inhparent = below.oid
+    ), tree (oid) AS (
+        SELECT oid FROM below
+        UNION SELECT inhparent FROM pg_catalog.pg_inherits JOIN tree ON inhrelid = tree.oid
     )
     SELECT (pg_catalog.array_agg(c."position" ORDER BY c."position"))[1],
         CASE WHEN count(DISTINCT c.key::text) = 1
             AND pg_catalog.bool_or(c.relation::oid IN (SELECT oid FROM above))
             THEN min(c.key::text)::name END
     FROM ulid_consumer AS c
-    WHERE c.relation::oid IN (SELECT oid FROM above UNION ALL SELECT oid FROM below);
+    WHERE c.relation::oid IN (SELECT oid FROM tree);
 END;
 COMMENT ON FUNCTION ulid_consumer_read_by(regclass)
     IS 'id below which all consumers of a table have read its rows, and the column that they read';
@@ -1878,8 +1906,9 @@ BEGIN
         EXECUTE format('SELECT %1$I FROM %2$s WHERE %1$I >= $1%3$s ORDER BY %1$I LIMIT 1',
             c.key, c.relation, cast_) INTO id USING c.position;
         is_known := true;
-        RAISE SQLSTATE 'ULID0';
     END IF;
+    -- It takes the settings and the locks back.
+    RAISE SQLSTATE 'ULID0';
 EXCEPTION WHEN OTHERS THEN
     NULL;
 END $$;

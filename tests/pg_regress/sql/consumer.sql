@@ -97,13 +97,29 @@ ALTER TABLE t ALTER id SET DEFAULT gen_ordered_ulid();
 SELECT ulid_create_consumer('second', 't', guard => false);
 SELECT name, is_guarded FROM ulid_consumer_lag WHERE name IN ('first', 'second') ORDER BY name;
 SELECT ulid_create_consumer('third', 't');
-SELECT tgname, pg_get_triggerdef(oid) FROM pg_trigger WHERE tgrelid = 't'::regclass ORDER BY 1;
+SELECT tgname LIKE 'ulid_ordered_guard_%_id', tgargs FROM pg_trigger
+WHERE tgrelid = 't'::regclass ORDER BY tgname;
 SELECT name, is_guarded FROM ulid_consumer_lag WHERE name IN ('first', 'second') ORDER BY name;
 INSERT INTO t (id) VALUES ('01ARYZ6S41TSV4RRFFQ69G5FAV');
 :code
 SELECT ulid_delete_read('t');
 :code
 SELECT ulid_drop_consumer('first'), ulid_drop_consumer('second'), ulid_drop_consumer('third');
+DROP TABLE t;
+-- a trigger that lets an insert pass, or is not for each row, is none
+CREATE TABLE t (id ulid PRIMARY KEY DEFAULT gen_ulid());
+CREATE TRIGGER g BEFORE UPDATE OF id ON t FOR EACH ROW EXECUTE FUNCTION ulid_ordered_guard('id');
+CREATE TRIGGER h BEFORE INSERT OR UPDATE OF id ON t FOR EACH ROW WHEN (NEW.id IS NULL)
+    EXECUTE FUNCTION ulid_ordered_guard('id');
+SELECT ulid_create_consumer('first', 't');
+:code
+DROP TABLE t;
+-- a partition that has a guard already
+CREATE TABLE t (id ulid PRIMARY KEY DEFAULT gen_ordered_ulid()) PARTITION BY RANGE (id);
+CREATE TABLE t_1 PARTITION OF t DEFAULT;
+SELECT ulid_create_consumer('first', 't_1');
+SELECT ulid_create_consumer('second', 't');
+SELECT ulid_drop_consumer('first'), ulid_drop_consumer('second');
 DROP TABLE t;
 -- ids that are not ordered
 CREATE TABLE t (id ulid PRIMARY KEY DEFAULT gen_ulid());
@@ -473,6 +489,17 @@ SELECT ulid_delete_read('parent');
 :code
 SELECT ulid_drop_consumer('above'), ulid_drop_consumer('below');
 DROP TABLE parent;
+-- those of another parent of a table below count, too
+CREATE TABLE a (id ulid PRIMARY KEY DEFAULT gen_ordered_ulid());
+CREATE TABLE c (id ulid PRIMARY KEY DEFAULT gen_ordered_ulid());
+\set VERBOSITY sqlstate
+CREATE TABLE d (id ulid PRIMARY KEY DEFAULT gen_ordered_ulid()) INHERITS (a, c);
+\set VERBOSITY terse
+SELECT ulid_create_consumer('a', 'a'), ulid_create_consumer('c', 'c',
+    start => '00000000000000000000000001');
+SELECT ulid_read_by_all('a'), ulid_read_by_all('d');
+SELECT ulid_drop_consumer('a'), ulid_drop_consumer('c');
+DROP TABLE a, c, d;
 SELECT name, owner, relation, key, position_time <= now(), moved_at <= now(),
     (SELECT n FROM outbox WHERE id = unread), behind > interval '0',
     horizon_age < interval '1 minute',
@@ -597,8 +624,35 @@ RESET ROLE;
 SELECT ulid_create_consumer('own', 'own');
 SELECT unread, behind FROM ulid_consumer_lag WHERE name = 'own';
 SELECT ulid_drop_consumer('own');
+-- nor by a key of a table above, which whoever plans evaluates
 SET ROLE consumer_other;
 DROP INDEX own_expr_idx;
+CREATE TABLE above (id ulid NOT NULL DEFAULT gen_ordered_ulid(), n integer)
+    PARTITION BY RANGE ((tells() || n));
+CREATE TABLE middle PARTITION OF above FOR VALUES FROM (MINVALUE) TO (MAXVALUE)
+    PARTITION BY RANGE (id);
+CREATE TABLE below PARTITION OF middle DEFAULT;
+INSERT INTO ulid_consumer (name, relation, key, position)
+VALUES ('middle', 'middle', 'id', '00000000-0000-0000-0000-000000000000');
+-- a table that does not exist
+INSERT INTO ulid_consumer (name, relation, key, position)
+VALUES ('number', '99999', 'id', '00000000-0000-0000-0000-000000000000');
+:code
+\c - -
+SET ROLE consumer_none;
+BEGIN;
+SELECT unread, behind FROM ulid_consumer_lag WHERE name IN ('middle', 'z');
+SHOW lock_timeout;
+COMMIT;
+RESET ROLE;
+SELECT unread, behind FROM ulid_consumer_lag WHERE name = 'middle';
+CALL ulid_next_batch('middle');
+:code
+SET ROLE consumer_other;
+SELECT ulid_drop_consumer('middle');
+\set VERBOSITY sqlstate
+DROP TABLE above;
+\set VERBOSITY terse
 CREATE FUNCTION compare(integer, integer) RETURNS boolean IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN
     IF current_user <> 'consumer_other' THEN RAISE 'run as %', current_user; END IF;
     RETURN true; END $$;
