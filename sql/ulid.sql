@@ -1753,13 +1753,63 @@ CREATE FUNCTION ulid_create_consumer(name text, relation regclass, key name DEFA
 COMMENT ON FUNCTION ulid_create_consumer(text, regclass, name, ulid, boolean)
     IS 'create a consumer of a table, from the horizon on or from an id on, and guard the table';
 
+-- The first id that a consumer has not read, or null; whether this is known, which it is not if the
+-- table is gone or locked, or may not be read. Whatever a role has made of its table, it is neither
+-- an error of whoever reads the view of all consumers, nor is a lock waited for or kept.
+CREATE FUNCTION ulid_consumer_unread(c ulid_consumer, id_type regtype, cast_of regproc,
+        is_trusted regproc, OUT id uuid, OUT is_known boolean)
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+DECLARE
+    cast_ text;
+BEGIN
+    is_known := false;
+    -- Whoever holds the lock could commit an index with a function while the look at the table
+    -- waits. So the lock is waited for before the question whether the table can be trusted.
+    PERFORM set_config('lock_timeout', '100ms', true);
+    PERFORM pg_relation_size(c.relation);
+    EXECUTE format('SELECT %s($1)', is_trusted) INTO is_known USING c.relation;
+    IF is_known THEN
+        is_known := false;
+        PERFORM set_config('lock_timeout', '1ms', true);
+        EXECUTE format('SELECT %s($1, $2, $3)', cast_of) INTO cast_
+            USING c.relation, c.key, id_type;
+        EXECUTE format('SELECT %1$I FROM %2$s WHERE %1$I >= $1%3$s ORDER BY %1$I LIMIT 1',
+            c.key, c.relation, cast_) INTO id USING c.position;
+        -- A consumer whose table was replaced reads nothing until it is moved.
+        is_known := NOT (c.relation_name <> c.relation::text AND EXISTS (
+            SELECT FROM pg_class JOIN pg_namespace AS n ON n.oid = relnamespace
+            WHERE relname = (parse_ident(c.relation_name))[2]
+                AND nspname = (parse_ident(c.relation_name))[1]));
+    END IF;
+    -- It takes the settings and the locks back.
+    RAISE SQLSTATE 'ULID0';
+EXCEPTION WHEN OTHERS THEN
+    NULL;
+END $$;
+COMMENT ON FUNCTION ulid_consumer_unread(ulid_consumer, regtype, regproc, regproc)
+    IS 'the first id of its table that a consumer has not read';
+
 CREATE FUNCTION ulid_consumer_move(c ulid_consumer, "position" uuid, relation regclass,
-        horizon uuid, is_right boolean, consumers regclass)
+        horizon uuid, is_right boolean, unread uuid, cast_ text, consumers regclass)
     RETURNS void
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
     AS $$
+DECLARE
+    is_there boolean;
 BEGIN
+    IF relation IS NOT NULL AND "position" IS NULL AND unread IS NOT NULL THEN
+        EXECUTE format('SELECT true FROM %s WHERE %I = $1%s LIMIT 1', relation, c.key, cast_)
+            INTO is_there USING unread;
+        IF is_there IS NULL THEN
+            RAISE EXCEPTION 'consumer "%" has not read all rows of "%"', c.name, c.relation
+                USING ERRCODE = 'object_not_in_prerequisite_state',
+                HINT = 'Copy them into the new table, or let the consumer read them before that has'
+                    ' the name, or pass a position to leave them out.';
+        END IF;
+    END IF;
     IF "position" > coalesce(horizon, '00000000-0000-0000-0000-000000000000') THEN
         RAISE EXCEPTION 'a consumer cannot be above the horizon'
             USING ERRCODE = 'invalid_parameter_value',
@@ -1770,7 +1820,8 @@ BEGIN
         ' storage = NULL, storage_hash = NULL, moved_at = clock_timestamp()'
         ' WHERE name = $1', consumers) USING c.name, "position", relation;
 END $$;
-COMMENT ON FUNCTION ulid_consumer_move(ulid_consumer, uuid, regclass, uuid, boolean, regclass)
+COMMENT ON FUNCTION ulid_consumer_move(ulid_consumer, uuid, regclass, uuid, boolean, uuid, text,
+    regclass)
     IS 'what ulid_move_consumer() does';
 CREATE FUNCTION ulid_move_consumer(consumer text, "position" ulid DEFAULT NULL,
         relation regclass DEFAULT NULL) RETURNS void
@@ -1781,7 +1832,10 @@ CREATE FUNCTION ulid_move_consumer(consumer text, "position" ulid DEFAULT NULL,
                 ulid_consumer_check(ulid_move_consumer.relation, c.key, ulid_consumer_is_ordered(
                 ulid_move_consumer.relation::oid, c.key, 'ulid_ordered_guard'::regproc::oid,
                 ARRAY['gen_ordered_ulid'::regproc, 'gen_ordered_uuid_v7'::regproc]::oid[])) END,
-            'ulid_consumer'::regclass)
+            CASE WHEN ulid_move_consumer.relation IS NOT NULL THEN
+                (SELECT first.id FROM ulid_consumer_unread(c, 'ulid'::regtype,
+                    'ulid_consumer_cast'::regproc, 'ulid_consumer_is_trusted'::regproc) AS first)
+                END, cast_, 'ulid_consumer'::regclass)
         FROM ulid_consumer_find(consumer, 'ulid_consumer'::regclass) AS c
         CROSS JOIN LATERAL ulid_consumer_cast(coalesce(ulid_move_consumer.relation, c.relation),
             c.key, 'ulid'::regtype) AS cast_
@@ -1880,40 +1934,6 @@ CREATE FUNCTION ulid_delete_read(relation regclass, max_rows integer DEFAULT 100
         FROM ulid_consumer_read_by(relation) AS k);
 COMMENT ON FUNCTION ulid_delete_read(regclass, integer)
     IS 'delete the first rows that all consumers of a table have read; returns their number';
-
--- The first id that a consumer has not read, or null; whether this is known, which it is not if the
--- table is gone or locked, or may not be read. Whatever a role has made of its table, it is neither
--- an error of whoever reads the view of all consumers, nor is a lock waited for or kept.
-CREATE FUNCTION ulid_consumer_unread(c ulid_consumer, id_type regtype, cast_of regproc,
-        is_trusted regproc, OUT id uuid, OUT is_known boolean)
-    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
-    SET search_path = pg_catalog, pg_temp
-    AS $$
-DECLARE
-    cast_ text;
-BEGIN
-    is_known := false;
-    -- Whoever holds the lock could commit an index with a function while the look at the table
-    -- waits. So the lock is waited for before the question whether the table can be trusted.
-    PERFORM set_config('lock_timeout', '100ms', true);
-    PERFORM pg_relation_size(c.relation);
-    EXECUTE format('SELECT %s($1)', is_trusted) INTO is_known USING c.relation;
-    IF is_known THEN
-        is_known := false;
-        PERFORM set_config('lock_timeout', '1ms', true);
-        EXECUTE format('SELECT %s($1, $2, $3)', cast_of) INTO cast_
-            USING c.relation, c.key, id_type;
-        EXECUTE format('SELECT %1$I FROM %2$s WHERE %1$I >= $1%3$s ORDER BY %1$I LIMIT 1',
-            c.key, c.relation, cast_) INTO id USING c.position;
-        is_known := true;
-    END IF;
-    -- It takes the settings and the locks back.
-    RAISE SQLSTATE 'ULID0';
-EXCEPTION WHEN OTHERS THEN
-    NULL;
-END $$;
-COMMENT ON FUNCTION ulid_consumer_unread(ulid_consumer, regtype, regproc, regproc)
-    IS 'the first id of its table that a consumer has not read';
 
 -- An idle consumer is not behind, however old its position is.
 CREATE VIEW ulid_consumer_lag AS

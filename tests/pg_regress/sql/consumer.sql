@@ -392,6 +392,10 @@ SELECT ulid_finish_batch('mail');
 :code
 COMMIT;
 CREATE TABLE outbox (LIKE renamed INCLUDING ALL);
+-- rows that are not in the new table would not be read
+SELECT unread IS NOT NULL, behind FROM ulid_consumer_lag WHERE name = 'mail';
+SELECT ulid_move_consumer('mail', relation => 'outbox');
+:code
 INSERT INTO outbox SELECT * FROM renamed;
 CALL ulid_next_batch('mail');
 :code
