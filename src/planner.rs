@@ -115,6 +115,8 @@ pub(super) fn range_selectivity(
     var_relid: i32,
 ) -> f64 {
     let (root, arguments) = (root.as_ptr(), arguments.as_ptr());
+    // Only to learn whether it is leakproof: without a function, statistics that the role may not
+    // read are not used.
     let function = catalog::function_of_operator(operator);
     // SAFETY: PostgreSQL calls an estimator with the query's root and the arguments of the
     // operator.
@@ -191,15 +193,17 @@ struct PredicateCall {
     predicate: &'static Predicate,
     /// The function of the predicate, which is that of the operator.
     function: Oid,
-    /// The argument that is a ulid, or is relabelled as one: usually a column.
+    /// The argument that is a ulid, or is relabelled as one: usually a column. It may be of any
+    /// type of 16 bytes by reference, which can be read as a ulid.
     ulid_operand: Expr,
     /// The other argument.
     range_or_prefix: Expr,
 }
 
 impl PredicateCall {
-    /// The call with these arguments, in either order; `None` if they are not of the predicate's
-    /// types.
+    /// The call with these arguments, in either order; `None` unless one is of the range's or the
+    /// prefix's type, and the other has 16 bytes by reference. Comparisons by another order than
+    /// that of the bytes are never made: operators are those of ulid and of uuid.
     fn of(
         predicate: &'static Predicate,
         function: Oid,
