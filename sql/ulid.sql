@@ -1222,6 +1222,7 @@ BEGIN
         LEFT JOIN pg_operator AS o ON refclassid = 'pg_operator'::regclass AND o.oid = refobjid
         JOIN pg_proc AS p ON p.oid = coalesce(oprcode::oid, refobjid)
         WHERE refclassid IN ('pg_operator'::regclass, 'pg_proc'::regclass)
+            -- from 16384 on, an OID is not PostgreSQL's own
             AND (NOT pg_has_role(proowner, current_user, 'USAGE') OR p.oid >= 16384
                 AND EXISTS (SELECT FROM pg_type AS t
                     WHERE t.oid = ANY (proargtypes) AND typtype = 'p')));
@@ -1328,7 +1329,6 @@ DECLARE
         ' storage_hash';
     c record;
     base oid;
-    has_children boolean;
     number bigint;
     cast_ text;
     is_trusted boolean := true;
@@ -1426,16 +1426,15 @@ BEGIN
         batch_start := c.position;
         batch_end := c.position;
         -- as ulid_consumer_storage_hash(), where there is one table
-        SELECT relhassubclass,
-            hash_record_extended(ROW(oid, 0::oid, '0'::xid, false, relfilenode), 0)
-        INTO has_children, hash FROM pg_class WHERE oid = c.relation;
-        IF has_children IS NULL THEN
-            -- an error: the table was dropped while the lock was waited for
-            EXECUTE format('SELECT %s($1, $2, $3)', cast_of) USING c.relation, c.key, id_type;
-        ELSIF has_children THEN
+        SELECT hash_record_extended(ROW(oid, 0::oid, '0'::xid, false, relfilenode), 0)
+        INTO hash FROM pg_class WHERE oid = c.relation AND NOT relhassubclass;
+        IF hash IS NULL THEN
             EXECUTE format('SELECT %s($1)', hash_of) INTO hash USING c.relation::oid;
         END IF;
-        IF hash IS DISTINCT FROM c.storage_hash THEN
+        IF hash IS NULL THEN
+            -- an error: the table was dropped while the lock was waited for
+            EXECUTE format('SELECT %s($1, $2, $3)', cast_of) USING c.relation, c.key, id_type;
+        ELSIF hash IS DISTINCT FROM c.storage_hash THEN
             EXECUTE format('UPDATE %s SET (storage, storage_hash) = (SELECT array_agg(number),'
                 ' bit_xor(number) FROM unnest(%s($2, storage)) AS number)'
                 ' WHERE name = $1 RETURNING storage_hash', consumers, storage_of)
@@ -1492,7 +1491,6 @@ CREATE FUNCTION ulid_consumer_batch(consumer text, relation regclass, relation_n
 DECLARE
     batch json := nullif(current_setting('ulid_consumer.batch', true), '');
     hash bigint;
-    has_children boolean;
 BEGIN
     IF (batch ->> 'consumer' = consumer) IS NOT TRUE THEN
         RAISE EXCEPTION 'consumer "%" has no batch in this transaction', consumer
@@ -1500,10 +1498,9 @@ BEGIN
             HINT = 'CALL ulid_next_batch() in the same transaction. With autocommit, each statement'
                 ' is a transaction.';
     ELSIF batch ->> 'hash' IS NOT NULL THEN
-        SELECT relhassubclass,
-            hash_record_extended(ROW(oid, 0::oid, '0'::xid, false, relfilenode), 0)
-        INTO has_children, hash FROM pg_class WHERE oid = relation;
-        IF has_children THEN
+        SELECT hash_record_extended(ROW(oid, 0::oid, '0'::xid, false, relfilenode), 0)
+        INTO hash FROM pg_class WHERE oid = relation AND NOT relhassubclass;
+        IF hash IS NULL THEN
             EXECUTE format('SELECT %s($1)', hash_of) INTO hash USING relation::oid;
         END IF;
         IF (batch ->> 'hash' = hash::text) IS NOT TRUE
@@ -1688,6 +1685,7 @@ CREATE FUNCTION ulid_consumer_create(name text, relation regclass, key name, sta
 DECLARE
     is_owner boolean := (SELECT pg_has_role(relowner, 'USAGE') FROM pg_class WHERE oid = relation);
     guard_name text := 'ulid_ordered_guard';
+    create_guard text;
     old_timeout text;
 BEGIN
     IF start IS NULL AND coalesce(horizon, '00000000-0000-0000-0000-000000000000')
@@ -1704,29 +1702,28 @@ BEGIN
     EXECUTE format('INSERT INTO %s (name, relation, key, position) VALUES ($1, $2, $3, $4)',
         consumers) USING name, relation, key, coalesce(start, horizon);
     guard := guard AND NOT EXISTS (SELECT FROM pg_subscription_rel WHERE srrelid = relation);
-    IF guard AND NOT is_owner THEN
-        RAISE WARNING 'relation "%" has no guard', relation
-            USING DETAIL = 'A row with an id from elsewhere that is committed late is not read.',
-            HINT = format('Let its owner run CREATE TRIGGER ulid_ordered_guard BEFORE INSERT OR'
-                ' UPDATE OF %I ON %s FOR EACH ROW EXECUTE FUNCTION %s(%L).', key, relation,
-                guard_function, key);
-    ELSIF guard THEN
-        IF EXISTS (
-            WITH RECURSIVE tree (oid) AS (
-                SELECT relation::oid
-                UNION SELECT inhrelid FROM pg_inherits JOIN tree ON inhparent = tree.oid
-            )
-            SELECT FROM tree JOIN pg_trigger ON tgrelid = tree.oid WHERE tgname = guard_name) THEN
+    IF guard THEN
+        -- A trigger of a partitioned table has a clone of its name on each partition.
+        IF EXISTS (SELECT FROM pg_trigger WHERE tgname = guard_name AND (tgrelid = relation
+            OR tgrelid IN (SELECT relid FROM pg_partition_tree(relation)))) THEN
             guard_name := format('%s_%s_%s', guard_name, relation::oid, key);
         END IF;
-        old_timeout := current_setting('lock_timeout');
-        IF old_timeout = '0' THEN
-            PERFORM set_config('lock_timeout', '2s', true);
-        END IF;
-        EXECUTE format('CREATE TRIGGER %I BEFORE INSERT OR UPDATE OF %I ON %s'
+        create_guard := format('CREATE TRIGGER %I BEFORE INSERT OR UPDATE OF %I ON %s'
             ' FOR EACH ROW EXECUTE FUNCTION %s(%L)', guard_name, key, relation, guard_function,
             key);
-        PERFORM set_config('lock_timeout', old_timeout, true);
+        IF is_owner THEN
+            old_timeout := current_setting('lock_timeout');
+            IF old_timeout = '0' THEN
+                PERFORM set_config('lock_timeout', '2s', true);
+            END IF;
+            EXECUTE create_guard;
+            PERFORM set_config('lock_timeout', old_timeout, true);
+        ELSE
+            RAISE WARNING 'relation "%" has no guard', relation
+                USING DETAIL = 'A row with an id from elsewhere that is committed late is not'
+                    ' read.',
+                HINT = format('Let its owner run %s.', create_guard);
+        END IF;
     END IF;
 EXCEPTION WHEN unique_violation THEN
     RAISE EXCEPTION 'consumer "%" exists already', name USING ERRCODE = 'duplicate_object';
@@ -1754,10 +1751,11 @@ COMMENT ON FUNCTION ulid_create_consumer(text, regclass, name, ulid, boolean)
     IS 'create a consumer of a table, from the horizon on or from an id on, and guard the table';
 
 -- The first id that a consumer has not read, or null; whether this is known, which it is not if the
--- table is gone or locked, or may not be read. Whatever a role has made of its table, it is neither
--- an error of whoever reads the view of all consumers, nor is a lock waited for or kept.
+-- table is gone or locked, or may not be read; and whether another table has its name, so that the
+-- consumer reads nothing until it is moved. Whatever a role has made of its table, it is neither an
+-- error of whoever reads the view of all consumers, nor is a lock waited for or kept.
 CREATE FUNCTION ulid_consumer_unread(c ulid_consumer, id_type regtype, cast_of regproc,
-        is_trusted regproc, OUT id uuid, OUT is_known boolean)
+        is_trusted regproc, OUT id uuid, OUT is_known boolean, OUT is_replaced boolean)
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
     AS $$
@@ -1777,11 +1775,11 @@ BEGIN
             USING c.relation, c.key, id_type;
         EXECUTE format('SELECT %1$I FROM %2$s WHERE %1$I >= $1%3$s ORDER BY %1$I LIMIT 1',
             c.key, c.relation, cast_) INTO id USING c.position;
-        -- A consumer whose table was replaced reads nothing until it is moved.
-        is_known := NOT (c.relation_name <> c.relation::text AND EXISTS (
+        is_replaced := c.relation_name <> c.relation::text AND EXISTS (
             SELECT FROM pg_class JOIN pg_namespace AS n ON n.oid = relnamespace
             WHERE relname = (parse_ident(c.relation_name))[2]
-                AND nspname = (parse_ident(c.relation_name))[1]));
+                AND nspname = (parse_ident(c.relation_name))[1]);
+        is_known := true;
     END IF;
     -- It takes the settings and the locks back.
     RAISE SQLSTATE 'ULID0';
@@ -1792,7 +1790,7 @@ COMMENT ON FUNCTION ulid_consumer_unread(ulid_consumer, regtype, regproc, regpro
     IS 'the first id of its table that a consumer has not read';
 
 CREATE FUNCTION ulid_consumer_move(c ulid_consumer, "position" uuid, relation regclass,
-        horizon uuid, is_right boolean, unread uuid, cast_ text, consumers regclass)
+        horizon uuid, is_right boolean, unread record, cast_ text, consumers regclass)
     RETURNS void
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
@@ -1800,14 +1798,22 @@ CREATE FUNCTION ulid_consumer_move(c ulid_consumer, "position" uuid, relation re
 DECLARE
     is_there boolean;
 BEGIN
-    IF relation IS NOT NULL AND "position" IS NULL AND unread IS NOT NULL THEN
-        EXECUTE format('SELECT true FROM %s WHERE %I = $1%s LIMIT 1', relation, c.key, cast_)
-            INTO is_there USING unread;
-        IF is_there IS NULL THEN
-            RAISE EXCEPTION 'consumer "%" has not read all rows of "%"', c.name, c.relation
+    IF relation IS NOT NULL AND "position" IS NULL THEN
+        IF unread.id IS NOT NULL THEN
+            EXECUTE format('SELECT true FROM %s WHERE %I = $1%s', relation, c.key, cast_)
+                INTO is_there USING unread.id;
+        ELSE
+            is_there := unread.is_known
+                OR NOT EXISTS (SELECT FROM pg_class WHERE oid = c.relation);
+        END IF;
+        IF is_there IS NOT TRUE THEN
+            RAISE EXCEPTION 'consumer "%" may not have read all rows of "%"', c.name, c.relation
                 USING ERRCODE = 'object_not_in_prerequisite_state',
-                HINT = 'Copy them into the new table, or let the consumer read them before that has'
-                    ' the name, or pass a position to leave them out.';
+                DETAIL = CASE WHEN unread.is_known
+                    THEN 'The other table has not the first row that is left.'
+                    ELSE 'The table is locked, or cannot be read by this role.' END,
+                HINT = 'Copy the rows into the other table, or let the consumer read them before'
+                    ' that has the name, or pass a position to leave them out.';
         END IF;
     END IF;
     IF "position" > coalesce(horizon, '00000000-0000-0000-0000-000000000000') THEN
@@ -1820,7 +1826,7 @@ BEGIN
         ' storage = NULL, storage_hash = NULL, moved_at = clock_timestamp()'
         ' WHERE name = $1', consumers) USING c.name, "position", relation;
 END $$;
-COMMENT ON FUNCTION ulid_consumer_move(ulid_consumer, uuid, regclass, uuid, boolean, uuid, text,
+COMMENT ON FUNCTION ulid_consumer_move(ulid_consumer, uuid, regclass, uuid, boolean, record, text,
     regclass)
     IS 'what ulid_move_consumer() does';
 CREATE FUNCTION ulid_move_consumer(consumer text, "position" ulid DEFAULT NULL,
@@ -1833,9 +1839,8 @@ CREATE FUNCTION ulid_move_consumer(consumer text, "position" ulid DEFAULT NULL,
                 ulid_move_consumer.relation::oid, c.key, 'ulid_ordered_guard'::regproc::oid,
                 ARRAY['gen_ordered_ulid'::regproc, 'gen_ordered_uuid_v7'::regproc]::oid[])) END,
             CASE WHEN ulid_move_consumer.relation IS NOT NULL THEN
-                (SELECT first.id FROM ulid_consumer_unread(c, 'ulid'::regtype,
-                    'ulid_consumer_cast'::regproc, 'ulid_consumer_is_trusted'::regproc) AS first)
-                END, cast_, 'ulid_consumer'::regclass)
+                ulid_consumer_unread(c, 'ulid'::regtype, 'ulid_consumer_cast'::regproc,
+                    'ulid_consumer_is_trusted'::regproc) END, cast_, 'ulid_consumer'::regclass)
         FROM ulid_consumer_find(consumer, 'ulid_consumer'::regclass) AS c
         CROSS JOIN LATERAL ulid_consumer_cast(coalesce(ulid_move_consumer.relation, c.relation),
             c.key, 'ulid'::regtype) AS cast_
@@ -1897,7 +1902,7 @@ CREATE FUNCTION ulid_consumer_delete(relation regclass, key name, cast_ text,
 DECLARE
     setting CONSTANT text := 'ulid_consumer.deleted_' || relation::oid;
     deleted CONSTANT text := current_setting(setting, true);
-    above uuid := '00000000-0000-0000-0000-000000000000';
+    above uuid;
     last_id uuid;
     number bigint;
 BEGIN
@@ -1910,9 +1915,11 @@ BEGIN
     END IF;
     -- The session remembers where it has ended, since the index still has the rows that were
     -- deleted until they are vacuumed. A consumer that was set back has less.
-    IF substr(deleted, 38) = key AND left(deleted, 36) < below::text
-        AND left(deleted, 36) ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' THEN
-        above := left(deleted, 36);
+    above := CASE WHEN substr(deleted, 38) = key
+        AND left(deleted, 36) ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
+        THEN left(deleted, 36)::uuid END;
+    IF (above < below) IS NOT TRUE THEN
+        above := '00000000-0000-0000-0000-000000000000';
     END IF;
     EXECUTE format('SELECT id FROM (SELECT %1$I AS id FROM %2$s WHERE %1$I >= $1%3$s'
         ' AND %1$I < $2%3$s ORDER BY %1$I LIMIT $3) AS r ORDER BY id DESC LIMIT 1', key, relation,
@@ -1940,8 +1947,9 @@ CREATE VIEW ulid_consumer_lag AS
     SELECT c.name, c.owner, c.relation, c.key, c."position"::ulid AS "position",
         ulid_extract_timestamp(c."position"::ulid) AS position_time, c.moved_at,
         first.id::ulid AS unread,
-        CASE WHEN first.is_known THEN coalesce(pg_catalog.clock_timestamp()
-            - ulid_extract_timestamp(first.id::ulid), interval '0') END AS behind,
+        CASE WHEN first.is_known AND NOT first.is_replaced
+            THEN coalesce(pg_catalog.clock_timestamp() - ulid_extract_timestamp(first.id::ulid),
+                interval '0') END AS behind,
         (SELECT pg_catalog.clock_timestamp() - ulid_extract_timestamp(horizon) FROM ulid_horizon)
             AS horizon_age,
         ulid_consumer_is_guarded(c.relation::oid, c.key, 'ulid_ordered_guard'::regproc::oid)
@@ -1983,7 +1991,7 @@ BEGIN
         IF has_passed THEN
             EXECUTE format('SELECT r.* FROM %s AS c, %s(c, $2, $3, $4) AS r WHERE c.name = $1',
                 consumers, unread_of) INTO unread USING consumer, id_type, cast_of, is_trusted;
-            IF unread.is_known AND (unread.id <= id) IS NOT TRUE THEN
+            IF unread.is_known AND NOT unread.is_replaced AND (unread.id <= id) IS NOT TRUE THEN
                 RETURN true;
             END IF;
         END IF;

@@ -396,6 +396,8 @@ CREATE TABLE outbox (LIKE renamed INCLUDING ALL);
 SELECT unread IS NOT NULL, behind FROM ulid_consumer_lag WHERE name = 'mail';
 SELECT ulid_move_consumer('mail', relation => 'outbox');
 :code
+SELECT ulid_wait_for_consumer('mail', position::ulid, '0 s') FROM ulid_consumer
+WHERE name = 'mail';
 INSERT INTO outbox SELECT * FROM renamed;
 CALL ulid_next_batch('mail');
 :code
@@ -582,8 +584,20 @@ VALUES ('zz', 'consumer_app', 'own', 'id', '00000000-0000-0000-0000-000000000000
 :code
 UPDATE ulid_consumer SET relation = 'outbox' WHERE name = 'z';
 :code
--- a member of the owner has its rights
 RESET ROLE;
+-- from PostgreSQL 16 on, a member that cannot become the owner has none
+SELECT current_setting('server_version_num')::integer >= 160000 AS is_16 \gset
+\if :is_16
+GRANT consumer_app TO consumer_other WITH INHERIT FALSE, SET FALSE;
+\endif
+SET ROLE consumer_other;
+UPDATE ulid_consumer SET relation = 'own' WHERE name = 'mail';
+:code
+RESET ROLE;
+\if :is_16
+REVOKE consumer_app FROM consumer_other;
+\endif
+-- a member of the owner has its rights
 GRANT consumer_other TO consumer_app;
 SET ROLE consumer_app;
 BEGIN;
@@ -628,9 +642,19 @@ RESET ROLE;
 SELECT ulid_create_consumer('own', 'own');
 SELECT unread, behind FROM ulid_consumer_lag WHERE name = 'own';
 SELECT ulid_drop_consumer('own');
--- nor by a key of a table above, which whoever plans evaluates
+-- nor by a function of a superuser that takes any type, so that it may call others
+CREATE FUNCTION any_type(anyelement) RETURNS integer IMMUTABLE LANGUAGE sql AS 'SELECT 1';
 SET ROLE consumer_other;
 DROP INDEX own_expr_idx;
+CREATE INDEX ON own (any_type(n));
+RESET ROLE;
+SELECT unread, behind FROM ulid_consumer_lag WHERE name = 'z';
+-- a move does not take what is not known for read
+SELECT ulid_move_consumer('z', relation => 'outbox');
+:code
+-- nor by a key of a table above, which whoever plans evaluates
+SET ROLE consumer_other;
+DROP INDEX own_any_type_idx;
 CREATE TABLE above (id ulid NOT NULL DEFAULT gen_ordered_ulid(), n integer)
     PARTITION BY RANGE ((tells() || n));
 CREATE TABLE middle PARTITION OF above FOR VALUES FROM (MINVALUE) TO (MAXVALUE)
