@@ -26,8 +26,9 @@ WITH RECURSIVE value (type, text) AS (VALUES
     ('boolean', 'true'), ('regclass', 'ulid_horizon'), ('regtype', 'ulid'),
     ('regproc', 'ulid_consumer_find'), ('name', 'id'), ('oid', '0'), ('oid[]', '{0}'),
     ('bigint[]', '{0}'), ('interval', '0'), ('json', '{}'),
-    ('ulid_consumer', '(mail,nobody,ulid_horizon,ulid_horizon,id,'
-        '00000000-0000-0000-0000-000000000000,2025-01-10,{0})')
+    -- Not written as a text, so that a new column fails here.
+    ('ulid_consumer', ROW('mail', 'nobody', 'ulid_horizon', 'ulid_horizon', 'id',
+        '00000000-0000-0000-0000-000000000000', '2025-01-10', '{0}', 0)::ulid_consumer::text)
 ), member AS (
     SELECT p.oid, p.oid::regproc AS name, p.proargtypes AS types, p.pronargs AS arguments
     FROM pg_proc AS p JOIN pg_depend AS d ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid
@@ -40,7 +41,8 @@ WITH RECURSIVE value (type, text) AS (VALUES
     UNION ALL
     SELECT c.oid, c.name, c.types, c.arguments, n + 1, list || CASE WHEN n > 0 THEN ', '
         ELSE '' END || format('%L::', v.text) || v.type
-    FROM call AS c LEFT JOIN value AS v ON v.type = format_type(c.types[n], NULL)
+    FROM call AS c LEFT JOIN value AS v
+        ON v.type = replace(format_type(c.types[n], NULL), 'record', 'ulid_consumer')
     WHERE n < c.arguments AND c.types[n] <> 'internal'::regtype
 )
 SELECT COALESCE(format('SELECT %s(' || list || ');', name), 'not called: ' || oid::regprocedure)
