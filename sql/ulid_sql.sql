@@ -9,10 +9,10 @@
 -- Everything is created in the first schema of the search_path. CREATE EXTENSION ulid_sql runs the
 -- same script.
 --
--- The same command without CREATE SCHEMA runs the script over itself or an older one: functions are
--- replaced, while tables, rows, rights and the sequence stay. If it ends early, also between two
--- statements, what is there works, or raises an error. A function cannot be replaced by one whose
--- parameters have other names or types: that one needs another name.
+-- The same command without CREATE SCHEMA runs the script over itself: functions are replaced, while
+-- tables, rows, rights and the sequence stay. If it ends early, also between two statements, what
+-- is there works, or raises an error. A function cannot be replaced by one whose parameters have
+-- other names or types: that one needs another name.
 --
 -- A function with a body after RETURN is inlined into the query that calls it, so that the query
 -- can use indexes. Its names are resolved when it is created, so operands have the types of
@@ -22,8 +22,8 @@
 -- schema, and with a search_path of their own, or names that do not depend on the caller's.
 -- Literals have no backslashes but in E'', so that the settings of the session do not matter.
 
--- Who replaces the functions must own what they write to, and does not take over what is not of an
--- older script, whose functions have comments. PostgreSQL refuses to replace functions of others
+-- Who replaces the functions must own what they write to, and does not take over what is not of
+-- this script, whose functions have comments. PostgreSQL refuses to replace functions of others
 -- itself, but not to a superuser, nor those of an extension, unless it creates or updates that one:
 -- then it has just written its row.
 DO $$
@@ -598,9 +598,8 @@ END $$;
 
 -- The setting ulid_sql.ordered is the state of the transaction: sequence and xid, the id clock at
 -- its first id, and the time of its last, in 65536ths of a millisecond. It serves the order within
--- the transaction, and the guard. If it is lost or forged, the horizon is as right as before. It
--- can be one of an older script, which was replaced meanwhile. Variables are assigned, since
--- PL/pgSQL evaluates an assignment without the executor.
+-- the transaction, and the guard. If it is lost or forged, the horizon is as right as before.
+-- Variables are assigned, since PL/pgSQL evaluates an assignment without the executor.
 CREATE OR REPLACE FUNCTION ulid_sql_ordered(clock regclass, is_uuid_v7 boolean) RETURNS uuid
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
@@ -815,27 +814,6 @@ BEGIN
     RETURN old;
 END $$;
 
--- In an older script the column had another name. From here on, the refresh of that script raises
--- an error, as it looks the name up. A transaction that has read the table, and does not end, is
--- not waited for, as others would wait behind.
-DO $$
-BEGIN
-    IF EXISTS (SELECT FROM pg_catalog.pg_attribute
-        WHERE attrelid = 'ulid_horizon'::pg_catalog.regclass::oid
-            AND attname = 'published_at'::name) THEN
-        IF pg_catalog.current_setting('lock_timeout'::text) = '0'::text THEN
-            PERFORM pg_catalog.set_config('lock_timeout'::text, '2s'::text, true);
-        END IF;
-        ALTER TABLE ulid_horizon RENAME COLUMN published_at TO refreshed_at;
-        IF EXISTS (SELECT FROM pg_catalog.pg_constraint
-            WHERE conrelid = 'ulid_horizon'::pg_catalog.regclass::oid
-                AND conname = 'ulid_horizon_published_at_not_null'::name) THEN
-            -- from PostgreSQL 18 on
-            ALTER TABLE ulid_horizon RENAME CONSTRAINT ulid_horizon_published_at_not_null
-                TO ulid_horizon_refreshed_at_not_null;
-        END IF;
-    END IF;
-END $$;
 COMMENT ON COLUMN ulid_horizon.refreshed_at IS 'time of the last refresh';
 
 CREATE OR REPLACE FUNCTION ulid_sql_write(ulid_horizon) RETURNS boolean
@@ -2104,14 +2082,13 @@ BEGIN ATOMIC
     SELECT pg_catalog.setval('ulid_clock'::regclass, 0::bigint);
 END;
 
--- What is not for PUBLIC, with its comments. A function that has one is of an older script: what
--- has been granted on it since then stays. The rights on ulid_publish() were those to refresh.
+-- What is not for PUBLIC, with its comments. A function that has one was there before this run:
+-- what has been granted on it since then stays.
 DO $$
 DECLARE
     here text := pg_catalog.quote_ident(pg_catalog.current_schema()::text);
     function text[];
     f text;
-    granted record;
 BEGIN
     FOREACH function SLICE 1 IN ARRAY ARRAY[
         ['ulid_sql_is_stale(regclass, regclass, ulid_horizon)',
@@ -2140,20 +2117,6 @@ BEGIN
         EXECUTE pg_catalog.concat('COMMENT ON FUNCTION ', f, ' IS ',
             pg_catalog.quote_literal(function[2]));
     END LOOP;
-    FOR granted IN
-        SELECT grantee, pg_catalog.bool_or(is_grantable) AS is_grantable
-        FROM pg_catalog.pg_proc AS p, pg_catalog.aclexplode(p.proacl)
-        WHERE p.oid = pg_catalog.to_regprocedure(
-                pg_catalog.concat(here, '.ulid_publish()'))::oid
-            AND grantee <> p.proowner
-            AND pg_catalog.to_regprocedure(pg_catalog.concat(here, '.ulid_refresh()')) IS NOT NULL
-        GROUP BY grantee
-    LOOP
-        EXECUTE pg_catalog.concat('GRANT EXECUTE ON FUNCTION ', here, '.ulid_refresh() TO ',
-            CASE WHEN granted.grantee = 0::oid THEN 'PUBLIC'::text
-                ELSE granted.grantee::pg_catalog.regrole::text END,
-            CASE WHEN granted.is_grantable THEN ' WITH GRANT OPTION'::text END);
-    END LOOP;
 END $$;
 
 DO $$
@@ -2163,42 +2126,4 @@ BEGIN
     IF granted <> ''::text THEN
         EXECUTE pg_catalog.concat('GRANT ', granted, ' ON ulid_consumer TO PUBLIC');
     END IF;
-END $$;
-
--- What an older script had and this one replaces. None of it is dropped while an object of somebody
--- else depends on a part of it, or if what replaces it could not be created.
-DO $$
-DECLARE
-    here text := pg_catalog.quote_ident(pg_catalog.current_schema()::text);
-    f text;
-    detail text;
-BEGIN
-    FOREACH f IN ARRAY ARRAY['ulid_refresh_horizon(boolean)', 'ulid_refresh()',
-        'ulid_current_horizon()', 'ulid_current_horizon(uuid)']::text[] LOOP
-        IF pg_catalog.obj_description(
-            pg_catalog.to_regprocedure(pg_catalog.concat(here, '.', f))::oid, 'pg_proc'::name)
-            IS NULL OR NOT EXISTS (SELECT FROM pg_catalog.pg_attribute
-                WHERE attrelid = 'ulid_horizon'::pg_catalog.regclass::oid
-                    AND attname = 'refreshed_at'::name) THEN
-            RAISE EXCEPTION 'an earlier statement of this script has failed'
-                USING ERRCODE = 'object_not_in_prerequisite_state',
-                HINT = 'Run it again: until then, functions of an older script are not dropped.';
-        END IF;
-    END LOOP;
-    BEGIN
-        FOREACH f IN ARRAY ARRAY['ulid_ordered_horizon()', 'ulid_ordered_horizon(uuid)',
-            'ulid_published_horizon(uuid)', 'ulid_published_horizon()',
-            'ulid_publish_horizon(boolean)', 'ulid_publish()', 'ulid_sql_publish(boolean)',
-            'ulid_sql_is_due(regclass, regclass, ulid_horizon)',
-            'ulid_sql_step(regclass, ulid_horizon, boolean)']::text[] LOOP
-            f := pg_catalog.concat(here, '.', f);
-            IF pg_catalog.to_regprocedure(f) IS NOT NULL THEN
-                EXECUTE pg_catalog.concat('DROP ROUTINE ', f);
-            END IF;
-        END LOOP;
-    EXCEPTION WHEN dependent_objects_still_exist THEN
-        GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL;
-        RAISE WARNING USING ERRCODE = SQLSTATE, MESSAGE = SQLERRM, DETAIL = detail,
-            HINT = 'Let them use what replaces it, and run this script again.';
-    END;
 END $$;
