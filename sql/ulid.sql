@@ -1950,8 +1950,7 @@ CREATE VIEW ulid_consumer_lag AS
         CASE WHEN first.is_known AND NOT first.is_replaced
             THEN coalesce(pg_catalog.clock_timestamp() - ulid_extract_timestamp(first.id::ulid),
                 interval '0') END AS behind,
-        (SELECT pg_catalog.clock_timestamp() - ulid_extract_timestamp(horizon) FROM ulid_horizon)
-            AS horizon_age,
+        (SELECT ulid_extract_timestamp(horizon) FROM ulid_horizon) AS horizon_time,
         ulid_consumer_is_guarded(c.relation::oid, c.key, 'ulid_ordered_guard'::regproc::oid)
             AS is_guarded
     FROM ulid_consumer AS c CROSS JOIN LATERAL ulid_consumer_unread(c, 'ulid'::regtype,

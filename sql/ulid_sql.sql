@@ -1,7 +1,7 @@
 -- ulid_sql: the functions of the extension ulid where no library may be installed. They work on
--- PostgreSQL's type uuid, whose 16 bytes and order are those of a ulid, and have the names, results
--- and errors of the native ones. PostgreSQL 15 or newer, PL/pgSQL, and the privilege CREATE on a
--- schema are enough:
+-- PostgreSQL's type uuid, whose 16 bytes and order are those of a ulid. They have the names and
+-- results of the native ones, and errors of the same SQLSTATE and message. PostgreSQL 15 or newer,
+-- PL/pgSQL, and the privilege CREATE on a schema are enough:
 --
 --     psql -1 -v ON_ERROR_STOP=1 -c 'CREATE SCHEMA ulid_sql' -c 'SET search_path = ulid_sql' \
 --         -f sql/ulid_sql.sql
@@ -164,93 +164,34 @@ BEGIN
         RETURN NULL;
     END IF;
 
-    -- What remains is the error. All characters before the fault are ASCII, so bytes are counted
-    -- like characters. Of a long text, the fault is only sought at the beginning.
-    DECLARE
-        n integer;                      -- the characters before the fault
-        expected text := 'in Crockford''s Base32 alphabet';
-        detail text;                    -- of a fault that is not a character
-        out_of_range boolean := false;
-        sought CONSTANT text := left(input, 1000000);
-        suffix CONSTANT text :=
-            CASE kind WHEN 'TypeID' THEN split_part(input COLLATE "C", '_', -1) ELSE '' END;
-        head CONSTANT text :=
-            CASE kind WHEN 'TypeID' THEN left(input, -length(suffix) - 1) ELSE input END;
-        m CONSTANT integer :=
-            length(substring(left(suffix, 1000000) COLLATE "C" FROM '^[0-9a-hjkmnp-tv-z]*'));
-        uuid_part text;                 -- what uuid would accept, from the beginning
-        digits integer;
-        c text;
-    BEGIN
-        IF kind = 'value' AND size >= 32 THEN
-            uuid_part := substring(sought COLLATE "C" FROM
-                '^(?:[{](?:[0-9A-Fa-f]{4}-?){7}[0-9A-Fa-f]{4}[}]|[{]?'
-                '(?:[0-9A-Fa-f]{4}-?){0,7}[0-9A-Fa-f]{0,4})');
-            n := length(uuid_part);
-            digits := length(translate(uuid_part, '{-}', ''));
-            expected := CASE
-                WHEN digits < 32 AND (digits % 4 > 0 OR uuid_part COLLATE "C" ~ '^[{]?$|-$')
-                    THEN 'a hexadecimal digit'
-                WHEN digits < 32 THEN 'a hyphen or a hexadecimal digit'
-                WHEN uuid_part COLLATE "C" ~ '^[{].*[^}]$' THEN 'a closing brace'
-                ELSE 'the end of a UUID' END;
-            IF n = size THEN
-                detail := format('A%s is missing at position %s.', substr(expected, 2), n + 1);
-            END IF;
-        ELSIF kind = 'value' AND size <> 26 THEN
-            n := length(substring(sought COLLATE "C" FROM E'^[\\x01-\\x7f]*'));
-            IF n = length(sought) THEN
-                detail := format(
-                    'A ULID has 26 characters, or 32 to 41 in the form of a UUID, not %s.', size);
-            END IF;
-        ELSIF kind IN ('value', 'prefix') THEN
-            n := length(substring(sought COLLATE "C" FROM '^[0-9A-TV-Za-tv-z]*'));
-            out_of_range := n > 0 AND sought COLLATE "C" ~ '^[^0-7ILOilo]';
-            IF n >= 26 THEN
-                detail := 'A ULID has 26 characters.';
-            END IF;
-        ELSE
-            n := length(substring(left(head, 1000000) COLLATE "C" FROM '^[a-z_]*'));
-            IF kind = 'TypeID' AND size - octet_length(suffix) = 1 THEN
-                detail := 'Without a prefix there is no underscore before the suffix.';
-            ELSIF n < least(length(head), 1000000) THEN
-                expected := 'a lower-case letter or an underscore';
-            ELSIF n > 63 THEN
-                detail := format('The prefix has at most 63 characters, not %s.', length(head));
-            ELSIF head COLLATE "C" ~ '^_|_$' THEN
-                detail := 'The prefix must not start or end with an underscore.';
-            ELSIF m < least(length(suffix), 1000000) THEN
-                n := size - octet_length(suffix) + m;
-                expected := 'in Crockford''s Base32 alphabet in lower case';
-            ELSIF m <> 26 THEN
-                detail := format('The suffix has 26 characters, not %s.', length(suffix));
-            ELSIF suffix COLLATE "C" ~ '^[0-7]' THEN
-                RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
-                    MESSAGE = format(
-                        'TypeID "%s" has the prefix "%s", not "%s"', input, head, given);
-            ELSE
-                out_of_range := true;
-            END IF;
-        END IF;
-        IF out_of_range THEN
-            RAISE EXCEPTION USING ERRCODE = 'numeric_value_out_of_range',
-                MESSAGE = format('%s "%s" is out of range for type ulid', kind, input),
-                DETAIL = 'The first character of a ULID is at most 7.';
-        END IF;
-        c := substr(input, n + 1, 1);
-        RAISE EXCEPTION USING
-            ERRCODE = CASE kind WHEN 'prefix of a TypeID' THEN 'invalid_parameter_value'
-                ELSE 'invalid_text_representation' END,
-            MESSAGE = format('invalid %s: "%s"', CASE kind
-                WHEN 'value' THEN 'input syntax for type ulid'
-                WHEN 'prefix' THEN 'prefix of a ulid'
-                ELSE kind END, input),
-            -- what is a character in SQL_ASCII, the client alone knows
-            DETAIL = coalesce(detail, format('%s at position %s is not %s.', CASE
-                WHEN getdatabaseencoding() = 'SQL_ASCII' AND ascii(c) > 127
-                    THEN format('Byte 0x%s', to_hex(ascii(c)))
-                ELSE format('Character "%s"', c) END, n + 1, expected));
-    END;
+    -- What remains is the error. A first character above 7 is out of range.
+    IF (kind = 'prefix' OR kind = 'value' AND size = 26)
+        AND left(input, 1) COLLATE "C" ~ '[89A-HJKMNP-TV-Za-hjkmnp-tv-z]'
+        OR kind = 'TypeID' AND size <= 90 AND input COLLATE "C"
+            ~ '^([a-z]([a-z_]*[a-z])?_)?[89a-hjkmnp-tv-z][0-9a-hjkmnp-tv-z]{25}$' THEN
+        RAISE EXCEPTION USING ERRCODE = 'numeric_value_out_of_range',
+            MESSAGE = format('%s "%s" is out of range for type ulid', kind, input),
+            DETAIL = 'The first character of a ULID is at most 7.';
+    ELSIF kind = 'TypeID' AND size <= 90 AND input COLLATE "C"
+        ~ '^([a-z]([a-z_]*[a-z])?_)?[0-7][0-9a-hjkmnp-tv-z]{25}$' THEN
+        RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
+            MESSAGE = format('TypeID "%s" has the prefix "%s", not "%s"', input,
+                left(input, -27), given);
+    END IF;
+    RAISE EXCEPTION USING
+        ERRCODE = CASE kind WHEN 'prefix of a TypeID' THEN 'invalid_parameter_value'
+            ELSE 'invalid_text_representation' END,
+        MESSAGE = format('invalid %s: "%s"', CASE kind
+            WHEN 'value' THEN 'input syntax for type ulid'
+            WHEN 'prefix' THEN 'prefix of a ulid'
+            ELSE kind END, input),
+        DETAIL = CASE kind
+            WHEN 'value' THEN
+                'A ULID has 26 characters of Crockford''s Base32 alphabet, or the form of a UUID.'
+            WHEN 'prefix' THEN 'It has at most 26 characters of Crockford''s Base32 alphabet.'
+            ELSE 'A prefix has at most 63 lower-case letters and underscores, and begins and ends'
+                ' with a letter. After an underscore come 26 characters of Crockford''s Base32'
+                ' alphabet, in lower case.' END;
 END $$;
 COMMENT ON FUNCTION ulid_sql_parse(text, text, text, boolean) IS 'ulid that an input stands for';
 
@@ -1962,8 +1903,7 @@ CREATE OR REPLACE VIEW ulid_consumer_lag AS
         CASE WHEN first.is_known AND NOT first.is_replaced
             THEN coalesce(pg_catalog.clock_timestamp() - ulid_extract_timestamp(first.id::uuid),
                 interval '0') END AS behind,
-        (SELECT pg_catalog.clock_timestamp() - ulid_extract_timestamp(horizon) FROM ulid_horizon)
-            AS horizon_age,
+        (SELECT ulid_extract_timestamp(horizon) FROM ulid_horizon) AS horizon_time,
         ulid_consumer_is_guarded(c.relation::oid, c.key, 'ulid_ordered_guard'::regproc::oid)
             AS is_guarded
     FROM ulid_consumer AS c CROSS JOIN LATERAL ulid_consumer_unread(c, 'uuid'::regtype,

@@ -1,5 +1,5 @@
 # The functions of sql/ulid_sql.sql do what those of the extension do: the same results, and errors
-# with the same SQLSTATE, message, detail and hint. Both are in one database, in two schemas. Then
+# with the same SQLSTATE and message. Both are in one database, in two schemas. Then
 # wherever ulid_sql can be: after a dump, as an extension, by pg_tle, and in PGlite. CASES (200) is
 # how many ids are random.
 use strict;
@@ -31,15 +31,12 @@ CREATE FUNCTION test.outcome(query text, input text DEFAULT NULL) RETURNS text
 DECLARE
     result pg_catalog.text;
     message pg_catalog.text;
-    detail pg_catalog.text;
-    hint pg_catalog.text;
 BEGIN
     EXECUTE query INTO result USING input;
     RETURN coalesce(result, 'null');
 EXCEPTION WHEN others THEN
-    GET STACKED DIAGNOSTICS message = MESSAGE_TEXT,
-        detail = PG_EXCEPTION_DETAIL, hint = PG_EXCEPTION_HINT;
-    RETURN pg_catalog.concat_ws(' / ', SQLSTATE, message, detail, hint);
+    GET STACKED DIAGNOSTICS message = MESSAGE_TEXT;
+    RETURN pg_catalog.concat_ws(' / ', SQLSTATE, message);
 END $$;
 GRANT USAGE ON SCHEMA test TO PUBLIC;
 SQL
