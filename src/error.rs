@@ -526,7 +526,8 @@ pub(crate) fn misused_guard(misuse: Misuse) -> Error {
     )
 }
 
-/// 42703, in PostgreSQL's words: the argument of the trigger `ulid_ordered_guard` names no column.
+/// 42703, in PostgreSQL's words: the argument of the trigger `ulid_ordered_guard` names no
+/// column, or a system column.
 #[track_caller]
 pub(crate) fn undefined_column(column: &[u8], relation: &[u8]) -> Error {
     Error::new(

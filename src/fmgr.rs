@@ -220,10 +220,11 @@ pub(crate) trait Argument: Copy {
     /// panic.
     ///
     /// # Safety
-    /// The datum is of this SQL type, is not null and lives as long as the value.
+    /// The datum is of this SQL type, is not null and lives as long as the value. So does
+    /// CurrentMemoryContext: a detoasted copy is in it.
     unsafe fn from_datum_guarded(datum: Datum) -> Self {
         // SAFETY: an ERROR ends at the `sigsetjmp` here, and skips only values that are `Copy`.
-        // Nothing in it panics.
+        // Nothing in it panics: a panic would leave PG_exception_stack at a frame that is gone.
         unsafe { pgrx::pg_sys::ffi::pg_guard_ffi_boundary(|| Self::from_datum(datum)) }
     }
 

@@ -66,7 +66,7 @@ pub(super) fn time_of_timestamp(timestamp: TimestampTz) -> Result<Time, Error> {
 }
 
 /// The epoch of snowflakes in milliseconds since 1970-01-01 UTC, rounded down. It may be negative,
-/// but not infinite.
+/// but not infinite: the library would refuse that, too, but its error would be about the time.
 fn epoch_ms(epoch: TimestampTz) -> Result<i64, Error> {
     match epoch.0 {
         i64::MIN | i64::MAX => Err(error::infinite_epoch()),

@@ -106,7 +106,8 @@ fn support(request: Internal, predicate: Option<&'static Predicate>) -> *mut c_v
 
 /// The restriction estimator (`oprrest`) of `ulid <@ tstzrange` and its commutator: the fraction of
 /// the rows, 0 to 1, that is in the time range. `var_relid` is the relation to estimate for, or 0
-/// for any.
+/// for any. 0 for a null; `DEFAULT_SELECTIVITY` if the range is not known, there are no usable
+/// statistics, or the arguments are of other types, since any operator can name an estimator.
 #[allow(unsafe_code)]
 pub(super) fn range_selectivity(
     root: Internal,
@@ -202,8 +203,10 @@ struct PredicateCall {
 
 impl PredicateCall {
     /// The call with these arguments, in either order; `None` unless one is of the range's or the
-    /// prefix's type, and the other has 16 bytes by reference. Comparisons by another order than
-    /// that of the bytes are never made: operators are those of ulid and of uuid.
+    /// prefix's type, and the other has 16 bytes by reference.
+    ///
+    /// Functions with this support function take ulid, so the operators are those of ulid and of
+    /// uuid, in the order of the bytes. Only a superuser can give it to a function of another type.
     fn of(
         predicate: &'static Predicate,
         function: Oid,
@@ -220,7 +223,8 @@ impl PredicateCall {
         if !catalog::is_sixteen_bytes_by_reference(ulid_operand.typid()) {
             return None;
         }
-        // A range is relabelled as the domain that the operators take.
+        // A tstzrange is relabelled as `ulid_window`, the domain that the operators take. The bound
+        // functions take what is below.
         let inner = argument
             .below_relabel()
             .filter(|inner| predicate.is_range_or_prefix(*inner));

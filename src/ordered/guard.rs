@@ -131,8 +131,12 @@ unsafe fn id_in_row(row: HeapTuple, trigger: &TriggerData, column: c_int) -> Opt
     }
 }
 
-/// The attribute number of the column that the trigger names. It is stored in `fn_extra` itself:
-/// ResultRelInfo has an FmgrInfo for each trigger of the relation.
+/// The attribute number of the column that the trigger names. An error unless the one argument
+/// names a column of ulid or uuid, or of a domain over one, that is not generated.
+///
+/// It is stored in `fn_extra` itself. ResultRelInfo has an FmgrInfo for each trigger of the
+/// relation: so this runs once for a statement and a relation, and partitions may have other
+/// numbers.
 ///
 /// # Safety
 /// This is the function of the present call.
@@ -148,6 +152,7 @@ unsafe fn checked_column(trigger: &TriggerData, flinfo: *mut FmgrInfo) -> Result
         let descriptor = (*trigger.tg_relation).rd_att;
         let column = pg_sys::SPI_fnumber(descriptor, name);
         let name = CStr::from_ptr(name).to_bytes();
+        // Negative if there is no such column, or it is a system column.
         if column <= 0 {
             return Err(error::undefined_column(name, relation_name(trigger)));
         }

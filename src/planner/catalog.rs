@@ -1,9 +1,9 @@
 //! Catalog lookups about types, operators and functions. They need a transaction, within which the
 //! planner runs.
 //!
-//! A type or an operator class that does not exist is an ERROR. The lookup of another object finds
-//! nothing. If that was a function, the ACL check of [`super::node::Root::may_execute`] raises an
-//! ERROR.
+//! A type that does not exist is an ERROR, and so is an operator class that is dropped during its
+//! lookup. The lookup of another object finds nothing. If that was a function, the ACL check of
+//! [`super::node::Root::may_execute`] raises an ERROR.
 #![allow(unsafe_code)]
 
 use std::ffi::{CStr, c_int};
@@ -29,7 +29,7 @@ pub(super) fn is_sixteen_bytes_by_reference(typid: Oid) -> bool {
 }
 
 /// The opfamily of the type's default btree operator class, which defines the order of the type;
-/// `None` if it has none.
+/// `None` if it has none. A domain has that of its base type, whose operators it needs.
 pub(super) fn default_btree_opfamily(typid: Oid) -> Option<Oid> {
     // SAFETY: the result is an entry of the type cache, which is never freed.
     let opfamily = unsafe {

@@ -50,7 +50,8 @@ pub(super) fn of_function_call(
 /// The estimate for a condition on one table. If the range or the prefix is known, it uses the
 /// statistics if there are any and statistic_proc_security_check() allows it.
 ///
-/// `function` is that of the predicate. `var_relid` is the relation to estimate for, or 0 for any.
+/// `function` is that of the call or of the operator, which may be any, or InvalidOid: it is only
+/// asked whether it is leakproof. `var_relid` is the relation to estimate for, or 0 for any.
 ///
 /// # Safety
 /// The arguments are those of a restriction estimator, whatever their types are.
