@@ -1,6 +1,7 @@
 # A subscriber that becomes a server of its own: in each session, its next ids are above the horizon
 # that the subscription has brought, though its clock is behind that of the publisher. Before that,
-# the error of a position that is ahead names the case.
+# the error of a position that is ahead names the case. And a subscriber that is ahead of its
+# publisher, which has failed over: by the steps of what_can_go_wrong.md, no row is missed.
 use strict;
 use warnings FATAL => 'all';
 use ULID;
@@ -62,5 +63,80 @@ for my $end ('DROP SUBSCRIPTION horizon', 'ALTER SUBSCRIPTION horizon SET PUBLIC
 }
 $older->quit;
 $sql->('DROP SUBSCRIPTION horizon');
+
+#
+# The publisher fails over to a standby that lacks what the subscriber has read. Its id clock was an
+# hour ahead by then, so new ids are less than the position.
+#
+
+my $primary = new_server('primary', allows_streaming => 'logical');
+$primary->safe_psql(
+    'postgres', 'CREATE TABLE outbox (id ulid PRIMARY KEY DEFAULT gen_ordered_ulid(), n int);
+    CREATE PUBLICATION feed FOR TABLE outbox, ulid_horizon;
+    CALL ulid_refresh_horizon()');
+$primary->backup('copy');
+my $standby = PostgreSQL::Test::Cluster->new('standby');
+$standby->init_from_backup($primary, 'copy', has_streaming => 1);
+$standby->start;
+my $reporting = new_server('reporting');
+my $there     = sub { return $reporting->safe_psql('postgres', @_) };
+$there->('CREATE TABLE outbox (id ulid PRIMARY KEY, n int); CREATE TABLE seen (n int)');
+
+sub subscribe_to
+{
+    my ($node) = @_;
+    $there->("CREATE SUBSCRIPTION feed CONNECTION '" . $node->connstr . " dbname=postgres'
+        PUBLICATION feed");
+    $reporting->wait_for_subscription_sync($node, 'feed');
+    return;
+}
+
+sub insert_into
+{
+    my ($node, $n) = @_;
+    $node->safe_psql('postgres', "INSERT INTO outbox (n) VALUES ($n); CALL ulid_refresh_horizon()");
+    $node->wait_for_catchup('feed');
+    return;
+}
+my $step = q{BEGIN;
+    CALL ulid_next_batch('report') \gset
+    INSERT INTO seen SELECT n FROM outbox WHERE id >= :'batch_start' AND id < :'batch_end';
+    SELECT ulid_finish_batch('report');
+    COMMIT;};
+
+subscribe_to($primary);
+$there->("SELECT ulid_create_consumer('report', 'outbox')");
+insert_into($primary, 1);
+$primary->wait_for_catchup($standby);
+$there->($step);
+$standby->stop;
+$primary->safe_psql('postgres',
+    "SELECT ulid_advance_ordered_time(ulid_upper_bound(now() + interval '1 hour'))");
+insert_into($primary, 2);
+$there->($step);
+$primary->stop('immediate');
+$standby->start;
+my $time = $standby->safe_psql('postgres', 'SELECT now()');
+$standby->promote;
+$standby->safe_psql('postgres', 'INSERT INTO outbox (n) VALUES (3); CALL ulid_refresh_horizon()');
+
+$there->($_)
+  for 'ALTER SUBSCRIPTION feed DISABLE',
+  'ALTER SUBSCRIPTION feed SET (slot_name = NONE)', 'DROP SUBSCRIPTION feed',
+  'TRUNCATE outbox; DELETE FROM public.ulid_horizon';
+subscribe_to($standby);
+insert_into($standby, 4);
+my (undef, undef, $error) = $reporting->psql('postgres', $step, on_error_stop => 1);
+like(
+    $error,
+    qr/ERROR:  position "\S+" of consumer "report" is ahead of the horizon/,
+    'the consumer is ahead of the new publisher');
+$there->("SELECT ulid_move_consumer(name, ulid_lower_bound('$time')) FROM ulid_consumer
+    WHERE position > ulid_lower_bound('$time')");
+$there->($step);
+is($there->("SELECT string_agg(n::text, ' ' ORDER BY n) FROM outbox"),
+    '1 3 4', 'the subscriber has what its publisher has');
+is($there->("SELECT string_agg(n::text, ' ' ORDER BY n) FROM seen"),
+    '1 2 3 4', 'no row of the new publisher is missed');
 
 done_testing();
