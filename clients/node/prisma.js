@@ -21,25 +21,25 @@ export function ulidParser() {
 }
 
 // The smallest id of a millisecond.
-function lowerBound(time) {
+function lowerBound(time, convert) {
   const hex = Math.max(time, 0).toString(16).padStart(12, "0");
-  return canonical(`${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`);
+  return convert(`${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`);
 }
 
-/** A filter: the ids made from one time until before another. */
-export function within(from, to) {
+/** A filter: the ids made from one time until before another. With toUuid, for a column of type uuid. */
+export function within(from, to, convert = canonical) {
   const end = 2 ** 48; // no id is made before 1970, or from here on
   const [start, stop] = [new Date(from ?? 0).getTime(), new Date(to ?? end).getTime()];
   if (Number.isNaN(start) || Number.isNaN(stop)) throw new RangeError("invalid date");
   if (from != null && to != null && start > stop) throw new RangeError("from is after to"); // as tstzrange
-  if (start >= end) return { lt: lowerBound(0) };
-  return { gte: lowerBound(start), ...(stop < end && { lt: lowerBound(stop) }) };
+  if (start >= end) return { lt: lowerBound(0, convert) };
+  return { gte: lowerBound(start, convert), ...(stop < end && { lt: lowerBound(stop, convert) }) };
 }
 
-/** A filter: the ids whose text starts with some characters. */
-export function startsWith(prefix) {
+/** A filter: the ids whose text starts with some characters. With toUuid, for a column of type uuid. */
+export function startsWith(prefix, convert = canonical) {
   // the server looks at the first character before the others
   if (/^[89A-HJKMNP-TV-Z]/i.test(prefix)) throw new UlidError(`prefix "${prefix}" is out of range for type ulid`, "22003");
   if (!/^[0-9A-TV-Z]{0,26}$/i.test(prefix)) throw new UlidError(`invalid prefix of a ulid: "${prefix}"`, "22P02");
-  return { gte: canonical(prefix.padEnd(26, "0")), lte: canonical((prefix || "7").padEnd(26, "Z")) };
+  return { gte: convert(prefix.padEnd(26, "0")), lte: convert((prefix || "7").padEnd(26, "Z")) };
 }

@@ -51,6 +51,8 @@ test("times after the year 9999 are read", async () => {
   assert.equal(rows[0].time.getTime(), 2 ** 48 - 1);
 });
 
+const uuids = (filter) => Object.fromEntries(Object.entries(filter).map(([name, id]) => [name, toUuid(id)]));
+
 test("Prisma's window has the bounds of the server", async () => {
   const times = [null, "1969-12-31Z", "1970-01-01Z", "2016-07-30T22:36:16.385Z", "+010889-08-02T05:31:50.655Z", "+010889-08-02T05:31:50.656Z", "+012000-01-01Z"];
   const dates = times.map((time) => time && new Date(time));
@@ -61,6 +63,7 @@ test("Prisma's window has the bounds of the server", async () => {
         continue;
       }
       const { gte, lt } = within(from, to);
+      assert.deepEqual(within(from, to, toUuid), uuids(within(from, to)));
       const { rows: [row] } = await client.query(`SELECT count(*) FILTER (WHERE ulid_contained_by_range(id, tstzrange($1, $2)))::int AS server,
           count(*) FILTER (WHERE ($3::ulid IS NULL OR id >= $3) AND ($4::ulid IS NULL OR id < $4))::int AS here
         FROM unnest('{00000000000000000000000000,0000000000ZZZZZZZZZZZZZZZZ,01ARYZ6S40ZZZZZZZZZZZZZZZZ,01ARYZ6S410000000000000000,01ARYZ6S41ZZZZZZZZZZZZZZZZ,
@@ -78,5 +81,6 @@ test("Prisma's prefix has the bounds of the server, or its error", async () => {
     const lower = await server("SELECT ulid_prefix_lower($1)", prefix);
     const upper = await server("SELECT ulid_prefix_upper($1)", prefix);
     assert.deepEqual(bounds, typeof lower === "string" ? { gte: lower, lte: upper } : lower, prefix);
+    if (bounds.gte) assert.deepEqual(startsWith(prefix, toUuid), uuids(bounds));
   }
 });

@@ -59,12 +59,12 @@ def test_program(title, empty_database, tmp_path):
     assert notes('"order"' if title in ("Peewee", "Tortoise ORM") else "orders") == ["loaded", "first"]
 
 
-def django(tmp_path, blocks):
+def django(tmp_path, blocks, settings=SETTINGS):
     """Run the programs of a project, and return what the last one prints."""
     (tmp_path / "shop/migrations").mkdir(parents=True)
     for file in "shop/__init__.py", "shop/migrations/__init__.py":
         (tmp_path / file).touch()
-    (tmp_path / "settings.py").write_text(SETTINGS)
+    (tmp_path / "settings.py").write_text(settings)
     for file, block in blocks:
         (tmp_path / (file or "main.py")).write_text("" if file else "import django\ndjango.setup()\n")
         with open(tmp_path / (file or "main.py"), "a") as out:
@@ -77,6 +77,16 @@ def django(tmp_path, blocks):
 
 def test_django(empty_database, tmp_path):
     django(tmp_path, PROGRAMS["Django"])
+    assert notes("shop_order") == ["loaded", "first"]
+
+
+def test_django_with_ulid_sql(empty_database, tmp_path):
+    (tmp_path / "ulid_sql.sql").write_text((CASES.parents[1] / "sql/ulid_sql.sql").read_text())
+    [script] = [block for block in PROGRAMS["uuid columns"] if block[0]]
+    _, *blocks = [(file, block.replace("UlidField(", "UlidField(native=False, ")) for file, block in PROGRAMS["Django"]]
+    options = re.search(r'`("OPTIONS": .*?)`', README.read_text())[1]
+    name = 'os.environ["PGDATABASE"]'
+    django(tmp_path, [script, *blocks], SETTINGS.replace(name, f"{name}, {options}"))
     assert notes("shop_order") == ["loaded", "first"]
 
 
@@ -127,7 +137,7 @@ def test_consumer(tmp_path):
 
 
 def test_conversions(tmp_path):
-    [(_, program)] = PROGRAMS["uuid columns"]
+    [program] = [block for file, block in PROGRAMS["uuid columns"] if not file]
     first, *lines = [line for line in program.splitlines() if line]
     namespace = {}
     exec(first, namespace)
