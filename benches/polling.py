@@ -56,6 +56,8 @@ class Kind:
     insert = "INSERT INTO outbox (message) VALUES (repeat('x', 100));"
     # deletes what all consumers have read
     delete = None
+    # whether each consumer advances before each of its polls, or one process for all of them
+    each_advances = False
 
     def setup(self, connection, consumers):
         for statement in self.create.split(";\n"):
@@ -70,7 +72,7 @@ class Kind:
         raise NotImplementedError
 
     def advance(self, connection):
-        """What one process does for all consumers, before each of its polls."""
+        """Lets consumers see what is new."""
 
     def end(self):
         """Ends what a poll has begun."""
@@ -225,6 +227,7 @@ class Ulid(Kind):
 CREATE TABLE outbox (id ulid PRIMARY KEY DEFAULT gen_ordered_ulid(),
         at timestamptz NOT NULL DEFAULT clock_timestamp(), message text)"""
     delete = "SELECT ulid_delete_read('outbox', 1000000)"
+    each_advances = True
 
     def setup(self, connection, consumers):
         super().setup(connection, consumers)
@@ -262,12 +265,12 @@ KINDS = {
 
 
 def consume(kind, n, stop, pause, results):
-    """Polls until it finds nothing after the stop. The first consumer also does what one does for all."""
+    """Polls until it finds nothing after the stop."""
     number, delays = 0, []
     with connect() as connection:
         while True:
             stopped = stop.is_set()
-            if n == 0:
+            if n == 0 or KINDS[kind].each_advances:
                 KINDS[kind].advance(connection)
             times = KINDS[kind].poll(connection, n)
             now = time.time()

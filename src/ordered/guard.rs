@@ -156,7 +156,8 @@ unsafe fn checked_column(trigger: &TriggerData, flinfo: *mut FmgrInfo) -> Result
         if column <= 0 {
             return Err(error::undefined_column(name, relation_name(trigger)));
         }
-        // Generated columns are computed after the BEFORE triggers, which see a null.
+        // Generated columns are computed after the BEFORE triggers. Until then, the new row has a
+        // null in an INSERT, and the old value in an UPDATE.
         if pg_sys::get_attgenerated((*trigger.tg_relation).rd_id, column as i16) != 0 {
             return Err(error::generated_column(name, relation_name(trigger)));
         }
