@@ -79,6 +79,7 @@ class Kind:
 
 
 class Bigserial(Kind):
+    title = "bigserial alone"
     create = """CREATE TABLE outbox (id bigserial PRIMARY KEY,
         at timestamptz NOT NULL DEFAULT clock_timestamp(), message text)"""
     delete = "DELETE FROM outbox WHERE id <= (SELECT min(last::bigint) FROM position)"
@@ -98,6 +99,7 @@ class Bigserial(Kind):
 
 
 class Xid8(Kind):
+    title = "xid8"
     create = """CREATE TABLE outbox (tx xid8 NOT NULL DEFAULT pg_current_xact_id(), id bigserial,
         at timestamptz NOT NULL DEFAULT clock_timestamp(), message text, PRIMARY KEY (tx, id))"""
     delete = """DELETE FROM outbox WHERE (tx, id) <=
@@ -123,6 +125,7 @@ class Xid8(Kind):
 
 
 class SkipLocked(Kind):
+    title = "SKIP LOCKED"
     create = Bigserial.create
 
     def poll(self, connection, n):
@@ -135,6 +138,7 @@ class SkipLocked(Kind):
 
 
 class Slot(Kind):
+    title = "slot, by SQL"
     create = Bigserial.create
     delete = None
 
@@ -158,6 +162,7 @@ class Slot(Kind):
 class Stream(Slot):
     """pg_recvlogical, which the server sends each commit, in place of polls."""
 
+    title = "slot, streamed"
     command = None
 
     def poll(self, connection, n):
@@ -190,6 +195,7 @@ INSERTED = re.compile(rb"^table public.outbox: INSERT: .* at\[timestamp with tim
 class PgQ(Kind):
     """With a tick each ten milliseconds, by the first consumer in place of pgqd."""
 
+    title = "PgQ"
     create = "CREATE EXTENSION pgq"
     insert = "SELECT pgq.insert_event('q', 't', clock_timestamp()::text || '|' || repeat('x', 100));"
 
@@ -223,6 +229,7 @@ class PgQ(Kind):
 
 
 class Ulid(Kind):
+    title = "consumers of ulid"
     create = """CREATE EXTENSION ulid;
 CREATE TABLE outbox (id ulid PRIMARY KEY DEFAULT gen_ordered_ulid(),
         at timestamptz NOT NULL DEFAULT clock_timestamp(), message text)"""
@@ -451,8 +458,28 @@ def measure(kind, number, seconds, put):
             put(f"delay_{share}", kind, number, consumers, delays[index])
 
 
+def picture(delays):
+    """An SVG of the delays of one consumer: of each kind the median, and 99 %, in ms."""
+    scale = 360 / max(slow for _, slow in delays.values())
+    lines = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 640 {26 * len(delays) + 34}"'
+        ' font-family="sans-serif" font-size="13">',
+        "<title>From the insert of a row until it is read</title>",
+        '<rect width="100%" height="100%" fill="#fff"/>',
+        '<text x="8" y="20">From the insert of a row until it is read, ms: median, and 99 %</text>',
+    ]
+    for number, (kind, (half, slow)) in enumerate(delays.items()):
+        y = 26 * number + 32
+        lines.append(f'<text x="162" y="{y + 13}" text-anchor="end">{KINDS[kind].title}</text>')
+        for end, color in ((slow, "#cfe0f3"), (half, "#2b6cb0")):
+            lines.append(f'<rect x="170" y="{y}" width="{end * scale:.0f}" height="16" fill="{color}"/>')
+        lines.append(f'<text x="{slow * scale + 176:.0f}" y="{y + 13}">{half:.1f}, {slow:.0f}</text>')
+    return "\n".join(lines + ["</svg>\n"])
+
+
 def main():
     parser = argparse.ArgumentParser()
+    parser.add_argument("--picture", help="file for a picture of the delays")
     parser.add_argument("--seconds", type=int, default=10)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--kinds", default=",".join(KINDS))
@@ -479,6 +506,13 @@ def main():
     for (name, consumers), cells in sorted(values.items()):
         medians = [f"{statistics.median(cells[kind]):.4g}" if kind in cells else "" for kind in kinds]
         print(f"{name} {consumers}", *medians, sep="\t", file=sys.stderr)
+    if arguments.picture:
+        half, slow = (
+            {kind: statistics.median(cells) for kind, cells in values[f"delay_{share}", 1].items()}
+            for share in (50, 99)
+        )
+        with open(arguments.picture, "w", encoding="utf-8") as file:
+            file.write(picture({kind: (half[kind], slow[kind]) for kind in kinds}))
 
 
 if __name__ == "__main__":

@@ -21,7 +21,8 @@ polling() {
   fi
   start_server polling "fsync = on" "wal_level = logical" "max_replication_slots = 30" "max_wal_senders = 30"
   # shellcheck disable=SC2086
-  $venv/bin/python benches/polling.py $options > "$results/polling$major.tsv" 2> "$results/polling$major.medians"
+  $venv/bin/python benches/polling.py $options --picture "$results/polling$major.svg" \
+    > "$results/polling$major.tsv" 2> "$results/polling$major.medians"
   cat "$results/polling$major.medians"
 }
 [ -n "${FULL:-}${POLLING:-}" ] || [ $# != 0 ] || say "the short form; FULL=1 measures 10 and 100 million rows as well: two hours, 25 GB"
