@@ -383,6 +383,7 @@ ROLLBACK;
 --
 
 ALTER TABLE outbox RENAME TO renamed;
+SELECT behind > interval '0' FROM ulid_consumer_lag WHERE name = 'mail';
 CALL ulid_next_batch('mail') \gset
 SELECT :'batch_start' < :'batch_end';
 BEGIN;
@@ -394,8 +395,16 @@ COMMIT;
 CREATE TABLE outbox (LIKE renamed INCLUDING ALL);
 -- rows that are not in the new table would not be read
 SELECT unread IS NOT NULL, behind FROM ulid_consumer_lag WHERE name = 'mail';
+INSERT INTO outbox (n) VALUES (99);
 SELECT ulid_move_consumer('mail', relation => 'outbox');
 :code
+DELETE FROM outbox;
+-- unless they are left out
+BEGIN;
+SELECT ulid_move_consumer('mail', position::ulid, 'outbox') FROM ulid_consumer
+WHERE name = 'mail';
+SELECT relation FROM ulid_consumer WHERE name = 'mail';
+ROLLBACK;
 SELECT ulid_wait_for_consumer('mail', position::ulid, '0 s') FROM ulid_consumer
 WHERE name = 'mail';
 INSERT INTO outbox SELECT * FROM renamed;
