@@ -1532,7 +1532,7 @@ CREATE FUNCTION ulid_finish_batch(consumer text, batch json DEFAULT NULL,
 DECLARE
     is_own CONSTANT boolean := batch IS NULL;
     check_ CONSTANT text := format('%s(name, relation, relation_name, $2)', batch_of);
-    is_moved boolean;
+    is_renamed boolean;
 BEGIN
     IF is_own THEN
         batch := nullif(current_setting('ulid_consumer.batch', true), '');
@@ -1554,11 +1554,16 @@ BEGIN
     END IF;
     -- A consumer that was moved has another time, also if the position is the same.
     EXECUTE format('UPDATE %s SET position = $5, moved_at = clock_timestamp()'
-        ' WHERE name = $1 AND position = $3 AND moved_at = $4 RETURNING %s IS NOT NULL', consumers,
-        CASE WHEN is_own THEN check_ ELSE 'true' END) INTO is_moved
+        ' WHERE name = $1 AND position = $3 AND moved_at = $4'
+        ' RETURNING %s IS NOT NULL AND relation_name <> relation::text', consumers,
+        CASE WHEN is_own THEN check_ ELSE 'true' END) INTO is_renamed
         USING consumer, hash_of, (batch ->> 'start')::uuid, (batch ->> 'moved_at')::timestamptz,
         (batch ->> 'end')::uuid;
-    IF is_moved IS NULL THEN
+    IF is_renamed THEN
+        -- The program has read it by its new name, which another table could have next.
+        EXECUTE format('UPDATE %s SET relation_name = relation::text WHERE name = $1', consumers)
+            USING consumer;
+    ELSIF is_renamed IS NULL THEN
         RAISE EXCEPTION 'consumer "%" is not where the batch began any more', consumer
             USING ERRCODE = 'serialization_failure',
             DETAIL = 'Another session has finished the batch, or has moved the consumer.',
@@ -1790,7 +1795,7 @@ COMMENT ON FUNCTION ulid_consumer_unread(ulid_consumer, regtype, regproc, regpro
     IS 'the first id of its table that a consumer has not read';
 
 CREATE FUNCTION ulid_consumer_move(c ulid_consumer, "position" uuid, relation regclass,
-        horizon uuid, is_right boolean, unread record, cast_ text, consumers regclass)
+        horizon uuid, is_right boolean, unread record, consumers regclass)
     RETURNS void
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
@@ -1800,8 +1805,11 @@ DECLARE
 BEGIN
     IF relation IS NOT NULL AND "position" IS NULL THEN
         IF unread.id IS NOT NULL THEN
-            EXECUTE format('SELECT true FROM %s WHERE %I = $1%s', relation, c.key, cast_)
-                INTO is_there USING unread.id;
+            EXECUTE format('SELECT NOT EXISTS (SELECT FROM %2$s AS old WHERE old.%1$I >= $1::%4$s'
+                ' AND NOT EXISTS (SELECT FROM %3$s AS new WHERE new.%1$I = old.%1$I))', c.key,
+                c.relation, relation, (SELECT atttypid::regtype FROM pg_attribute
+                    WHERE attrelid = c.relation AND attname = c.key))
+                INTO is_there USING c.position;
         ELSE
             is_there := unread.is_known
                 OR NOT EXISTS (SELECT FROM pg_class WHERE oid = c.relation);
@@ -1810,7 +1818,7 @@ BEGIN
             RAISE EXCEPTION 'consumer "%" may not have read all rows of "%"', c.name, c.relation
                 USING ERRCODE = 'object_not_in_prerequisite_state',
                 DETAIL = CASE WHEN unread.is_known
-                    THEN 'The other table has not the first row that is left.'
+                    THEN 'The other table lacks a row that is left.'
                     ELSE 'The table is locked, or cannot be read by this role.' END,
                 HINT = 'Copy the rows into the other table, or let the consumer read them before'
                     ' that has the name, or pass a position to leave them out.';
@@ -1826,7 +1834,7 @@ BEGIN
         ' storage = NULL, storage_hash = NULL, moved_at = clock_timestamp()'
         ' WHERE name = $1', consumers) USING c.name, "position", relation;
 END $$;
-COMMENT ON FUNCTION ulid_consumer_move(ulid_consumer, uuid, regclass, uuid, boolean, record, text,
+COMMENT ON FUNCTION ulid_consumer_move(ulid_consumer, uuid, regclass, uuid, boolean, record,
     regclass)
     IS 'what ulid_move_consumer() does';
 CREATE FUNCTION ulid_move_consumer(consumer text, "position" ulid DEFAULT NULL,
@@ -1840,7 +1848,7 @@ CREATE FUNCTION ulid_move_consumer(consumer text, "position" ulid DEFAULT NULL,
                 ARRAY['gen_ordered_ulid'::regproc, 'gen_ordered_uuid_v7'::regproc]::oid[])) END,
             CASE WHEN ulid_move_consumer.relation IS NOT NULL THEN
                 ulid_consumer_unread(c, 'ulid'::regtype, 'ulid_consumer_cast'::regproc,
-                    'ulid_consumer_is_trusted'::regproc) END, cast_, 'ulid_consumer'::regclass)
+                    'ulid_consumer_is_trusted'::regproc) END, 'ulid_consumer'::regclass)
         FROM ulid_consumer_find(consumer, 'ulid_consumer'::regclass) AS c
         CROSS JOIN LATERAL ulid_consumer_cast(coalesce(ulid_move_consumer.relation, c.relation),
             c.key, 'ulid'::regtype) AS cast_

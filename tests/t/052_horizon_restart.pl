@@ -1,6 +1,6 @@
 # After a crash and after a promotion, the horizon of a database stands still until the transactions
 # have ended that were prepared before. Their rows are not below it. A prepared transaction of
-# another database does not matter.
+# another database does not matter. What lets ids continue after a position lasts.
 use strict;
 use warnings FATAL => 'all';
 use ULID;
@@ -62,5 +62,15 @@ is($below->($standby, 'fifth'), 'first left second third new fourth fifth', 'unt
 is($below->($standby, 'fourth', 'b'), 'first', 'there, the other one still holds it');
 $standby->safe_psql('b', "ROLLBACK PREPARED 'in b'");
 is($below->($standby, 'fifth', 'b'), 'first second third fourth fifth', 'then nothing does');
+
+# What what_can_go_wrong.md says after a restore: ids continue after a position, and after a restart
+my ($block) = blocks_of('what_can_go_wrong.md', 'sh', 'Restore to an earlier time');
+my $position =
+  $standby->safe_psql('postgres', "SELECT ulid_lower_bound(now() + interval '1 hour')");
+$standby->safe_psql('postgres', $1 =~ s/'\w{26}'/'$position'/r) while $block =~ /-c "(.*?)"/g;
+$standby->stop('immediate');
+$standby->start;
+is($standby->safe_psql('postgres', "SELECT gen_ordered_ulid() > '$position'"),
+    't', 'after the statements of the page, and a restart, ids continue after the position');
 
 done_testing();

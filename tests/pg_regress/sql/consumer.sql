@@ -407,7 +407,11 @@ SELECT relation FROM ulid_consumer WHERE name = 'mail';
 ROLLBACK;
 SELECT ulid_wait_for_consumer('mail', position::ulid, '0 s') FROM ulid_consumer
 WHERE name = 'mail';
-INSERT INTO outbox SELECT * FROM renamed;
+-- nor if some of them are there
+INSERT INTO outbox SELECT * FROM renamed ORDER BY id DESC OFFSET 1;
+SELECT ulid_move_consumer('mail', relation => 'outbox');
+:code
+INSERT INTO outbox SELECT * FROM renamed ORDER BY id DESC LIMIT 1;
 CALL ulid_next_batch('mail');
 :code
 SELECT ulid_move_consumer('mail', relation => 'outbox');
@@ -442,6 +446,28 @@ CALL ulid_next_batch('parts');
 :code
 SELECT ulid_move_consumer('parts', '00000000000000000000000000');
 :code
+-- a table that has got the name of the other one is replaced, too
+CREATE TABLE again (id ulid PRIMARY KEY DEFAULT gen_ordered_ulid(), n integer);
+SELECT ulid_create_consumer('again', 'again');
+CREATE TABLE again_new (LIKE again INCLUDING ALL);
+BEGIN;
+SELECT ulid_move_consumer('again', relation => 'again_new');
+ALTER TABLE again RENAME TO again_old;
+ALTER TABLE again_new RENAME TO again;
+COMMIT;
+INSERT INTO again (n) VALUES (1);
+CALL ulid_refresh_horizon();
+BEGIN;
+CALL ulid_next_batch('again') \gset
+SELECT n FROM again WHERE id >= :'batch_start'::uuid AND id < :'batch_end'::uuid;
+SELECT ulid_finish_batch('again');
+COMMIT;
+ALTER TABLE again RENAME TO again_older;
+CREATE TABLE again (LIKE again_older INCLUDING ALL);
+CALL ulid_next_batch('again');
+:code
+SELECT ulid_drop_consumer('again');
+DROP TABLE again, again_old, again_older;
 -- the horizon was reset
 BEGIN;
 UPDATE ulid_consumer SET position = 'ffffffff-ffff-ffff-ffff-ffffffffffff' WHERE name = 'mail';
