@@ -1428,7 +1428,9 @@ BEGIN
     END IF;
     PERFORM set_config('ulid_consumer.batch', json_build_object('consumer', consumer,
         'start', batch_start, 'end', batch_end, 'moved_at', c.moved_at, 'hash',
-        CASE WHEN batch_start < batch_end THEN hash END)::text, true);
+        CASE WHEN batch_start < batch_end THEN hash END,
+        -- the name of the table, and the one that it had before it was renamed
+        'name', c.relation::text, 'old_name', c.relation_name)::text, true);
 END $$;
 COMMENT ON PROCEDURE ulid_next_batch(text, integer, uuid, uuid, uuid, regclass, regclass, regtype,
     regproc, regproc, regproc, regproc)
@@ -1436,8 +1438,8 @@ COMMENT ON PROCEDURE ulid_next_batch(text, integer, uuid, uuid, uuid, regclass, 
 
 -- The batch of this transaction; an error if it is none of this consumer, or if the storage of its
 -- table has changed since it began.
-CREATE OR REPLACE FUNCTION ulid_consumer_batch(consumer text, relation regclass, relation_name text,
-        hash_of regproc) RETURNS json
+CREATE OR REPLACE FUNCTION ulid_consumer_batch(consumer text, relation regclass, hash_of regproc)
+    RETURNS json
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
     AS $$
@@ -1457,10 +1459,10 @@ BEGIN
             EXECUTE format('SELECT %s($1)', hash_of) INTO hash USING relation::oid;
         END IF;
         IF (batch ->> 'hash' = hash::text) IS NOT TRUE
-            OR relation_name <> relation::text AND EXISTS (
-                SELECT FROM pg_class JOIN pg_namespace AS n ON n.oid = relnamespace
-                WHERE relname = (parse_ident(relation_name))[2]
-                    AND nspname = (parse_ident(relation_name))[1]) THEN
+            OR EXISTS (SELECT FROM unnest(ARRAY[batch ->> 'name', batch ->> 'old_name']) AS name
+                JOIN pg_class ON relname = (parse_ident(name))[2]
+                JOIN pg_namespace AS n ON n.oid = relnamespace AND nspname = (parse_ident(name))[1]
+                WHERE name <> relation::text) THEN
             RAISE EXCEPTION 'relation "%" has changed while consumer "%" has read it', relation,
                 consumer
                 USING ERRCODE = 'serialization_failure',
@@ -1471,7 +1473,7 @@ BEGIN
     PERFORM set_config('ulid_consumer.batch', '', true);
     RETURN batch;
 END $$;
-COMMENT ON FUNCTION ulid_consumer_batch(text, regclass, text, regproc)
+COMMENT ON FUNCTION ulid_consumer_batch(text, regclass, regproc)
     IS 'the batch of this transaction, which has been read rightly';
 
 -- With a batch that was deferred, or with that of this transaction.
@@ -1484,8 +1486,8 @@ CREATE OR REPLACE FUNCTION ulid_finish_batch(consumer text, batch json DEFAULT N
     AS $$
 DECLARE
     is_own CONSTANT boolean := batch IS NULL;
-    check_ CONSTANT text := format('%s(name, relation, relation_name, $2)', batch_of);
-    is_renamed boolean;
+    check_ CONSTANT text := format('%s(name, relation, $2)', batch_of);
+    is_moved boolean;
 BEGIN
     IF is_own THEN
         batch := nullif(current_setting('ulid_consumer.batch', true), '');
@@ -1505,18 +1507,15 @@ BEGIN
         RAISE EXCEPTION 'the batch is not one of consumer "%"', consumer
             USING ERRCODE = 'invalid_parameter_value';
     END IF;
-    -- A consumer that was moved has another time, also if the position is the same.
-    EXECUTE format('UPDATE %s SET position = $5, moved_at = clock_timestamp()'
-        ' WHERE name = $1 AND position = $3 AND moved_at = $4'
-        ' RETURNING %s IS NOT NULL AND relation_name <> relation::text', consumers,
-        CASE WHEN is_own THEN check_ ELSE 'true' END) INTO is_renamed
+    -- A consumer that was moved has another time, also if the position is the same. The program has
+    -- read the table by the name that it had then, which another table could have next.
+    EXECUTE format('UPDATE %s SET position = $5, moved_at = clock_timestamp(),'
+        ' relation_name = coalesce($6, relation_name)'
+        ' WHERE name = $1 AND position = $3 AND moved_at = $4 RETURNING %s IS NOT NULL', consumers,
+        CASE WHEN is_own THEN check_ ELSE 'true' END) INTO is_moved
         USING consumer, hash_of, (batch ->> 'start')::uuid, (batch ->> 'moved_at')::timestamptz,
-        (batch ->> 'end')::uuid;
-    IF is_renamed THEN
-        -- The program has read it by its new name, which another table could have next.
-        EXECUTE format('UPDATE %s SET relation_name = relation::text WHERE name = $1', consumers)
-            USING consumer;
-    ELSIF is_renamed IS NULL THEN
+        (batch ->> 'end')::uuid, batch ->> 'name';
+    IF is_moved IS NULL THEN
         RAISE EXCEPTION 'consumer "%" is not where the batch began any more', consumer
             USING ERRCODE = 'serialization_failure',
             DETAIL = 'Another session has finished the batch, or has moved the consumer.',
@@ -1529,7 +1528,7 @@ COMMENT ON FUNCTION ulid_finish_batch(text, json, regclass, regproc, regproc)
 -- For work that takes long: the transaction that has read the batch ends before the work begins.
 CREATE OR REPLACE FUNCTION ulid_defer_batch(consumer text) RETURNS json
     LANGUAGE sql VOLATILE PARALLEL UNSAFE
-    RETURN (SELECT ulid_consumer_batch(c.name, c.relation, c.relation_name,
+    RETURN (SELECT ulid_consumer_batch(c.name, c.relation,
             'ulid_consumer_storage_hash'::regproc)
         FROM ulid_consumer_find(consumer, 'ulid_consumer'::regclass) AS c);
 COMMENT ON FUNCTION ulid_defer_batch(text)
@@ -1709,16 +1708,16 @@ COMMENT ON FUNCTION ulid_create_consumer(text, regclass, name, uuid, boolean)
     IS 'create a consumer of a table, from the horizon on or from an id on, and guard the table';
 
 -- The first id that a consumer has not read, or null; whether this is known, which it is not if the
--- table is gone or locked, or may not be read; and whether another table has its name, so that the
--- consumer reads nothing until it is moved. Whatever a role has made of its table, it is neither an
--- error of whoever reads the view of all consumers, nor is a lock waited for or kept.
+-- table is gone or locked, or may not be read; whether another table has its name, so that the
+-- consumer reads nothing until it is moved; and the cast of ulid_consumer_cast(). Whatever a role
+-- has made of its table, it is neither an error of whoever reads the view of all consumers, nor is
+-- a lock waited for or kept.
 CREATE OR REPLACE FUNCTION ulid_consumer_unread(c ulid_consumer, id_type regtype, cast_of regproc,
-        is_trusted regproc, OUT id uuid, OUT is_known boolean, OUT is_replaced boolean)
+        is_trusted regproc, OUT id uuid, OUT is_known boolean, OUT is_replaced boolean,
+        OUT cast_ text)
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
     AS $$
-DECLARE
-    cast_ text;
 BEGIN
     is_known := false;
     -- Whoever holds the lock could commit an index with a function while the look at the table
@@ -1758,11 +1757,9 @@ DECLARE
 BEGIN
     IF relation IS NOT NULL AND "position" IS NULL THEN
         IF unread.id IS NOT NULL THEN
-            EXECUTE format('SELECT NOT EXISTS (SELECT FROM %2$s AS old WHERE old.%1$I >= $1::%4$s'
+            EXECUTE format('SELECT NOT EXISTS (SELECT FROM %2$s AS old WHERE old.%1$I >= $1%4$s'
                 ' AND NOT EXISTS (SELECT FROM %3$s AS new WHERE new.%1$I = old.%1$I))', c.key,
-                c.relation, relation, (SELECT atttypid::regtype FROM pg_attribute
-                    WHERE attrelid = c.relation AND attname = c.key))
-                INTO is_there USING c.position;
+                c.relation, relation, unread.cast_) INTO is_there USING c.position;
         ELSE
             is_there := unread.is_known
                 OR NOT EXISTS (SELECT FROM pg_class WHERE oid = c.relation);

@@ -462,8 +462,16 @@ CALL ulid_next_batch('again') \gset
 SELECT n FROM again WHERE id >= :'batch_start'::uuid AND id < :'batch_end'::uuid;
 SELECT ulid_finish_batch('again');
 COMMIT;
+-- also while a batch is deferred
+INSERT INTO again (n) VALUES (2);
+CALL ulid_refresh_horizon();
+BEGIN;
+CALL ulid_next_batch('again') \gset
+SELECT ulid_defer_batch('again') AS batch \gset
+COMMIT;
 ALTER TABLE again RENAME TO again_older;
 CREATE TABLE again (LIKE again_older INCLUDING ALL);
+SELECT ulid_finish_batch('again', :'batch');
 CALL ulid_next_batch('again');
 :code
 SELECT ulid_drop_consumer('again');
