@@ -980,8 +980,9 @@ END $$;
 -- Both ends are ids between two rows, so that < and <=, > and >= read the same. A batch ends after
 -- its last row, never at the horizon: where there is no row, nothing is written.
 --
--- Nobody is stopped: a probe of the table keeps no lock, since its subtransaction is rolled back.
--- With a lock that was taken before, the client's statement would not notice a change, either.
+-- Nobody is stopped: the look for the end of a batch keeps no lock, since its subtransaction is
+-- rolled back. With a lock that was taken before, the client's statement would not notice a change,
+-- either.
 --
 -- Ids are uuid in what is returned, since a uuid can be compared with both types. Bodies of
 -- PL/pgSQL know pg_catalog alone. What is of this schema is passed to them, tables as regclass and
@@ -1290,8 +1291,9 @@ DECLARE
     next_id uuid;
     after_last uuid;
     last_id uuid;
-    is_row boolean;
+    is_locked boolean := false;
     hash bigint;
+    known bigint;
     bytes bytea;
 BEGIN
     IF current_setting('transaction_isolation') NOT IN ('read committed', 'read uncommitted') THEN
@@ -1358,47 +1360,16 @@ BEGIN
             DETAIL = format('Its position is "%s".', c.position);
     END IF;
     below := coalesce(below, c.horizon);
-    batch_start := c.position;
-    batch_end := c.position;
-    BEGIN
-        -- in order, since a scan of the table could read all its older rows before the first one
-        EXECUTE format('SELECT true FROM %2$s WHERE %1$I >= $1%3$s AND %1$I < $2%3$s'
-            ' ORDER BY %1$I LIMIT 1', c.key, c.relation, cast_) INTO is_row USING c.position, below;
-        RAISE SQLSTATE 'ULID0';
-    EXCEPTION WHEN SQLSTATE 'ULID0' THEN
-        NULL;
-    END;
-    IF is_row THEN
-        -- Another session of the same consumer waits here.
-        EXECUTE format('SELECT %s FROM %s WHERE name = $1 AND relation = $2 AND key = $3'
-            ' FOR NO KEY UPDATE', columns, consumers) INTO c USING consumer, c.relation, c.key;
-        IF c.name IS NULL THEN
-            RAISE EXCEPTION 'the consumer has been dropped, or reads another table or column now'
-                USING ERRCODE = 'serialization_failure';
-        END IF;
+    LOOP
         batch_start := c.position;
-        batch_end := c.position;
-        -- as ulid_consumer_storage_hash(), where there is one table
-        SELECT hash_record_extended(ROW(oid, 0::oid, '0'::xid, false, relfilenode), 0)
-        INTO hash FROM pg_class WHERE oid = c.relation AND NOT relhassubclass;
-        IF hash IS NULL THEN
-            EXECUTE format('SELECT %s($1)', hash_of) INTO hash USING c.relation::oid;
-        END IF;
-        IF hash IS NULL THEN
-            -- an error: the table was dropped while the lock was waited for
-            EXECUTE format('SELECT %s($1, $2, $3)', cast_of) USING c.relation, c.key, id_type;
-        ELSIF hash IS DISTINCT FROM c.storage_hash THEN
-            EXECUTE format('UPDATE %s SET (storage, storage_hash) = (SELECT array_agg(number),'
-                ' bit_xor(number) FROM unnest(%s($2, storage)) AS number)'
-                ' WHERE name = $1 RETURNING storage_hash', consumers, storage_of)
-                INTO hash USING consumer, c.relation::oid;
-        END IF;
+        known := c.storage_hash;
+        after_last := NULL;
         BEGIN
             -- the last id of the batch, and the one after it, if there is one
             EXECUTE format('SELECT (array_agg(id ORDER BY id DESC))[:2], count(*) FROM ('
                 'SELECT %1$I AS id FROM %2$s WHERE %1$I >= $1%3$s AND %1$I < $2%3$s'
                 ' ORDER BY %1$I LIMIT $3::bigint + 1) AS r', c.key, c.relation, cast_)
-                INTO ids, number USING c.position, below, max_rows;
+                INTO ids, number USING batch_start, below, max_rows;
             IF number <= max_rows THEN
                 ids := array_prepend(NULL::uuid, ids);
             END IF;
@@ -1424,8 +1395,36 @@ BEGIN
         EXCEPTION WHEN SQLSTATE 'ULID0' THEN
             NULL;
         END;
-        batch_end := coalesce(after_last, batch_end);
-    END IF;
+        EXIT WHEN after_last IS NULL OR is_locked;
+        -- Another session of the same consumer waits here.
+        EXECUTE format('SELECT %s FROM %s WHERE name = $1 AND relation = $2 AND key = $3'
+            ' FOR NO KEY UPDATE', columns, consumers) INTO c USING consumer, c.relation, c.key;
+        IF c.name IS NULL THEN
+            RAISE EXCEPTION 'the consumer has been dropped, or reads another table or column now'
+                USING ERRCODE = 'serialization_failure';
+        END IF;
+        -- as ulid_consumer_storage_hash(), where there is one table
+        SELECT hash_record_extended(ROW(oid, 0::oid, '0'::xid, false, relfilenode), 0)
+        INTO hash FROM pg_class WHERE oid = c.relation AND NOT relhassubclass;
+        IF hash IS NULL THEN
+            EXECUTE format('SELECT %s($1)', hash_of) INTO hash USING c.relation::oid;
+        END IF;
+        IF hash IS NULL THEN
+            -- an error: the table was dropped while the lock was waited for
+            EXECUTE format('SELECT %s($1, $2, $3)', cast_of) USING c.relation, c.key, id_type;
+        END IF;
+        -- What was found before the lock is right if neither the position nor the storage has
+        -- changed since they were read. Otherwise it is looked for again.
+        EXIT WHEN c.position = batch_start AND hash = known;
+        is_locked := true;
+        IF hash IS DISTINCT FROM c.storage_hash THEN
+            EXECUTE format('UPDATE %s SET (storage, storage_hash) = (SELECT array_agg(number),'
+                ' bit_xor(number) FROM unnest(%s($2, storage)) AS number)'
+                ' WHERE name = $1 RETURNING storage_hash', consumers, storage_of)
+                INTO hash USING consumer, c.relation::oid;
+        END IF;
+    END LOOP;
+    batch_end := coalesce(after_last, batch_start);
     PERFORM set_config('ulid_consumer.batch', json_build_object('consumer', consumer,
         'start', batch_start, 'end', batch_end, 'moved_at', c.moved_at, 'hash',
         CASE WHEN batch_start < batch_end THEN hash END,
