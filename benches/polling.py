@@ -260,6 +260,17 @@ CREATE TABLE outbox (id ulid PRIMARY KEY DEFAULT gen_ordered_ulid(),
         return [row[1] for row in rows]
 
 
+class UlidSql(Ulid):
+    title = "of ulid_sql"
+    create = """CREATE TABLE outbox (id uuid PRIMARY KEY DEFAULT gen_ordered_uuid_v7(),
+        at timestamptz NOT NULL DEFAULT clock_timestamp(), message text)"""
+
+    def setup(self, connection, consumers):
+        with open("sql/ulid_sql.sql", encoding="utf-8") as script:
+            connection.execute(script.read())
+        super().setup(connection, consumers)
+
+
 KINDS = {
     "bigserial": Bigserial(),
     "xid8": Xid8(),
@@ -268,6 +279,7 @@ KINDS = {
     "slot": Slot(),
     "stream": Stream(),
     "ulid": Ulid(),
+    "ulid_sql": UlidSql(),
 }
 
 

@@ -17,7 +17,7 @@ done
 [ -n "$foreign" ] || exit 0
 cat >&2 << END
 error: this file belongs to another extension named $foreign
-Databases of this server may use that extension, so nothing has been changed. See docs/migrating/pgx_ulid.md:
+Databases of this server may use that extension, so nothing has been changed. See docs/migrating.md:
 convert those databases, remove the package or the files of that extension, and try again.
 END
 exit 1

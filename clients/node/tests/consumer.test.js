@@ -1,21 +1,53 @@
-// poll of README.md reads the orders that have a note, once and in order, also those that are committed late.
+// poll of README.md reads the rows once and in order, also those that are committed late; for Prisma, the orders that have a note.
 import assert from "node:assert/strict";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
 import pg from "pg";
 import { tsImport } from "tsx/esm/api";
+import { DataSource } from "typeorm";
 import { createCases, createDatabase, psql } from "./database.js";
 import { tools } from "./tools.js";
+
+// What the nth program of the README named poll.ts exports.
+async function programs(n) {
+  const directory = mkdtempSync(`${process.cwd()}/consumer-`);
+  writeFileSync(`${directory}/poll.ts`, [...readFileSync("README.md", "utf8").matchAll(/^```ts poll.ts\n([^]*?)^```$/gm)][n][1]);
+  writeFileSync(`${directory}/tsconfig.json`, '{ "compilerOptions": { "experimentalDecorators": true, "useDefineForClassFields": false } }');
+  const exports = await tsImport(`${directory}/poll.ts`, { parentURL: import.meta.url, tsconfig: `${directory}/tsconfig.json` });
+  rmSync(directory, { recursive: true });
+  return exports;
+}
+
+test("TypeORM", async (t) => {
+  createDatabase("consumer_typeorm");
+  const { Message, poll } = await programs(0);
+  const source = new DataSource({ type: "postgres", url: process.env.DATABASE_URL, entities: [Message], synchronize: true });
+  await source.initialize();
+  assert.deepEqual((await source.driver.createSchemaBuilder().log()).upQueries, []);
+  psql("CALL ulid_refresh_horizon(); SELECT ulid_create_consumer('mail', 'outbox')");
+  const late = new pg.Client();
+  await late.connect();
+  const read = [];
+  t.mock.method(console, "log", (...row) => read.push(row));
+  await late.query("BEGIN");
+  await late.query("INSERT INTO outbox (message) VALUES ('late')");
+  const { id } = await source.getRepository(Message).save({ message: "first" });
+  assert.equal(await poll(source), false);
+  await late.query("COMMIT");
+  assert.equal(await poll(source), true);
+  assert.equal(await poll(source), false);
+  assert.deepEqual(read.map(([, message]) => message), ["late", "first"]);
+  assert.equal(read[1][0], id);
+  await late.end();
+  await source.destroy();
+});
 
 test("Prisma", async (t) => {
   createDatabase("consumer_prisma");
   createCases();
   psql(`ALTER TABLE orders ALTER COLUMN id SET DEFAULT gen_ordered_ulid(); CALL ulid_refresh_horizon();
     SELECT ulid_create_consumer('mail', 'orders')`);
-  const directory = mkdtempSync(`${process.cwd()}/consumer-`);
-  writeFileSync(`${directory}/poll.ts`, readFileSync("README.md", "utf8").match(/^```ts poll.ts\n([^]*?)^```$/m)[1]);
-  const { poll } = await tsImport(`${directory}/poll.ts`, import.meta.url);
-  rmSync(directory, { recursive: true });
+  const { poll } = await programs(1);
   const { prisma, close } = await tools.prisma();
   const late = new pg.Client();
   await late.connect();
