@@ -548,8 +548,9 @@ CREATE OR REPLACE FUNCTION ulid_sql_ordered(clock regclass, is_uuid_v7 boolean) 
 DECLARE
     -- I1, in this order
     transaction CONSTANT text := clock::oid || '/' || pg_current_xact_id()::text;
-    ms CONSTANT bigint := pg_sequence_last_value(clock);
+    ms bigint := pg_sequence_last_value(clock);
     first bigint := ms;
+    is_known boolean;
     state text := current_setting('ulid_sql.ordered', true);
     -- microseconds, at most 2^32 - 1 before the id clock
     us bigint := greatest((date_part('epoch', clock_timestamp()) * 1000000)::bigint,
@@ -559,6 +560,27 @@ DECLARE
     -- 8 bytes, without those in which version and variant are
     random bytea := overlay(uuid_send(gen_random_uuid()) PLACING '' FROM 6 FOR 8);
 BEGIN
+    IF ms IS NULL THEN
+        -- 42501 before PostgreSQL 17; from then on, null
+        IF NOT has_sequence_privilege(clock, 'SELECT, USAGE') THEN
+            RAISE EXCEPTION USING ERRCODE = 'insufficient_privilege',
+                MESSAGE = format('permission denied for sequence %s',
+                    (SELECT relname FROM pg_class WHERE oid = clock));
+        END IF;
+        -- As of a dump without data. While there is no horizon, either, no id is too small. The
+        -- first refresh gives it a value, and has to wait for this transaction.
+        EXECUTE format('SELECT EXISTS (SELECT FROM %s.ulid_horizon WHERE horizon > $1)',
+            (SELECT relnamespace::regnamespace FROM pg_class WHERE oid = clock))
+            INTO is_known USING '00000000-0000-0000-0000-000000000000'::uuid;
+        IF is_known THEN
+            RAISE EXCEPTION USING ERRCODE = 'object_not_in_prerequisite_state',
+                MESSAGE = 'the id clock has no value',
+                DETAIL = 'It was reset or restored, and the horizon was not.',
+                HINT = 'CALL ulid_refresh_horizon().';
+        END IF;
+        ms := 0;
+        first := 0;
+    END IF;
     IF split_part(state, ' ', 1) = transaction THEN
         first := split_part(state, ' ', 2);
         time := split_part(state, ' ', 3);
@@ -567,18 +589,6 @@ BEGIN
     -- rounded up, so that the microsecond is read back
     time := us / 1000 << 16 | ((us % 1000 << 16) + 999) / 1000;
     state := set_config('ulid_sql.ordered', transaction || ' ' || first || ' ' || time, true);
-    IF ms IS NULL THEN
-        -- 42501 before PostgreSQL 17; from then on, null
-        IF NOT has_sequence_privilege(clock, 'SELECT, USAGE') THEN
-            RAISE EXCEPTION USING ERRCODE = 'insufficient_privilege',
-                MESSAGE = format('permission denied for sequence %s',
-                    (SELECT relname FROM pg_class WHERE oid = clock));
-        END IF;
-        RAISE EXCEPTION USING ERRCODE = 'object_not_in_prerequisite_state',
-            MESSAGE = 'the id clock has no value',
-            HINT = 'Let its owner set it with setval() to milliseconds that are not before the'
-                ' horizon.';
-    END IF;
     IF us <= ms * 1000 THEN
         -- The id clock is ahead, at least by the rest of a millisecond, as after each refresh.
         -- The microseconds are in place of random bits, so that ids are in their order: 32 bits, in
@@ -669,7 +679,8 @@ DECLARE
     me CONSTANT bigint := pg_current_xact_id()::text;
     -- before the time is read, so that ids of those that have ended are below it
     is_alone CONSTANT boolean := pg_snapshot_xmin(pg_current_snapshot()) = pg_current_xact_id();
-    before CONSTANT bigint := pg_sequence_last_value(id_clock);
+    -- without a value, it is set behind the horizon
+    before CONSTANT bigint := coalesce(pg_sequence_last_value(id_clock), 0);
     now bigint := trunc(date_part('epoch', clock_timestamp()) * 1000);
     here CONSTANT oid := (SELECT oid FROM pg_database WHERE datname = current_database());
     is_shown boolean;           -- whether pg_locks has the lock of this transaction
@@ -678,12 +689,6 @@ DECLARE
     ms bigint;
     ready bigint;               -- the new horizon
 BEGIN
-    IF before IS NULL THEN
-        RAISE EXCEPTION USING ERRCODE = 'object_not_in_prerequisite_state',
-            MESSAGE = 'the id clock has no value',
-            HINT = 'Let its owner set it with setval() to milliseconds that are not before the'
-                ' horizon.';
-    END IF;
     IF current_setting('synchronous_commit') = 'off' THEN       -- I7
         PERFORM set_config('synchronous_commit', 'local', true);
     END IF;

@@ -4,10 +4,11 @@ require "open3"
 require "pg"
 require "rbconfig"
 require "stringio"
+require "tempfile"
 
 class RubyTest < Minitest::Test
   BLOCKS = File.read("#{__dir__}/README.md").scan(/^## (.+?)\n(.*?)(?=^## |\z)/m).to_h do |title, body|
-    [title, body.scan(/^```ruby(?: initializer)?\n(.*?)^```$/m).flatten]
+    [title, body.scan(/^```ruby(?: \w+)?\n(.*?)^```$/m).flatten]
   end
   LIBRARIES = { "pg" => "pg", "ActiveRecord" => "active_record", "Sequel" => "sequel" }.freeze
   REFUSED = ["PG::InvalidTextRepresentation", "PG::NumericValueOutOfRange"].freeze
@@ -104,7 +105,7 @@ class RubyTest < Minitest::Test
     @db.exec("CALL ulid_refresh_horizon()")
     @db.exec("SELECT ulid_create_consumer('mail', 'orders')")
     ::ActiveRecord::Base.establish_connection(adapter: "postgresql", database: @database)
-    RubyTest.class_eval("class Order < ::ActiveRecord::Base; end\n#{BLOCKS["ActiveRecord"].last}")
+    RubyTest.class_eval("class Order < ::ActiveRecord::Base; end\n#{BLOCKS["ActiveRecord"].grep(/def poll/).first}")
     late = PG.connect(dbname: @database)
     position = -> { @db.exec("SELECT position FROM ulid_consumer").getvalue(0, 0) }
     read, = capture_io do
@@ -128,6 +129,43 @@ class RubyTest < Minitest::Test
     Order.transaction { assert_raises(::ActiveRecord::StatementInvalid) { poll } }
   ensure
     late&.close
+  end
+
+  # The migration, and a test database that is loaded from structure.sql, in which a consumer reads a row.
+  def test_uuid_columns
+    needs("ActiveRecord")
+    migration = File.read("#{__dir__}/README.md")[/^```ruby migration\n(.*?)^```$/m, 1].gsub("db/", "#{__dir__}/../../sql/")
+    TOPLEVEL_BINDING.eval(migration)
+    ::ActiveRecord::Migration.verbose = false
+    ::ActiveRecord::Base.dump_schemas = :all
+    ::ActiveRecord::Base.logger = nil
+    tasks = lambda do |database|
+      settings = { adapter: "postgresql", database:, schema_search_path: "public,ulid_sql", min_messages: "warning" }
+      ::ActiveRecord::Base.establish_connection(settings)
+      configuration = ::ActiveRecord::DatabaseConfigurations::HashConfig.new("test", "primary", settings)
+      ::ActiveRecord::Tasks::PostgreSQLDatabaseTasks.new(configuration)
+    end
+    administer("CREATE DATABASE #{@database}_loaded TEMPLATE template0")
+    structure = Tempfile.new
+    development = tasks.call(@database)
+    ::ActiveRecord::Base.transaction { AddUlidSql.new.migrate(:up) }
+    ::ActiveRecord::Schema.define { create_table(:messages, id: :uuid, default: -> { "gen_ordered_uuid_v7()" }) { |t| t.text :note } }
+    development.structure_dump(structure.path, nil)
+    capture_subprocess_io { tasks.call("#{@database}_loaded").structure_load(structure.path, nil) }
+    tasks.call("#{@database}_loaded")
+    message = Class.new(::ActiveRecord::Base) { self.table_name = "messages" }
+    db = message.connection
+    message.create!(note: "before the first refresh")
+    db.execute("SELECT ulid_refresh()")
+    db.execute("SELECT ulid_create_consumer('mail', 'messages')")
+    message.create!(note: "first")
+    db.execute("CALL ulid_refresh_horizon()")
+    batch = db.exec_query("CALL ulid_next_batch('mail')").first
+    assert_equal ["first"], message.where(id: batch["batch_start"]...batch["batch_end"]).map(&:note)
+    assert_equal 2, message.where("ulid_contained_by_range(id, tstzrange(?, NULL))", Time.now - 60).count
+  ensure
+    ::ActiveRecord::Base.connection_handler.clear_all_connections!
+    administer("DROP DATABASE IF EXISTS #{@database}_loaded WITH (FORCE)")
   end
 
   def test_polymorphic

@@ -46,6 +46,10 @@ fn every_byte_is_read_in_every_place_and_with_another_fault() {
         for byte in [b'*', b'-', 0, 0xff] {
             check(&vec![byte; valid.len()]);
         }
+        // all hyphens and braces at once, for a reader that looks at the digits
+        for other in ["0", "x"] {
+            check(valid.replace(['-', '{', '}'], other).as_bytes());
+        }
     }
 }
 
