@@ -447,8 +447,8 @@ COMMENT ON FUNCTION typeid_prefix(text) IS 'prefix of a TypeID; empty if it has 
 -- I1. A transaction has an xid before it locks ulid_clock, and locks it before it reads it. Its
 --     ids are not less than what it has read. It keeps xid and lock until it has ended.
 -- I2. ulid_clock never decreases: whoever sets it has locked the row of ulid_horizon, and sets a
---     greater value. A reset breaks this, so positions must be set back with it. Do not roll it
---     back: the row returns, but the id clock does not.
+--     greater value. A reset breaks this, so positions must be set back with it. If it is rolled
+--     back, the row returns, and no id is generated until the next refresh.
 -- I3. Whoever refreshes sets ulid_clock to a number m before it looks at pg_locks. So a transaction
 --     that it does not see there has ended, or reads at least m.
 -- I4. m becomes the horizon only when each transaction that it saw after I3 has ended.
@@ -2021,14 +2021,16 @@ BEGIN ATOMIC
 END;
 
 -- For a clock that has jumped ahead: positions above the new ids must be set back, too. A first
--- refresh that has not ended is waited for: the row that it inserts would stay otherwise.
+-- refresh that has not ended is waited for: the row that it inserts would stay otherwise. The
+-- sequence has no value then, so that a reset that is rolled back leads to an error, and not to ids
+-- below the horizon.
 CREATE OR REPLACE FUNCTION ulid_reset_ordered_time() RETURNS void
     LANGUAGE sql VOLATILE PARALLEL UNSAFE
 BEGIN ATOMIC
     INSERT INTO ulid_horizon (one)
     SELECT true WHERE NOT EXISTS (SELECT FROM ulid_horizon) ON CONFLICT DO NOTHING;
     DELETE FROM ulid_horizon;
-    SELECT pg_catalog.setval('ulid_clock'::regclass, 0::bigint);
+    SELECT pg_catalog.setval('ulid_clock'::regclass, 0::bigint, false);
 END;
 
 -- What is not for PUBLIC, with its comments. A function that has one was there before this run:
