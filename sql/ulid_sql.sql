@@ -1993,7 +1993,8 @@ END $$;
 
 -- After a restore to an earlier time, on a server whose clock is behind, new ids would be less than
 -- the positions of consumers. setval() alone could be undone by a refresh, without the lock.
-CREATE OR REPLACE FUNCTION ulid_sql_advance(clock regclass, id uuid, force boolean)
+CREATE OR REPLACE FUNCTION ulid_sql_advance(clock regclass, id uuid, force boolean,
+        horizon_ms bigint)
     RETURNS timestamptz
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
@@ -2006,7 +2007,8 @@ BEGIN
             MESSAGE = format('uuid "%s" is more than a day ahead of the clock', id),
             HINT = 'To continue after it anyway, pass true as the second argument.';
     END IF;
-    ms := setval(clock, greatest(pg_sequence_last_value(clock), ms));
+    -- The sequence has no value after a reset that was rolled back.
+    ms := setval(clock, greatest(pg_sequence_last_value(clock), horizon_ms, ms));
     RETURN to_timestamp(ms / 1000::float)::timestamptz(3);
 END $$;
 
@@ -2016,8 +2018,8 @@ CREATE OR REPLACE FUNCTION ulid_advance_ordered_time(id uuid, force boolean DEFA
 BEGIN ATOMIC
     INSERT INTO ulid_horizon (one)
     SELECT true WHERE NOT EXISTS (SELECT FROM ulid_horizon) ON CONFLICT DO NOTHING;
-    SELECT ulid_sql_advance('ulid_clock'::regclass, id, force)
-    FROM (SELECT FROM ulid_horizon FOR UPDATE) AS locked;
+    SELECT ulid_sql_advance('ulid_clock'::regclass, id, force, ulid_extract_unix_ms(horizon))
+    FROM (SELECT horizon FROM ulid_horizon FOR UPDATE) AS locked;
 END;
 
 -- For a clock that has jumped ahead: positions above the new ids must be set back, too. A first
@@ -2052,7 +2054,7 @@ BEGIN
             'refresh the horizon'],
         ['ulid_refresh()',
             'refresh the horizon; false if there is nothing new, or another session refreshes it'],
-        ['ulid_sql_advance(regclass, uuid, boolean)',
+        ['ulid_sql_advance(regclass, uuid, boolean, bigint)',
             'let the id clock continue after this id'],
         ['ulid_advance_ordered_time(uuid, boolean)',
             'let ordered ids continue after this id, which may be of either kind'],

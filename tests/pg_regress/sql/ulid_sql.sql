@@ -148,6 +148,12 @@ ROLLBACK;
 SELECT gen_ordered_ulid();
 SELECT ulid_refresh();
 SELECT gen_ordered_ulid() > horizon AS is_above FROM ulid_horizon;
+-- so does whoever lets ids continue after an id below the horizon
+BEGIN;
+SELECT ulid_reset_ordered_time();
+ROLLBACK;
+SELECT ulid_advance_ordered_time('00000000-0000-0000-0000-000000000000') >=
+    ulid_extract_timestamp(horizon) AS is_above FROM ulid_horizon;
 -- without a horizon, as a dump without data is restored: ids are those of the clock
 BEGIN;
 DELETE FROM ulid_horizon;
