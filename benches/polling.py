@@ -261,7 +261,7 @@ CREATE TABLE outbox (id ulid PRIMARY KEY DEFAULT gen_ordered_ulid(),
 
 
 class UlidSql(Ulid):
-    title = "of ulid_sql"
+    title = "consumers of ulid_sql"
     create = """CREATE TABLE outbox (id uuid PRIMARY KEY DEFAULT gen_ordered_uuid_v7(),
         at timestamptz NOT NULL DEFAULT clock_timestamp(), message text)"""
 

@@ -138,7 +138,6 @@ class RubyTest < Minitest::Test
     TOPLEVEL_BINDING.eval(migration)
     ::ActiveRecord::Migration.verbose = false
     ::ActiveRecord::Base.dump_schemas = :all
-    ::ActiveRecord::Base.logger = nil
     tasks = lambda do |database|
       settings = { adapter: "postgresql", database:, schema_search_path: "public,ulid_sql", min_messages: "warning" }
       ::ActiveRecord::Base.establish_connection(settings)

@@ -8,10 +8,10 @@ import { DataSource } from "typeorm";
 import { createCases, createDatabase, psql } from "./database.js";
 import { tools } from "./tools.js";
 
-// What the nth program of the README named poll.ts exports.
-async function programs(n) {
+// What poll.ts of a section of the README exports.
+async function program(title) {
   const directory = mkdtempSync(`${process.cwd()}/consumer-`);
-  writeFileSync(`${directory}/poll.ts`, [...readFileSync("README.md", "utf8").matchAll(/^```ts poll.ts\n([^]*?)^```$/gm)][n][1]);
+  writeFileSync(`${directory}/poll.ts`, readFileSync("README.md", "utf8").split(`## ${title}\n`)[1].match(/^```ts poll.ts\n([^]*?)^```$/m)[1]);
   writeFileSync(`${directory}/tsconfig.json`, '{ "compilerOptions": { "experimentalDecorators": true, "useDefineForClassFields": false } }');
   const exports = await tsImport(`${directory}/poll.ts`, { parentURL: import.meta.url, tsconfig: `${directory}/tsconfig.json` });
   rmSync(directory, { recursive: true });
@@ -20,7 +20,7 @@ async function programs(n) {
 
 test("TypeORM", async (t) => {
   createDatabase("consumer_typeorm");
-  const { Message, poll } = await programs(0);
+  const { Message, poll } = await program("TypeORM");
   const source = new DataSource({ type: "postgres", url: process.env.DATABASE_URL, entities: [Message], synchronize: true });
   await source.initialize();
   assert.deepEqual((await source.driver.createSchemaBuilder().log()).upQueries, []);
@@ -47,7 +47,7 @@ test("Prisma", async (t) => {
   createCases();
   psql(`ALTER TABLE orders ALTER COLUMN id SET DEFAULT gen_ordered_ulid(); CALL ulid_refresh_horizon();
     SELECT ulid_create_consumer('mail', 'orders')`);
-  const { poll } = await programs(1);
+  const { poll } = await program("Prisma");
   const { prisma, close } = await tools.prisma();
   const late = new pg.Client();
   await late.connect();
