@@ -1,26 +1,38 @@
 #!/usr/bin/env python3
 """What people pick to read an outbox, side by side: benches/polling.py [--seconds N] [--rounds N]
+[--long N]
 
 In the database that the variables PG* name, of a server of its own: it is dropped and created again.
-Needs psycopg 3, and pgbench in PATH. The server has wal_level = logical, fsync on, and, for PgQ, that
-extension; what the server does not have is left out, and said.
+Needs psycopg 3, and pgbench in PATH, and must be allowed to kill a process of the server. The server
+has wal_level = logical, fsync on, and, for PgQ, that extension, and pgqd in PATH; what is not there
+is left out, and said.
 
-Four pgbench clients insert rows. A consumer, which is a process of its own, polls ten milliseconds
-after its last poll, also when it has found rows. It stores its position as it would in production.
-The kinds are run in turn, in several rounds. Each result is a line: measure, kind, round, number of
-consumers, value. The medians are printed at the end.
+Four pgbench clients insert rows. A consumer, which is a process of its own, begins a poll each ten
+milliseconds, also when it has found rows, or as soon as the last one has ended. It stores its position
+as it would in production. The kinds are run in turn, in several rounds. Each result is a line:
+measure, kind, round, number of consumers, value. The medians are printed at the end.
+
+In each round:
 
   lost           rows that were committed and never read, at full speed
   tps            transactions of the writers per second, at full speed
   wal            bytes of WAL for each row, at 500 rows per second
   delay_50 _99   ms from the insert to the consumer, at 500 rows per second
+
+Once, in the first round, with the seconds of --long:
+
+  lost, delay    with 5 and 20 consumers that each get every row, or with four workers that share them
+  crash_lost     rows that were committed, as the writer knows, and never read, though a process of the
+                 server was killed in the middle, so that all connections ended
+  crash_twice    rows that were read twice then
   beside_idle    share of the rows that is read while a transaction of somebody else, with an xid, is
                  open, at 500 rows per second
   beside_report  the same beside a transaction in REPEATABLE READ that reads only
   beside_dump    the same beside pg_dump, again and again
   behind         seconds until everything is read that was written at full speed while the consumer
                  was away
-  idle_cpu       ms of CPU of the server in a second, with ten polls and no row
+  idle_cpu       ms of CPU of the server in a second without a row, with the number of polls a second
+                 in place of that of the consumers
   table, index   bytes of the table and of its indexes for each row that was inserted, after a run at
                  full speed with deletes each second, by those kinds that keep what was read
 """
@@ -31,6 +43,7 @@ import multiprocessing
 import os
 import re
 import select
+import shutil
 import signal
 import statistics
 import subprocess
@@ -42,7 +55,7 @@ import psycopg
 
 DATABASE = "polling"
 BATCH = 1000
-PAUSE = 0.01
+PERIOD = 0.01
 
 
 def connect(**options):
@@ -54,10 +67,14 @@ class Kind:
 
     create = ""
     insert = "INSERT INTO outbox (message) VALUES (repeat('x', 100));"
+    insert_at = "INSERT INTO outbox (at, message) VALUES (%s, repeat('x', 100))"
     # deletes what all consumers have read
     delete = None
     # whether each consumer advances before each of its polls, or one process for all of them
     each_advances = False
+    # seconds from one poll to the next, and until the last rows must have been read
+    period = PERIOD
+    settles = 1
 
     def setup(self, connection, consumers):
         for statement in self.create.split(";\n"):
@@ -141,12 +158,13 @@ class Slot(Kind):
     title = "slot, by SQL"
     create = Bigserial.create
     delete = None
+    plugin = "test_decoding"
 
     def setup(self, connection, consumers):
         super().setup(connection, consumers)
         for n in range(consumers):
             connection.execute(
-                "SELECT pg_create_logical_replication_slot(%s, 'test_decoding')", (f"slot_{n}",)
+                "SELECT pg_create_logical_replication_slot(%s, %s)", (f"slot_{n}", self.plugin)
             )
 
     def poll(self, connection, n):
@@ -160,26 +178,37 @@ class Slot(Kind):
 
 
 class Stream(Slot):
-    """pg_recvlogical, which the server sends each commit, in place of polls."""
+    """pg_recvlogical with pgoutput, which the server sends each commit, in place of polls."""
 
     title = "slot, streamed"
+    plugin = "pgoutput"
+    period = 0
     command = None
+
+    def setup(self, connection, consumers):
+        super().setup(connection, consumers)
+        connection.execute("CREATE PUBLICATION outbox FOR TABLE outbox")
 
     def poll(self, connection, n):
         if self.command is None:
             self.command = subprocess.Popen(
-                ["pg_recvlogical", "-d", DATABASE, "-S", f"slot_{n}", "--start", "--no-loop", "-f", "-"],
+                ["pg_recvlogical", "-d", DATABASE, "-S", f"slot_{n}", "--start", "--no-loop", "-f", "-",
+                 "-o", "proto_version=1", "-o", "publication_names=outbox"],
                 stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=os.environ | {"PGTZ": "UTC"},
             )
             os.set_blocking(self.command.stdout.fileno(), False)
             self.rest = b""
-        # until it has nothing for a while: it is not asked again before the pause
-        select.select([self.command.stdout], [], [], PAUSE)
-        *lines, self.rest = (self.rest + (self.command.stdout.read() or b"")).split(b"\n")
-        inserts = (INSERTED.search(line) for line in lines)
+        select.select([self.command.stdout], [], [], PERIOD)
+        data = self.command.stdout.read()
+        if data == b"":
+            self.end()
+            raise psycopg.OperationalError("pg_recvlogical has ended")
+        self.rest += data or b""
+        found = list(INSERTED.finditer(self.rest))
+        if found:
+            self.rest = self.rest[found[-1].end():]
         return [
-            datetime.datetime.fromisoformat(insert[1].decode() + ":00").timestamp()
-            for insert in inserts if insert
+            datetime.datetime.fromisoformat(insert[1].decode() + ":00").timestamp() for insert in found
         ]
 
     def end(self):
@@ -189,24 +218,27 @@ class Stream(Slot):
             self.command = None
 
 
-INSERTED = re.compile(rb"^table public.outbox: INSERT: .* at\[timestamp with time zone\]:'([^']*)'")
+# The message is binary, but for its values. The offset of the time zone comes before the length of
+# the next value, so that no time is taken in halves.
+INSERTED = re.compile(rb"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d+)?\+00)t")
 
 
 class PgQ(Kind):
     """With a tick each ten milliseconds, by the first consumer in place of pgqd."""
 
-    title = "PgQ"
+    title = "PgQ, ticks of 10 ms"
     create = "CREATE EXTENSION pgq"
     insert = "SELECT pgq.insert_event('q', 't', clock_timestamp()::text || '|' || repeat('x', 100));"
+    insert_at = "SELECT pgq.insert_event('q', 't', %s::timestamptz::text || '|' || repeat('x', 100))"
+    settings = {
+        "ticker_max_lag": "10 milliseconds", "ticker_idle_period": "10 milliseconds",
+        "ticker_max_count": "1",
+    }
 
     def setup(self, connection, consumers):
         super().setup(connection, consumers)
         connection.execute("SELECT pgq.create_queue('q')")
-        for name, value in (
-            ("ticker_max_lag", "10 milliseconds"),
-            ("ticker_idle_period", "10 milliseconds"),
-            ("ticker_max_count", "1"),
-        ):
+        for name, value in self.settings.items():
             connection.execute("SELECT pgq.set_queue_config('q', %s, %s)", (name, value))
         for n in range(consumers):
             connection.execute("SELECT pgq.register_consumer('q', %s)", (f"c{n}",))
@@ -226,6 +258,35 @@ class PgQ(Kind):
             if len(times) >= BATCH:
                 break
         return [row[0] for row in times]
+
+
+class PgQd(PgQ):
+    """With pgqd and queues as their own defaults are: a tick each second."""
+
+    title = "PgQ, pgqd"
+    settings = {}
+    settles = 10
+    command = None
+
+    def advance(self, connection):
+        if self.command is None:
+            self.file = tempfile.NamedTemporaryFile("w", suffix=".ini")
+            self.file.write(
+                f"[pgqd]\nbase_connstr = host={os.environ['PGHOST']}\ndatabase_list = {DATABASE}\n"
+                f"logfile = {self.file.name}.log\npidfile = {self.file.name}.pid\n"
+            )
+            self.file.flush()
+            self.command = subprocess.Popen(["pgqd", "-q", self.file.name])
+
+    def end(self):
+        if self.command is not None:
+            self.command.terminate()
+            self.command.wait()
+            for suffix in (".log", ".pid"):
+                if os.path.exists(self.file.name + suffix):
+                    os.remove(self.file.name + suffix)
+            self.file.close()
+            self.command = None
 
 
 class Ulid(Kind):
@@ -276,6 +337,7 @@ KINDS = {
     "xid8": Xid8(),
     "skip_locked": SkipLocked(),
     "pgq": PgQ(),
+    "pgqd": PgQd(),
     "slot": Slot(),
     "stream": Stream(),
     "ulid": Ulid(),
@@ -283,30 +345,37 @@ KINDS = {
 }
 
 
-def consume(kind, n, stop, pause, results):
-    """Polls until it finds nothing after the stop."""
-    number, delays = 0, []
-    with connect() as connection:
-        while True:
-            stopped = stop.is_set()
-            if n == 0 or KINDS[kind].each_advances:
-                KINDS[kind].advance(connection)
-            times = KINDS[kind].poll(connection, n)
-            now = time.time()
-            number += len(times)
-            delays += [1000 * (now - float(at)) for at in times]
-            if stopped and not times and stop_time(stop) < now - 1:
-                break
-            time.sleep(pause)
+def consume(kind, n, stop, results):
+    """Polls until it finds nothing after the stop. Returns each time of insert, and the delay in ms."""
+    read = []
+    while not consume_connected(KINDS[kind], n, stop, read):
+        KINDS[kind].end()
+        time.sleep(0.1)
     KINDS[kind].end()
-    results.put((n, number, delays))
+    results.put(read)
+
+
+def consume_connected(kind, n, stop, read):
+    """Returns false if the connection has ended."""
+    try:
+        with connect() as connection:
+            due = time.time()
+            while True:
+                stopped = stop.is_set()
+                if n == 0 or kind.each_advances:
+                    kind.advance(connection)
+                times = kind.poll(connection, n)
+                now = time.time()
+                read += [(at, 1000 * (now - float(at))) for at in times]
+                if stopped and not times and STOPPED_AT.value < now - kind.settles:
+                    return True
+                due = max(due + kind.period, now)
+                time.sleep(due - now)
+    except psycopg.OperationalError:
+        return False
 
 
 STOPPED_AT = multiprocessing.Value("d", 0.0)
-
-
-def stop_time(_):
-    return STOPPED_AT.value
 
 
 def recreate(kind, consumers):
@@ -344,7 +413,9 @@ def begin_beside(what, other):
         other.execute("SELECT count(*) FROM pg_class")
     elif what == "dump":
         dump = "while :; do pg_dump -f /dev/null \"$1\" || exit; done"
-        loop = subprocess.Popen(["sh", "-c", dump, "sh", DATABASE], start_new_session=True)
+        loop = subprocess.Popen(
+            ["sh", "-c", dump, "sh", DATABASE], start_new_session=True, stderr=subprocess.DEVNULL
+        )
         return lambda: os.killpg(loop.pid, signal.SIGTERM)
     return other.rollback
 
@@ -354,7 +425,7 @@ def run(kind, seconds, rate=None, consumers=1, beside=None, deletes=False):
     recreate(kind, consumers)
     stop, results = multiprocessing.Event(), multiprocessing.Queue()
     processes = [
-        multiprocessing.Process(target=consume, args=(kind, n, stop, PAUSE, results))
+        multiprocessing.Process(target=consume, args=(kind, n, stop, results))
         for n in range(consumers)
     ]
     for process in processes:
@@ -379,16 +450,16 @@ def run(kind, seconds, rate=None, consumers=1, beside=None, deletes=False):
             "SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), %s)", (start,)
         ).fetchone()[0]
         sizes = (0, 0)
-        if deletes and kind != "pgq":
+        if deletes:
             sizes = connection.execute(
                 "SELECT pg_table_size('outbox'), pg_indexes_size('outbox')"
             ).fetchone()
     for process in processes + ([deleter] if deleter else []):
         process.join()
-    counts = [number for _, number, _ in read]
+    counts = [len(rows) for rows in read]
     # each consumer gets every row, but for workers that share them
     number = sum(counts) if kind == "skip_locked" else min(counts)
-    delays = sorted(delay for _, _, delays in read for delay in delays)
+    delays = sorted(delay for rows in read for _, delay in rows)
     return {
         "written": written, "read": number, "tps": tps, "wal": float(wal), "delays": delays,
         "sizes": sizes,
@@ -402,14 +473,60 @@ def delete_each_second(kind, stop):
             time.sleep(1)
 
 
-def idle_cpu(kind, seconds):
-    """CPU of the server in ms per second while a consumer polls ten times a second, without rows."""
+def write_known(kind, n, until, results):
+    """Inserts rows, also after a crash. Returns the times, in microseconds, of those that were committed."""
+    committed = []
+    while time.time() < until.value:
+        try:
+            with connect() as connection:
+                while (now := time.time()) < until.value:
+                    # another time than those of the other writer
+                    at = int(now * 1e6) // 2 * 2 + n
+                    text = datetime.datetime.fromtimestamp(at // 1000000, datetime.timezone.utc)
+                    connection.execute(
+                        KINDS[kind].insert_at, (f"{text:%Y-%m-%d %H:%M:%S}.{at % 1000000:06}+00",)
+                    )
+                    committed.append(at)
+        except psycopg.OperationalError:
+            time.sleep(0.1)
+    results.put(committed)
+
+
+def crash(kind, seconds):
+    """Returns how many rows were lost and how many read twice, though the server crashed."""
+    recreate(kind, 1)
+    stop, results, written = multiprocessing.Event(), multiprocessing.Queue(), multiprocessing.Queue()
+    until = multiprocessing.Value("d", time.time() + seconds)
+    consumer = multiprocessing.Process(target=consume, args=(kind, 0, stop, results))
+    writers = [
+        multiprocessing.Process(target=write_known, args=(kind, n, until, written)) for n in (0, 1)
+    ]
+    for process in [consumer] + writers:
+        process.start()
+    connection = connect()
+    pid = connection.execute("SELECT pg_backend_pid()").fetchone()[0]
+    time.sleep(seconds / 2)
+    os.kill(pid, signal.SIGKILL)
+    committed = {at for _ in writers for at in written.get()}
+    # what was committed when the server crashed, and not said
+    STOPPED_AT.value = time.time()
+    stop.set()
+    read = [round(float(at) * 1e6) for at, _ in results.get()]
+    for process in [consumer] + writers:
+        process.join()
+    return len(committed - set(read)), len(read) - len(set(read))
+
+
+def idle_cpu(kind, seconds, polls):
+    """CPU of the server in ms per second while a consumer polls so often a second, without rows."""
     recreate(kind, 1)
     with connect() as connection:
+        KINDS[kind].advance(connection)
         KINDS[kind].poll(connection, 0)
-        time.sleep(0.5)
+        time.sleep(2)
         pids = connection.execute(
-            "SELECT pg_backend_pid() UNION ALL SELECT pid FROM pg_stat_replication"
+            "SELECT pid FROM pg_stat_activity WHERE datname = current_database()"
+            " AND backend_type IN ('client backend', 'walsender')"
         ).fetchall()
 
         def cpu():
@@ -424,7 +541,7 @@ def idle_cpu(kind, seconds):
         while time.time() < end:
             KINDS[kind].advance(connection)
             KINDS[kind].poll(connection, 0)
-            time.sleep(0.1)
+            time.sleep(1 / polls)
         used = cpu() - before
         KINDS[kind].end()
         return used / seconds
@@ -443,7 +560,7 @@ def behind(kind, seconds):
     return time.time() - start if number >= written else float("inf")
 
 
-def measure(kind, number, seconds, put):
+def measure(kind, number, seconds, long, put):
     fast = run(kind, seconds)
     put("lost", kind, number, 1, max(0, fast["written"] - fast["read"]))
     put("tps", kind, number, 1, fast["tps"])
@@ -452,17 +569,22 @@ def measure(kind, number, seconds, put):
     for share in (50, 99):
         delays = slow["delays"]
         put(f"delay_{share}", kind, number, 1, delays[min(len(delays) - 1, len(delays) * share // 100)])
+    if number > 1 or not long:
+        return
     for what in ("idle", "report", "dump"):
-        beside = run(kind, seconds, rate=500, beside=what)
+        beside = run(kind, long, rate=500, beside=what)
         put(f"beside_{what}", kind, number, 1, beside["read"] / beside["written"])
-    put("behind", kind, number, 1, behind(kind, seconds))
-    put("idle_cpu", kind, number, 1, idle_cpu(kind, seconds))
+    put("behind", kind, number, 1, behind(kind, long))
+    for name, value in zip(("crash_lost", "crash_twice"), crash(kind, long)):
+        put(name, kind, number, 1, value)
+    for polls in (10, 100):
+        put("idle_cpu", kind, number, polls, idle_cpu(kind, long, polls))
     if KINDS[kind].delete or kind == "skip_locked":
-        deleted = run(kind, seconds, deletes=True)
+        deleted = run(kind, long, deletes=True)
         for name, size in zip(("table", "index"), deleted["sizes"]):
             put(name, kind, number, 1, size / deleted["written"])
-    for consumers in (5, 20):
-        many = run(kind, seconds, rate=500, consumers=consumers)
+    for consumers in (4,) if kind == "skip_locked" else (5, 20):
+        many = run(kind, long, rate=500, consumers=consumers)
         put("lost", kind, number, consumers, max(0, many["written"] - many["read"]))
         for share in (50, 99):
             delays = many["delays"]
@@ -471,7 +593,8 @@ def measure(kind, number, seconds, put):
 
 
 def picture(delays):
-    """An SVG of the delays of one consumer: of each kind the median, and 99 %, in ms."""
+    """An SVG of the delays of one consumer, those below 100 ms: of each kind the median, and 99 %."""
+    delays = {kind: both for kind, both in delays.items() if both[1] < 100}
     scale = 360 / max(slow for _, slow in delays.values())
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 640 {26 * len(delays) + 34}"'
@@ -494,6 +617,7 @@ def main():
     parser.add_argument("--picture", help="file for a picture of the delays")
     parser.add_argument("--seconds", type=int, default=10)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--long", type=int, default=10, help="0 leaves out what is run once")
     parser.add_argument("--kinds", default=",".join(KINDS))
     arguments = parser.parse_args()
     with psycopg.connect(dbname="postgres", autocommit=True) as connection:
@@ -502,9 +626,12 @@ def main():
             for (name,) in connection.execute("SELECT name FROM pg_available_extensions").fetchall()
         }
     kinds = [kind for kind in arguments.kinds.split(",") if kind in KINDS]
-    if "pgq" in kinds and "pgq" not in there:
-        kinds.remove("pgq")
-        print("left out: pgq, which this server does not have", file=sys.stderr)
+    for kind, is_there in (
+        ("pgq", "pgq" in there), ("pgqd", "pgq" in there and shutil.which("pgqd")),
+    ):
+        if kind in kinds and not is_there:
+            kinds.remove(kind)
+            print(f"left out: {kind}, which is not there", file=sys.stderr)
     values = {}
 
     def put(name, kind, number, consumers, value):
@@ -513,7 +640,7 @@ def main():
 
     for number in range(1, arguments.rounds + 1):
         for kind in kinds:
-            measure(kind, number, arguments.seconds, put)
+            measure(kind, number, arguments.seconds, arguments.long, put)
     print("measure", *kinds, sep="\t", file=sys.stderr)
     for (name, consumers), cells in sorted(values.items()):
         medians = [f"{statistics.median(cells[kind]):.4g}" if kind in cells else "" for kind in kinds]

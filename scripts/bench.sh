@@ -2,7 +2,7 @@
 # Measure the Rust code, then compare kinds of ids in a private server: a short run, or a long one
 # with FULL=1. With arguments, only benches/sql.pl runs, with these; FSYNC=on lets commits wait for
 # the disk. With POLLING=1, only benches/polling.py runs, which FULL=1 runs, too: what people pick
-# to read an outbox, with fsync on (POLLING="--seconds 30 --rounds 5": two hours).
+# to read an outbox, with fsync on (POLLING="--seconds 30 --rounds 5": 70 minutes).
 # shellcheck source=scripts/lib/setup.sh
 . "$(dirname "$0")/lib/setup.sh"
 
@@ -16,6 +16,7 @@ polling() {
   [ -x $venv/bin/python ] || { python3 -m venv $venv && $venv/bin/pip --quiet install psycopg==3.3.9 psycopg-binary==3.3.9; }
   [[ ${POLLING:-1} = 1 ]] || options=$POLLING
   if is_own "$major" && offer_packages "postgresql-$major-pgq3" && are_installed "postgresql-$major-pgq3"; then
+    offer_packages pgqd
     cp "/usr/share/postgresql/$major/extension/pgq"* "$("$BIN/pg_config" --sharedir)/extension"
     cp "/usr/lib/postgresql/$major/lib/pgq_"*.so "$("$BIN/pg_config" --pkglibdir)"
   fi
