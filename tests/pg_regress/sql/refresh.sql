@@ -47,7 +47,14 @@ FROM ulid_horizon_holders
 JOIN pg_stat_activity USING (pid, usename, state, query, application_name);
 COMMIT;
 SELECT count(*) FROM ulid_horizon_holders;
+-- a commit that is not waited for could be lost
+SET synchronous_commit = off;
+BEGIN;
 SELECT ulid_refresh();
+SHOW synchronous_commit;
+COMMIT;
+SHOW synchronous_commit;
+RESET synchronous_commit;
 SELECT n, id < ulid_current_horizon() AS is_below FROM outbox ORDER BY id;
 
 --
