@@ -16,7 +16,8 @@ CREATE FUNCTION must_be(layout text, id uuid, is_so boolean) RETURNS void
 LANGUAGE plpgsql IMMUTABLE STRICT AS $$
 BEGIN
     IF NOT is_so THEN
-        RAISE invalid_parameter_value USING MESSAGE = format('"%s" is not a %s', id, layout);
+        RAISE invalid_parameter_value
+            USING MESSAGE = format('"%s" is not of the layout: %s', id, layout);
     END IF;
 END $$;
 

@@ -20,7 +20,7 @@ WITH given AS (
 ), alphabet (form, pattern, digits, padding, range) AS (VALUES    -- range: 1 if all texts of the
     -- length are possible; 32 if the shorter ones are only 1 of 32 values
     ('Crockford', '^[0-7][0-9A-HJKMNP-TV-Z]{25}$', '0123456789ABCDEFGHJKMNPQRSTVWXYZ', 1, 1),
-    ('Crockford, left-aligned', '^[0-7][0-9A-HJKMNP-TV-Z]{24}[048CGMRW]$',
+    ('Crockford, left-aligned', '^[0-9A-HJKMNP-TV-Z]{25}[048CGMRW]$',
         '0123456789ABCDEFGHJKMNPQRSTVWXYZ', 4, 1),
     ('base32hex', '^[0-9A-V]{25}[048CGKOS]$', '0123456789ABCDEFGHIJKLMNOPQRSTUV', 4, 1),
     ('base58', '^[1-9A-HJ-NP-Za-km-z]{21,22}$',

@@ -164,6 +164,12 @@ DROP TABLE product;
 CREATE TABLE product AS
 SELECT uuid_send(gen_random_uuid()) AS id, NULL::timestamptz AS made FROM sample LIMIT 2000;
 CALL finds(:'query', 'UUID version 4', 'uuid', 'yes');
+-- aligned to the left, the first of its 26 digits can be each of 32
+DROP TABLE product;
+CREATE TABLE product AS
+SELECT uuid_to_digits(gen_random_uuid(), :'crockford', 26, 4) AS id, NULL::timestamptz AS made
+FROM sample LIMIT 2000;
+CALL finds(:'query', 'UUID version 4', 'Crockford, left-aligned', 'yes');
 
 -- 2,000 ids of each layout that the query does not know: chance must not look like one that it does
 CREATE TABLE alphabet (name text, digits text);
