@@ -48,6 +48,14 @@ SELECT ulid_create_consumer('all', 'outbox', start => '0000000000000000000000000
 SELECT name, owner, relation, key, moved_at <= clock_timestamp() FROM ulid_consumer ORDER BY name;
 SELECT tgname, pg_get_triggerdef(oid) FROM pg_trigger WHERE tgrelid = 'outbox'::regclass;
 SHOW lock_timeout;
+-- with keys that are ahead of each horizon, most are never read
+CREATE TABLE random (id uuid PRIMARY KEY DEFAULT gen_ordered_uuid_v7());
+INSERT INTO random VALUES ('f47ac10b-58cc-4372-a567-0e02b2c3d479');
+SELECT ulid_create_consumer('random', 'random');
+UPDATE random SET id = DEFAULT;
+SELECT ulid_drop_consumer('random'), ulid_create_consumer('random', 'random');
+SELECT ulid_drop_consumer('random');
+DROP TABLE random;
 SELECT ulid_create_consumer(NULL, 'outbox');
 :code
 SELECT ulid_create_consumer('', 'outbox');
