@@ -44,8 +44,8 @@ kill(KILL => $pid);
 await('the end of the session', sub { !kill(0 => $pid) });
 $node->poll_query_until('postgres', 'SELECT true') or die 'it does not recover';
 is($below->($node, 'second'), 'first', 'after a crash, a prepared transaction holds the horizon');
-is($node->safe_psql('postgres', 'SELECT prepared, since FROM ulid_horizon_holders'),
-    'left|-infinity', 'the view names it');
+is($node->safe_psql('postgres', 'SELECT prepared, refreshes, since FROM ulid_horizon_holders'),
+    'left|f|-infinity', 'the view names it');
 is($below->($node, 'second', 'b'), 'first', 'in each database');
 $node->safe_psql('postgres', "COMMIT PREPARED 'left'");
 is($below->($node, 'third'),      'first left second third', 'until it has ended');
