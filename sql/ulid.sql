@@ -1680,8 +1680,7 @@ COMMENT ON FUNCTION ulid_consumer_check(regclass, name, boolean)
     IS 'an error if a consumer would not read each row of a table';
 
 CREATE FUNCTION ulid_consumer_create(name text, relation regclass, key name, start uuid,
-        guard boolean, is_trusted boolean, horizon uuid, consumers regclass,
-        guard_function regproc)
+        guard boolean, ahead uuid, horizon uuid, consumers regclass, guard_function regproc)
     RETURNS void
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
@@ -1691,7 +1690,6 @@ DECLARE
     guard_name text := 'ulid_ordered_guard';
     create_guard text;
     old_timeout text;
-    day_ahead uuid;
     is_ahead boolean;
 BEGIN
     IF start IS NULL AND coalesce(horizon, '00000000-0000-0000-0000-000000000000')
@@ -1731,12 +1729,10 @@ BEGIN
                 HINT = format('Let its owner run %s.', create_guard);
         END IF;
     END IF;
-    day_ahead := rpad(lpad(to_hex(least(281474976710655, 86400000 + greatest(
-        (extract(epoch FROM clock_timestamp()) * 1000)::bigint,
-        ('x' || left(replace(horizon::text, '-', ''), 12))::bit(48)::bigint))), 12, '0'), 32, '0');
-    IF is_trusted THEN
-        EXECUTE format('SELECT true FROM %s WHERE %I > $1 LIMIT 1', relation, key)
-            INTO is_ahead USING day_ahead;
+    IF ahead IS NOT NULL THEN
+        -- The order lets it use the index, also without statistics.
+        EXECUTE format('SELECT true FROM %1$s WHERE %2$I > $1 ORDER BY %2$I DESC LIMIT 1', relation,
+            key) INTO is_ahead USING ahead;
     END IF;
     IF is_ahead THEN
         RAISE WARNING 'consumer "%" does not read all rows of relation "%"', name, relation
@@ -1747,7 +1743,7 @@ BEGIN
 EXCEPTION WHEN unique_violation THEN
     RAISE EXCEPTION 'consumer "%" exists already', name USING ERRCODE = 'duplicate_object';
 END $$;
-COMMENT ON FUNCTION ulid_consumer_create(text, regclass, name, uuid, boolean, boolean, uuid,
+COMMENT ON FUNCTION ulid_consumer_create(text, regclass, name, uuid, boolean, uuid, uuid,
     regclass, regproc)
     IS 'what ulid_create_consumer() does';
 
@@ -1756,7 +1752,10 @@ CREATE FUNCTION ulid_create_consumer(name text, relation regclass, key name DEFA
     LANGUAGE sql VOLATILE PARALLEL UNSAFE
     RETURN (SELECT ulid_consumer_create(name, relation, column_, start::uuid,
             guard AND NOT ulid_consumer_is_guarded(relation::oid, column_,
-                'ulid_ordered_guard'::regproc::oid), ulid_consumer_is_trusted(relation),
+                'ulid_ordered_guard'::regproc::oid),
+            CASE WHEN ulid_consumer_is_trusted(relation) THEN ulid_lower_bound(greatest(
+                clock_timestamp(), (SELECT ulid_extract_timestamp(horizon) FROM ulid_horizon))
+                + '1 day'::interval)::uuid END,
             (SELECT horizon::uuid FROM ulid_horizon), 'ulid_consumer'::regclass,
             'ulid_ordered_guard'::regproc)
         FROM ulid_consumer_key(name, relation, key) AS column_
