@@ -1672,7 +1672,8 @@ BEGIN
             USING ERRCODE = 'object_not_in_prerequisite_state',
             DETAIL = 'A consumer would pass rows that are committed later.',
             HINT = format('ALTER TABLE %s ALTER %I SET DEFAULT gen_ordered_ulid(), or'
-                ' gen_ordered_uuid_v7(); rows from before are read, too.', relation, key);
+                ' gen_ordered_uuid_v7(); older rows are read, too, if their ids are not ahead of'
+                ' the clock.', relation, key);
     END IF;
     RETURN true;
 END $$;
