@@ -54,15 +54,13 @@ fn meta_json_agrees_with_the_other_files() {
         .strip_prefix(VERSION)
         .and_then(|rest| rest.strip_prefix(" - "))
         .unwrap();
-    // PGXN recommends stable releases, so nothing is called that before it is dated.
-    assert_eq!(
-        meta["release_status"],
-        if date == "unreleased" {
-            "testing"
-        } else {
-            "stable"
-        }
-    );
+    // PGXN recommends stable releases, so no release candidate is called that.
+    let status = if date == "unreleased" || changelog.contains("**A release candidate,**") {
+        "testing"
+    } else {
+        "stable"
+    };
+    assert_eq!(meta["release_status"], status);
     let manifest = read("Cargo.toml");
     for major in meta["x_registry"]["postgresql"].as_array().unwrap() {
         assert!(manifest.contains(&format!("\npg{major} = ")), "{major}");
