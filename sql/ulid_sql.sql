@@ -486,7 +486,12 @@ BEGIN
         JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
         WHERE c.relname = 'ulid_clock'::name AND n.nspname = pg_catalog.current_schema()) THEN
         CREATE SEQUENCE ulid_clock MINVALUE 0 MAXVALUE 140737488355327 START 0;
-        PERFORM pg_catalog.setval('ulid_clock'::pg_catalog.regclass, 0::bigint);
+        -- Where there is a horizon, the next refresh sets it to a greater value.
+        IF NOT EXISTS (SELECT FROM pg_catalog.pg_class AS c
+            JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
+            WHERE c.relname = 'ulid_horizon'::name AND n.nspname = pg_catalog.current_schema()) THEN
+            PERFORM pg_catalog.setval('ulid_clock'::pg_catalog.regclass, 0::bigint);
+        END IF;
     END IF;
 END $$;
 COMMENT ON SEQUENCE ulid_clock IS 'milliseconds; no ordered id generated later is less';
@@ -550,6 +555,7 @@ DECLARE
     transaction CONSTANT text := clock::oid || '/' || pg_current_xact_id()::text;
     ms bigint := pg_sequence_last_value(clock);
     first bigint := ms;
+    horizon regclass;
     is_known boolean;
     state text := current_setting('ulid_sql.ordered', true);
     -- microseconds, at most 2^32 - 1 before the id clock
@@ -568,10 +574,15 @@ BEGIN
                     (SELECT relname FROM pg_class WHERE oid = clock));
         END IF;
         -- As of a dump without data. While there is no horizon, either, no id is too small. The
-        -- first refresh gives it a value, and has to wait for this transaction.
-        EXECUTE format('SELECT EXISTS (SELECT FROM %s.ulid_horizon WHERE horizon > $1)',
-            (SELECT relnamespace::regnamespace FROM pg_class WHERE oid = clock))
-            INTO is_known USING '00000000-0000-0000-0000-000000000000'::uuid;
+        -- first refresh gives it a value, and has to wait for this transaction. An empty table is
+        -- not read, for which the role may lack the right.
+        SELECT h.oid INTO horizon FROM pg_class AS c
+        JOIN pg_class AS h ON h.relnamespace = c.relnamespace AND h.relname = 'ulid_horizon'
+        WHERE c.oid = clock;
+        IF pg_relation_size(horizon) > 0 THEN
+            EXECUTE format('SELECT EXISTS (SELECT FROM %s WHERE horizon > $1)', horizon)
+                INTO is_known USING '00000000-0000-0000-0000-000000000000'::uuid;
+        END IF;
         IF is_known THEN
             RAISE EXCEPTION USING ERRCODE = 'object_not_in_prerequisite_state',
                 MESSAGE = 'the id clock has no value',
@@ -881,13 +892,15 @@ CREATE OR REPLACE FUNCTION ulid_ordered_guard() RETURNS trigger
 DECLARE
     state CONSTANT text := current_setting('ulid_sql.ordered', true);
     -- sequence and xid
-    transaction CONSTANT text[] := string_to_array(split_part(state, ' ', 1), '/');
+    transaction text[] := string_to_array(split_part(state, ' ', 1), '/');
+    -- what this session has last found to be of one schema
+    checked CONSTANT text := TG_RELID || '/' || TG_NAME || '/' || transaction[1];
     first bigint;               -- in milliseconds, as what follows
     latest bigint;
     ms bigint;
     value text;
     id uuid;
-    fault text := CASE WHEN TG_WHEN <> 'BEFORE' OR TG_LEVEL <> 'ROW' THEN 'be fired BEFORE ROW'
+    fault text := CASE WHEN TG_WHEN <> 'AFTER' OR TG_LEVEL <> 'ROW' THEN 'be fired AFTER ROW'
         WHEN TG_OP NOT IN ('INSERT', 'UPDATE') THEN 'be fired for INSERT or UPDATE'
         WHEN TG_NARGS <> 1 THEN 'have one argument, the name of a column' END;
     type oid;
@@ -896,12 +909,12 @@ BEGIN
     IF fault IS NOT NULL THEN
         RAISE EXCEPTION USING ERRCODE = 'trigger_protocol_violated',
             MESSAGE = format('function "ulid_ordered_guard" must %s', fault),
-            HINT = 'It is for CREATE TRIGGER name BEFORE INSERT OR UPDATE OF column ON table'
+            HINT = 'It is for CREATE TRIGGER name AFTER INSERT OR UPDATE ON table'
                 ' FOR EACH ROW EXECUTE FUNCTION ulid_ordered_guard(''column'').';
     END IF;
     value := to_jsonb(NEW) ->> TG_ARGV[0];
     IF length(value) = 36 IS NOT TRUE THEN
-        SELECT coalesce(nullif(typbasetype, 0), t.oid), attgenerated <> ''
+        SELECT coalesce(nullif(typbasetype, 0), t.oid), attgenerated = 'v'
         INTO type, is_generated FROM pg_attribute JOIN pg_type AS t ON t.oid = atttypid
         WHERE attrelid = TG_RELID AND attname = TG_ARGV[0] AND attnum > 0;
         fault := format('column "%s" of relation "%s" ', TG_ARGV[0], TG_TABLE_NAME);
@@ -909,8 +922,8 @@ BEGIN
             RAISE EXCEPTION USING ERRCODE = 'undefined_column', MESSAGE = fault || 'does not exist';
         ELSIF is_generated THEN
             RAISE EXCEPTION USING ERRCODE = 'invalid_column_reference',
-                MESSAGE = fault || 'is a generated column',
-                DETAIL = 'Its value is computed after the trigger, which could not check it.';
+                MESSAGE = fault || 'is a virtual generated column',
+                DETAIL = 'The row does not have its value, which the trigger could check.';
         ELSIF type <> 'uuid'::regtype THEN
             RAISE EXCEPTION USING ERRCODE = 'datatype_mismatch',
                 MESSAGE = format('%sis of type %s, not uuid', fault, type::regtype);
@@ -922,6 +935,16 @@ BEGIN
     IF TG_OP = 'UPDATE' THEN
         IF id = (to_jsonb(OLD) ->> TG_ARGV[0])::uuid THEN
             RETURN NEW;
+        END IF;
+    END IF;
+    -- Another copy of this script has another id clock, and another horizon.
+    IF current_setting('ulid_sql.checked', true) IS DISTINCT FROM checked THEN
+        IF EXISTS (SELECT FROM pg_trigger JOIN pg_proc AS p ON p.oid = tgfoid
+            JOIN pg_class AS c ON c.oid = transaction[1]::oid
+            WHERE tgrelid = TG_RELID AND tgname = TG_NAME AND relnamespace = pronamespace) THEN
+            PERFORM set_config('ulid_sql.checked', checked, false);
+        ELSE
+            transaction := NULL;
         END IF;
     END IF;
     -- A transaction that has generated no id does not hold the horizon.
@@ -964,6 +987,84 @@ BEGIN
         WHERE c.relname = 'ulid_consumer'::name AND n.nspname = pg_catalog.current_schema()
             AND grantee = 0::oid), false);
 END $$;
+
+-- Whether the present role can read a table without running functions of others. Who plans a query
+-- evaluates what is constant in the expressions of indexes and of keys, also of the tables above;
+-- policies call functions, too, and so may another server. If the owners of all tables can become
+-- the present role, nothing is gained. A function of an extension that takes any type may call the
+-- functions of that.
+CREATE OR REPLACE FUNCTION ulid_consumer_is_trusted(relation regclass) RETURNS boolean
+    LANGUAGE plpgsql STABLE PARALLEL SAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+DECLARE
+    are_owners boolean;
+    is_foreign boolean;
+    tables oid[];
+BEGIN
+    WITH RECURSIVE below (oid) AS (
+        SELECT relation::oid
+        UNION SELECT inhrelid FROM pg_inherits JOIN below ON inhparent = below.oid
+    ), tree (oid) AS (
+        SELECT oid FROM below
+        UNION SELECT inhparent FROM pg_inherits JOIN tree ON inhrelid = tree.oid
+    )
+    SELECT bool_and(pg_has_role(relowner, current_user, 'USAGE')), bool_or(relkind = 'f'),
+        array_agg(tree.oid)
+    INTO are_owners, is_foreign, tables FROM tree JOIN pg_class AS c ON c.oid = tree.oid;
+    IF are_owners THEN
+        RETURN true;
+    ELSIF is_foreign OR row_security_active(relation) THEN
+        RETURN false;
+    END IF;
+    RETURN NOT EXISTS (
+        WITH part (class, oid) AS (
+            SELECT 'pg_class'::regclass::oid, unnest(tables)
+            UNION ALL SELECT 'pg_class'::regclass, indexrelid
+            FROM pg_index WHERE indrelid = ANY (tables)
+            UNION ALL SELECT 'pg_constraint'::regclass, c.oid
+            FROM pg_constraint AS c WHERE conrelid = ANY (tables)
+            UNION ALL SELECT 'pg_statistic_ext'::regclass, s.oid
+            FROM pg_statistic_ext AS s WHERE stxrelid = ANY (tables)
+        )
+        SELECT FROM part JOIN pg_depend ON classid = class AND objid = part.oid
+        LEFT JOIN pg_operator AS o ON refclassid = 'pg_operator'::regclass AND o.oid = refobjid
+        JOIN pg_proc AS p ON p.oid = coalesce(oprcode::oid, refobjid)
+        WHERE refclassid IN ('pg_operator'::regclass, 'pg_proc'::regclass)
+            -- from 16384 on, an OID is not PostgreSQL's own
+            AND (NOT pg_has_role(proowner, current_user, 'USAGE') OR p.oid >= 16384
+                AND EXISTS (SELECT FROM pg_type AS t
+                    WHERE t.oid = ANY (proargtypes) AND typtype = 'p')));
+END $$;
+COMMENT ON FUNCTION ulid_consumer_is_trusted(regclass)
+    IS 'whether reading the table of a consumer runs no functions of other roles';
+
+CREATE OR REPLACE FUNCTION ulid_sql_first(relation regclass, key name, "position" uuid,
+        is_trusted boolean)
+    RETURNS uuid
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+DECLARE
+    id uuid;
+BEGIN
+    IF is_trusted IS NOT TRUE OR row_security_active(relation) THEN
+        RAISE EXCEPTION 'permission denied for table %', relation
+            USING ERRCODE = 'insufficient_privilege';
+    END IF;
+    EXECUTE format('SELECT %1$I FROM %2$s WHERE %1$I >= $1::uuid ORDER BY %1$I LIMIT 1', key,
+        relation) INTO id USING "position";
+    RETURN id;
+END $$;
+-- A lock is waited for before. Whoever holds it could commit an index with a function meanwhile.
+CREATE OR REPLACE FUNCTION ulid_consumer_first(relation oid, number integer, "position" uuid)
+    RETURNS uuid
+    LANGUAGE sql VOLATILE PARALLEL UNSAFE
+    RETURN ulid_sql_first(relation::regclass, (SELECT attname FROM pg_attribute
+        WHERE attrelid = relation AND attnum = number), "position",
+        ulid_consumer_is_trusted(relation::regclass));
+COMMENT ON FUNCTION ulid_consumer_first(oid, integer, uuid)
+    IS 'first id of a column from this one on; an error if that would run functions of others';
 
 --
 -- Consumers: who reads the rows of a table in the order of their ids, and how far. The text from
@@ -1034,13 +1135,20 @@ DECLARE
     is_member boolean;
 BEGIN
     IF current_setting('session_replication_role') = 'replica' THEN
+        IF EXISTS (SELECT FROM pg_stat_get_activity(pg_backend_pid())
+            WHERE backend_type = 'client backend') THEN
+            RAISE EXCEPTION 'cannot change consumers while "session_replication_role" is "replica"'
+                USING ERRCODE = 'object_not_in_prerequisite_state';
+        END IF;
+        -- what a subscription brings
         RETURN NULL;
     END IF;
     IF TG_OP <> 'INSERT' THEN
         SELECT pg_has_role(oid, become) INTO is_member FROM pg_roles WHERE rolname = OLD.owner;
+        -- A role that was renamed is none of the rows any more, until its new name is set.
         IF is_member IS NOT TRUE AND NOT (is_administrator AND (TG_OP = 'DELETE'
             OR (NEW.owner, NEW.relation::oid, NEW.key) = (OLD.owner, OLD.relation::oid, OLD.key)
-            OR NEW.owner = current_user)) THEN
+            OR NEW.owner = current_user OR is_member IS NULL)) THEN
             RAISE EXCEPTION 'must be owner of consumer "%"', OLD.name
                 USING ERRCODE = 'insufficient_privilege';
         ELSIF TG_OP = 'DELETE' THEN
@@ -1137,57 +1245,6 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION ulid_consumer_cast(regclass, name, regtype)
     IS 'cast to the type of the column that a consumer reads';
-
--- Whether the present role can read a table without running functions of others. Who plans a query
--- evaluates what is constant in the expressions of indexes and of keys, also of the tables above;
--- policies call functions, too, and so may another server. If the owners of all tables can become
--- the present role, nothing is gained. A function of an extension that takes any type may call the
--- functions of that.
-CREATE OR REPLACE FUNCTION ulid_consumer_is_trusted(relation regclass) RETURNS boolean
-    LANGUAGE plpgsql STABLE PARALLEL SAFE
-    SET search_path = pg_catalog, pg_temp
-    AS $$
-DECLARE
-    are_owners boolean;
-    is_foreign boolean;
-    tables oid[];
-BEGIN
-    WITH RECURSIVE below (oid) AS (
-        SELECT relation::oid
-        UNION SELECT inhrelid FROM pg_inherits JOIN below ON inhparent = below.oid
-    ), tree (oid) AS (
-        SELECT oid FROM below
-        UNION SELECT inhparent FROM pg_inherits JOIN tree ON inhrelid = tree.oid
-    )
-    SELECT bool_and(pg_has_role(relowner, current_user, 'USAGE')), bool_or(relkind = 'f'),
-        array_agg(tree.oid)
-    INTO are_owners, is_foreign, tables FROM tree JOIN pg_class AS c ON c.oid = tree.oid;
-    IF are_owners THEN
-        RETURN true;
-    ELSIF is_foreign OR row_security_active(relation) THEN
-        RETURN false;
-    END IF;
-    RETURN NOT EXISTS (
-        WITH part (class, oid) AS (
-            SELECT 'pg_class'::regclass::oid, unnest(tables)
-            UNION ALL SELECT 'pg_class'::regclass, indexrelid
-            FROM pg_index WHERE indrelid = ANY (tables)
-            UNION ALL SELECT 'pg_constraint'::regclass, c.oid
-            FROM pg_constraint AS c WHERE conrelid = ANY (tables)
-            UNION ALL SELECT 'pg_statistic_ext'::regclass, s.oid
-            FROM pg_statistic_ext AS s WHERE stxrelid = ANY (tables)
-        )
-        SELECT FROM part JOIN pg_depend ON classid = class AND objid = part.oid
-        LEFT JOIN pg_operator AS o ON refclassid = 'pg_operator'::regclass AND o.oid = refobjid
-        JOIN pg_proc AS p ON p.oid = coalesce(oprcode::oid, refobjid)
-        WHERE refclassid IN ('pg_operator'::regclass, 'pg_proc'::regclass)
-            -- from 16384 on, an OID is not PostgreSQL's own
-            AND (NOT pg_has_role(proowner, current_user, 'USAGE') OR p.oid >= 16384
-                AND EXISTS (SELECT FROM pg_type AS t
-                    WHERE t.oid = ANY (proargtypes) AND typtype = 'p')));
-END $$;
-COMMENT ON FUNCTION ulid_consumer_is_trusted(regclass)
-    IS 'whether reading the table of a consumer runs no functions of other roles';
 
 -- One number for each table in the tree of a relation, which changes when the table is rewritten,
 -- attached or detached, also if it is attached again. Waits for whoever has changed a table that is
@@ -1341,7 +1398,7 @@ BEGIN
     ELSIF c.relation_name <> c.relation::text AND EXISTS (
         SELECT FROM pg_class JOIN pg_namespace AS n ON n.oid = relnamespace
         WHERE relname = (parse_ident(c.relation_name))[2]
-            AND nspname = (parse_ident(c.relation_name))[1]) THEN
+            AND nspname = (parse_ident(c.relation_name))[1] AND pg_class.oid <> c.relation) THEN
         RAISE EXCEPTION 'relation "%" is not the table of consumer "%" any more',
             c.relation_name, consumer
             USING ERRCODE = 'object_not_in_prerequisite_state',
@@ -1350,10 +1407,6 @@ BEGIN
         RAISE EXCEPTION 'the horizon of ordered ids is not known yet'
             USING ERRCODE = 'object_not_in_prerequisite_state',
             HINT = 'CALL ulid_refresh_horizon().';
-    ELSIF below > c.horizon THEN
-        RAISE EXCEPTION 'a batch cannot reach above the horizon'
-            USING ERRCODE = 'invalid_parameter_value',
-            DETAIL = format('The horizon is "%s".', c.horizon);
     ELSIF c.position > c.horizon THEN
         RAISE EXCEPTION 'position "%" of consumer "%" is ahead of the horizon "%"', c.position,
             consumer, c.horizon
@@ -1364,7 +1417,8 @@ BEGIN
             USING ERRCODE = 'invalid_parameter_value',
             DETAIL = format('Its position is "%s".', c.position);
     END IF;
-    below := coalesce(below, c.horizon);
+    -- A synchronous standby shows a horizon before the primary does.
+    below := least(below, c.horizon);
     LOOP
         batch_start := c.position;
         known := c.storage_hash;
@@ -1466,7 +1520,7 @@ BEGIN
             OR EXISTS (SELECT FROM unnest(ARRAY[batch ->> 'name', batch ->> 'old_name']) AS name
                 JOIN pg_class ON relname = (parse_ident(name))[2]
                 JOIN pg_namespace AS n ON n.oid = relnamespace AND nspname = (parse_ident(name))[1]
-                WHERE name <> relation::text) THEN
+                WHERE pg_class.oid <> relation) THEN
             RAISE EXCEPTION 'relation "%" has changed while consumer "%" has read it', relation,
                 consumer
                 USING ERRCODE = 'serialization_failure',
@@ -1538,16 +1592,27 @@ CREATE OR REPLACE FUNCTION ulid_defer_batch(consumer text) RETURNS json
 COMMENT ON FUNCTION ulid_defer_batch(text)
     IS 'the batch of this transaction, to be finished by a later one';
 
-CREATE OR REPLACE FUNCTION ulid_consumer_is_guarded(relation oid, key name, guard oid)
-    RETURNS boolean
+-- Those tables of the tree of a relation that have no guard of a column. Partitions have a clone of
+-- the guard of their table, and other children need one each.
+CREATE OR REPLACE FUNCTION ulid_consumer_unguarded(relation oid, key name, guard oid)
+    RETURNS regclass[]
     LANGUAGE sql STABLE PARALLEL SAFE
-    RETURN EXISTS (SELECT FROM pg_catalog.pg_trigger
-        WHERE tgrelid = relation AND tgfoid = guard AND tgenabled IN ('O', 'A')
-            -- BEFORE INSERT OR UPDATE, FOR EACH ROW
-            AND tgtype::integer & 23 = 23 AND tgqual IS NULL
+BEGIN ATOMIC
+    WITH RECURSIVE tree (oid) AS (
+        SELECT relation
+        UNION SELECT inhrelid FROM pg_catalog.pg_inherits JOIN tree ON inhparent = tree.oid
+    )
+    SELECT pg_catalog.array_agg(tree.oid::regclass) FROM tree
+    WHERE NOT EXISTS (SELECT FROM pg_catalog.pg_trigger
+        WHERE tgrelid = tree.oid AND tgfoid = guard AND tgenabled IN ('O', 'A')
+            -- AFTER INSERT OR UPDATE, FOR EACH ROW
+            AND tgtype::integer & 87 = 21 AND tgqual IS NULL AND NOT tgdeferrable
+            AND pg_catalog.cardinality(tgattr) = 0
             AND tgargs = pg_catalog.convert_to(key::text, pg_catalog.getdatabaseencoding())
                 || pg_catalog.decode('00', 'hex'));
-COMMENT ON FUNCTION ulid_consumer_is_guarded(oid, name, oid) IS 'whether a column has a guard';
+END;
+COMMENT ON FUNCTION ulid_consumer_unguarded(oid, name, oid)
+    IS 'tables of a tree that have no guard; null if all have one';
 
 -- Whether something lets only ordered ids into the column: its default, a trigger that sets it, or
 -- the guard; or a subscription brings the rows.
@@ -1562,11 +1627,11 @@ BEGIN ATOMIC
                 AND objid = d.oid AND refclassid = 'pg_catalog.pg_proc'::regclass::oid
                 AND refobjid = ANY (generators)
             WHERE adrelid = relation AND attname = key)
-        OR ulid_consumer_is_guarded(relation, key, guard)
+        OR ulid_consumer_unguarded(relation, key, guard) IS NULL
         OR EXISTS (SELECT FROM pg_catalog.pg_trigger
             JOIN pg_catalog.pg_proc AS p ON p.oid = tgfoid
             WHERE tgrelid = relation AND tgenabled IN ('O', 'A') AND tgtype::integer & 7 = 7
-                AND prosrc ~ 'gen_ordered_(uuid|uuid_v7)')
+                AND prosrc ~ 'gen_ordered_u(lid|uid)')
         OR EXISTS (SELECT FROM pg_catalog.pg_subscription_rel WHERE srrelid = relation);
 END;
 COMMENT ON FUNCTION ulid_consumer_is_ordered(oid, name, oid, oid[])
@@ -1608,9 +1673,9 @@ BEGIN
         RAISE EXCEPTION 'permission denied for table %', relation
             USING ERRCODE = 'insufficient_privilege';
     END IF;
-    -- From PostgreSQL 18 on, NOT NULL can be NOT VALID.
+    -- From PostgreSQL 18 on, NOT NULL can be NOT VALID or NO INHERIT.
     SELECT NOT attnotnull OR EXISTS (SELECT FROM pg_constraint
-            WHERE conrelid = relation AND contype = 'n' AND NOT convalidated
+            WHERE conrelid = relation AND contype = 'n' AND (NOT convalidated OR connoinherit)
                 AND conkey = ARRAY[attnum]), attnum
     INTO is_null, number FROM pg_attribute WHERE attrelid = relation AND attname = key;
     IF is_null THEN
@@ -1639,16 +1704,17 @@ COMMENT ON FUNCTION ulid_consumer_check(regclass, name, boolean)
     IS 'an error if a consumer would not read each row of a table';
 
 CREATE OR REPLACE FUNCTION ulid_consumer_create(name text, relation regclass, key name, start uuid,
-        guard boolean, ahead uuid, horizon uuid, consumers regclass, guard_function regproc)
+        unguarded regclass[], ahead uuid, horizon uuid, consumers regclass, guard_function regproc)
     RETURNS void
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
     AS $$
 DECLARE
-    is_owner boolean := (SELECT pg_has_role(relowner, 'USAGE') FROM pg_class WHERE oid = relation);
-    guard_name text := 'ulid_ordered_guard';
+    child regclass;
+    is_owner boolean;
+    guard_name text;
     create_guard text;
-    old_timeout text;
+    old_timeout CONSTANT text := current_setting('lock_timeout');
     is_ahead boolean;
 BEGIN
     IF start IS NULL AND coalesce(horizon, '00000000-0000-0000-0000-000000000000')
@@ -1664,30 +1730,41 @@ BEGIN
     -- Before the table is locked, since a consumer of this name may be waited for.
     EXECUTE format('INSERT INTO %s (name, relation, key, position) VALUES ($1, $2, $3, $4)',
         consumers) USING name, relation, key, coalesce(start, horizon);
-    guard := guard AND NOT EXISTS (SELECT FROM pg_subscription_rel WHERE srrelid = relation);
-    IF guard THEN
-        -- A trigger of a partitioned table has a clone of its name on each partition.
-        IF EXISTS (SELECT FROM pg_trigger WHERE tgname = guard_name AND (tgrelid = relation
-            OR tgrelid IN (SELECT relid FROM pg_partition_tree(relation)))) THEN
-            guard_name := format('%s_%s_%s', guard_name, relation::oid, key);
-        END IF;
-        create_guard := format('CREATE TRIGGER %I BEFORE INSERT OR UPDATE OF %I ON %s'
-            ' FOR EACH ROW EXECUTE FUNCTION %s(%L)', guard_name, key, relation, guard_function,
-            key);
+    IF old_timeout = '0' THEN
+        PERFORM set_config('lock_timeout', '2s', true);
+    END IF;
+    -- Partitions get that of their table.
+    FOR child IN SELECT oid FROM pg_class
+        WHERE oid = ANY (unguarded) AND (oid = relation OR NOT relispartition)
+            AND NOT EXISTS (SELECT FROM pg_subscription_rel WHERE srrelid = relation)
+    LOOP
+        is_owner := (SELECT pg_has_role(relowner, 'USAGE') FROM pg_class WHERE oid = child);
         IF is_owner THEN
-            old_timeout := current_setting('lock_timeout');
-            IF old_timeout = '0' THEN
-                PERFORM set_config('lock_timeout', '2s', true);
-            END IF;
+            -- Another session may be creating it.
+            EXECUTE format('LOCK TABLE ONLY %s IN SHARE ROW EXCLUSIVE MODE', child);
+            CONTINUE WHEN EXISTS (SELECT FROM pg_trigger
+                WHERE tgrelid = child AND tgfoid = guard_function AND tgenabled IN ('O', 'A')
+                    AND tgargs = convert_to(key::text, getdatabaseencoding())
+                        || decode('00', 'hex'));
+        END IF;
+        guard_name := 'ulid_ordered_guard';
+        -- A trigger of a partitioned table has a clone of its name on each partition.
+        IF EXISTS (SELECT FROM pg_trigger WHERE tgname = guard_name AND (tgrelid = child
+            OR tgrelid IN (SELECT relid FROM pg_partition_tree(child)))) THEN
+            guard_name := format('%s_%s_%s', guard_name, child::oid, key);
+        END IF;
+        create_guard := format('CREATE TRIGGER %I AFTER INSERT OR UPDATE ON %s'
+            ' FOR EACH ROW EXECUTE FUNCTION %s(%L)', guard_name, child, guard_function, key);
+        IF is_owner THEN
             EXECUTE create_guard;
-            PERFORM set_config('lock_timeout', old_timeout, true);
         ELSE
-            RAISE WARNING 'relation "%" has no guard', relation
+            RAISE WARNING 'relation "%" has no guard', child
                 USING DETAIL = 'A row with an id from elsewhere that is committed late is not'
                     ' read.',
                 HINT = format('Let its owner run %s.', create_guard);
         END IF;
-    END IF;
+    END LOOP;
+    PERFORM set_config('lock_timeout', old_timeout, true);
     IF ahead IS NOT NULL THEN
         -- The order lets it use the index, also without statistics.
         EXECUTE format('SELECT true FROM %1$s WHERE %2$I > $1 ORDER BY %2$I DESC LIMIT 1', relation,
@@ -1702,7 +1779,7 @@ BEGIN
 EXCEPTION WHEN unique_violation THEN
     RAISE EXCEPTION 'consumer "%" exists already', name USING ERRCODE = 'duplicate_object';
 END $$;
-COMMENT ON FUNCTION ulid_consumer_create(text, regclass, name, uuid, boolean, uuid, uuid,
+COMMENT ON FUNCTION ulid_consumer_create(text, regclass, name, uuid, regclass[], uuid, uuid,
     regclass, regproc)
     IS 'what ulid_create_consumer() does';
 
@@ -1710,8 +1787,8 @@ CREATE OR REPLACE FUNCTION ulid_create_consumer(name text, relation regclass, ke
         start uuid DEFAULT NULL, guard boolean DEFAULT true) RETURNS void
     LANGUAGE sql VOLATILE PARALLEL UNSAFE
     RETURN (SELECT ulid_consumer_create(name, relation, column_, start::uuid,
-            guard AND NOT ulid_consumer_is_guarded(relation::oid, column_,
-                'ulid_ordered_guard'::regproc::oid),
+            CASE WHEN guard THEN ulid_consumer_unguarded(relation::oid, column_,
+                'ulid_ordered_guard'::regproc::oid) END,
             CASE WHEN ulid_consumer_is_trusted(relation) THEN ulid_lower_bound(greatest(
                 clock_timestamp(), (SELECT ulid_extract_timestamp(horizon) FROM ulid_horizon))
                 + '1 day'::interval)::uuid END,
@@ -1731,33 +1808,28 @@ COMMENT ON FUNCTION ulid_create_consumer(text, regclass, name, uuid, boolean)
 -- table is gone or locked, or may not be read; whether another table has its name, so that the
 -- consumer reads nothing until it is moved; and the cast of ulid_consumer_cast(). Whatever a role
 -- has made of its table, it is neither an error of whoever reads the view of all consumers, nor is
--- a lock waited for or kept.
+-- a lock waited for or kept, nor does ulid_consumer_first() run a function with his rights.
 CREATE OR REPLACE FUNCTION ulid_consumer_unread(c ulid_consumer, id_type regtype, cast_of regproc,
-        is_trusted regproc, OUT id uuid, OUT is_known boolean, OUT is_replaced boolean,
+        first_of regproc, OUT id uuid, OUT is_known boolean, OUT is_replaced boolean,
         OUT cast_ text)
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
     AS $$
 BEGIN
     is_known := false;
-    -- Whoever holds the lock could commit an index with a function while the look at the table
-    -- waits. So the lock is waited for before the question whether the table can be trusted.
+    -- Who holds a lock is waited for once.
     PERFORM set_config('lock_timeout', '100ms', true);
     PERFORM pg_relation_size(c.relation);
-    EXECUTE format('SELECT %s($1)', is_trusted) INTO is_known USING c.relation;
-    IF is_known THEN
-        is_known := false;
-        PERFORM set_config('lock_timeout', '1ms', true);
-        EXECUTE format('SELECT %s($1, $2, $3)', cast_of) INTO cast_
-            USING c.relation, c.key, id_type;
-        EXECUTE format('SELECT %1$I FROM %2$s WHERE %1$I >= $1%3$s ORDER BY %1$I LIMIT 1',
-            c.key, c.relation, cast_) INTO id USING c.position;
-        is_replaced := c.relation_name <> c.relation::text AND EXISTS (
-            SELECT FROM pg_class JOIN pg_namespace AS n ON n.oid = relnamespace
-            WHERE relname = (parse_ident(c.relation_name))[2]
-                AND nspname = (parse_ident(c.relation_name))[1]);
-        is_known := true;
-    END IF;
+    PERFORM set_config('lock_timeout', '1ms', true);
+    EXECUTE format('SELECT %s($1, $2, $3)', cast_of) INTO cast_ USING c.relation, c.key, id_type;
+    EXECUTE format('SELECT %s($1, $2, $3)', first_of) INTO id USING c.relation::oid,
+        (SELECT attnum::integer FROM pg_attribute WHERE attrelid = c.relation AND attname = c.key),
+        c.position;
+    is_replaced := EXISTS (
+        SELECT FROM pg_class JOIN pg_namespace AS n ON n.oid = relnamespace
+        WHERE relname = (parse_ident(c.relation_name))[2]
+            AND nspname = (parse_ident(c.relation_name))[1] AND pg_class.oid <> c.relation);
+    is_known := true;
     -- It takes the settings and the locks back.
     RAISE SQLSTATE 'ULID0';
 EXCEPTION WHEN OTHERS THEN
@@ -1767,27 +1839,34 @@ COMMENT ON FUNCTION ulid_consumer_unread(ulid_consumer, regtype, regproc, regpro
     IS 'the first id of its table that a consumer has not read';
 
 CREATE OR REPLACE FUNCTION ulid_consumer_move(c ulid_consumer, "position" uuid, relation regclass,
-        horizon uuid, is_right boolean, unread record, consumers regclass)
+        horizon uuid, is_right boolean, is_trusted boolean, unread record, consumers regclass)
     RETURNS void
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
     AS $$
 DECLARE
     is_there boolean;
+    number bigint;
 BEGIN
     IF relation IS NOT NULL AND "position" IS NULL THEN
-        IF unread.id IS NOT NULL THEN
+        -- An older snapshot lacks rows.
+        IF current_setting('transaction_isolation') NOT IN ('read committed', 'read uncommitted')
+        THEN
+            RAISE EXCEPTION 'a consumer must be moved to another table in isolation level READ'
+                ' COMMITTED' USING ERRCODE = 'active_sql_transaction';
+        END IF;
+        IF unread.id IS NOT NULL AND is_trusted THEN
             EXECUTE format('SELECT NOT EXISTS (SELECT FROM %2$s AS old WHERE old.%1$I >= $1%4$s'
                 ' AND NOT EXISTS (SELECT FROM %3$s AS new WHERE new.%1$I = old.%1$I))', c.key,
                 c.relation, relation, unread.cast_) INTO is_there USING c.position;
         ELSE
-            is_there := unread.is_known
+            is_there := unread.is_known AND unread.id IS NULL
                 OR NOT EXISTS (SELECT FROM pg_class WHERE oid = c.relation);
         END IF;
         IF is_there IS NOT TRUE THEN
             RAISE EXCEPTION 'consumer "%" may not have read all rows of "%"', c.name, c.relation
                 USING ERRCODE = 'object_not_in_prerequisite_state',
-                DETAIL = CASE WHEN unread.is_known
+                DETAIL = CASE WHEN unread.is_known AND is_trusted
                     THEN 'The other table lacks a row that is left.'
                     ELSE 'The table is locked, or cannot be read by this role.' END,
                 HINT = 'Copy the rows into the other table, or let the consumer read them before'
@@ -1803,9 +1882,14 @@ BEGIN
         ' relation = coalesce($3, relation), relation_name = coalesce($3::text, relation_name),'
         ' storage = NULL, storage_hash = NULL, moved_at = clock_timestamp()'
         ' WHERE name = $1', consumers) USING c.name, "position", relation;
+    GET DIAGNOSTICS number = ROW_COUNT;
+    IF number = 0 THEN
+        RAISE EXCEPTION 'consumer "%" has been dropped', c.name
+            USING ERRCODE = 'serialization_failure';
+    END IF;
 END $$;
-COMMENT ON FUNCTION ulid_consumer_move(ulid_consumer, uuid, regclass, uuid, boolean, record,
-    regclass)
+COMMENT ON FUNCTION ulid_consumer_move(ulid_consumer, uuid, regclass, uuid, boolean, boolean,
+    record, regclass)
     IS 'what ulid_move_consumer() does';
 CREATE OR REPLACE FUNCTION ulid_move_consumer(consumer text, "position" uuid DEFAULT NULL,
         relation regclass DEFAULT NULL) RETURNS void
@@ -1817,8 +1901,10 @@ CREATE OR REPLACE FUNCTION ulid_move_consumer(consumer text, "position" uuid DEF
                 ulid_move_consumer.relation::oid, c.key, 'ulid_ordered_guard'::regproc::oid,
                 ARRAY['gen_ordered_ulid'::regproc, 'gen_ordered_uuid_v7'::regproc]::oid[])) END,
             CASE WHEN ulid_move_consumer.relation IS NOT NULL THEN
+                ulid_consumer_is_trusted(c.relation) END,
+            CASE WHEN ulid_move_consumer.relation IS NOT NULL THEN
                 ulid_consumer_unread(c, 'uuid'::regtype, 'ulid_consumer_cast'::regproc,
-                    'ulid_consumer_is_trusted'::regproc) END, 'ulid_consumer'::regclass)
+                    'ulid_consumer_first'::regproc) END, 'ulid_consumer'::regclass)
         FROM ulid_consumer_find(consumer, 'ulid_consumer'::regclass) AS c
         CROSS JOIN LATERAL ulid_consumer_cast(coalesce(ulid_move_consumer.relation, c.relation),
             c.key, 'uuid'::regtype) AS cast_
@@ -1840,7 +1926,8 @@ CREATE OR REPLACE FUNCTION ulid_drop_consumer(consumer text) RETURNS void
         'ulid_consumer'::regclass);
 COMMENT ON FUNCTION ulid_drop_consumer(text) IS 'drop a consumer';
 
--- Consumers of the relation, of tables below it, and of all tables above these count. The key is
+-- Consumers of the relation, of tables below it, and of all tables above these count; so do those
+-- that are still to be moved to a table that has replaced theirs. The key is
 -- null if they read by several columns, or if neither the relation nor one above it has a consumer.
 CREATE OR REPLACE FUNCTION ulid_consumer_read_by(relation regclass,
         OUT "position" uuid, OUT key name)
@@ -1857,11 +1944,15 @@ BEGIN ATOMIC
         UNION SELECT inhparent FROM pg_catalog.pg_inherits JOIN tree ON inhrelid = tree.oid
     )
     SELECT (pg_catalog.array_agg(c."position" ORDER BY c."position"))[1],
-        CASE WHEN count(DISTINCT c.key::text) = 1
+        CASE WHEN pg_catalog.count(DISTINCT c.key::text) = 1
             AND pg_catalog.bool_or(c.relation::oid IN (SELECT oid FROM above))
-            THEN min(c.key::text)::name END
+            THEN pg_catalog.min(c.key::text)::name END
     FROM ulid_consumer AS c
-    WHERE c.relation::oid IN (SELECT oid FROM tree);
+    WHERE c.relation::oid IN (SELECT oid FROM tree)
+        OR EXISTS (SELECT FROM pg_catalog.pg_class AS r
+            JOIN pg_catalog.pg_namespace AS n ON n.oid = relnamespace
+            WHERE r.oid IN (SELECT oid FROM tree)
+                AND pg_catalog.parse_ident(c.relation_name) = ARRAY[nspname, relname]::text[]);
 END;
 COMMENT ON FUNCTION ulid_consumer_read_by(regclass)
     IS 'id below which all consumers of a table have read its rows, and the column that they read';
@@ -1929,16 +2020,16 @@ CREATE OR REPLACE VIEW ulid_consumer_lag AS
             THEN coalesce(pg_catalog.clock_timestamp() - ulid_extract_timestamp(first.id::uuid),
                 interval '0') END AS behind,
         (SELECT ulid_extract_timestamp(horizon) FROM ulid_horizon) AS horizon_time,
-        ulid_consumer_is_guarded(c.relation::oid, c.key, 'ulid_ordered_guard'::regproc::oid)
-            AS is_guarded
+        ulid_consumer_unguarded(c.relation::oid, c.key, 'ulid_ordered_guard'::regproc::oid)
+            IS NULL AS is_guarded
     FROM ulid_consumer AS c CROSS JOIN LATERAL ulid_consumer_unread(c, 'uuid'::regtype,
-        'ulid_consumer_cast'::regproc, 'ulid_consumer_is_trusted'::regproc) AS first;
+        'ulid_consumer_cast'::regproc, 'ulid_consumer_first'::regproc) AS first;
 COMMENT ON VIEW ulid_consumer_lag IS 'consumers, their positions, and how far they are behind';
 GRANT SELECT ON ulid_consumer_lag TO PUBLIC;
 
 CREATE OR REPLACE FUNCTION ulid_consumer_wait(consumer text, id uuid, timeout interval,
         consumers regclass, horizons regclass, id_type regtype, find regproc, unread_of regproc,
-        cast_of regproc, is_trusted regproc)
+        cast_of regproc, first_of regproc)
     RETURNS boolean
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
@@ -1967,7 +2058,7 @@ BEGIN
             INTO has_passed USING id;
         IF has_passed THEN
             EXECUTE format('SELECT r.* FROM %s AS c, %s(c, $2, $3, $4) AS r WHERE c.name = $1',
-                consumers, unread_of) INTO unread USING consumer, id_type, cast_of, is_trusted;
+                consumers, unread_of) INTO unread USING consumer, id_type, cast_of, first_of;
             IF unread.is_known AND NOT unread.is_replaced AND (unread.id <= id) IS NOT TRUE THEN
                 RETURN true;
             END IF;
@@ -1987,7 +2078,7 @@ CREATE OR REPLACE FUNCTION ulid_wait_for_consumer(consumer text, id uuid,
     RETURN ulid_consumer_wait(consumer, id::uuid, timeout, 'ulid_consumer'::regclass,
         'ulid_horizon'::regclass, 'uuid'::regtype, 'ulid_consumer_find'::regproc,
         'ulid_consumer_unread'::regproc, 'ulid_consumer_cast'::regproc,
-        'ulid_consumer_is_trusted'::regproc);
+        'ulid_consumer_first'::regproc);
 COMMENT ON FUNCTION ulid_wait_for_consumer(text, uuid, interval)
     IS 'wait until a consumer has read this id; false after the timeout';
 

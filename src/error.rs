@@ -487,7 +487,7 @@ impl Misuse {
     const fn message(self) -> &'static CStr {
         match self {
             Self::Call => c"function \"%s\" was not called by trigger manager",
-            Self::Timing => c"function \"%s\" must be fired BEFORE ROW",
+            Self::Timing => c"function \"%s\" must be fired AFTER ROW",
             Self::Event => c"function \"%s\" must be fired for INSERT or UPDATE",
             Self::Arguments => c"function \"%s\" must have one argument, the name of a column",
         }
@@ -521,7 +521,7 @@ pub(crate) fn misused_guard(misuse: Misuse) -> Error {
         [b"ulid_ordered_guard"],
     )
     .hint(
-        c"It is for CREATE TRIGGER name BEFORE INSERT OR UPDATE OF column ON table FOR EACH ROW \
+        c"It is for CREATE TRIGGER name AFTER INSERT OR UPDATE ON table FOR EACH ROW \
             EXECUTE FUNCTION ulid_ordered_guard('column').",
     )
 }
@@ -547,16 +547,16 @@ pub(crate) fn guarded_column_type(column: &[u8], relation: &[u8], type_name: &[u
     )
 }
 
-/// 42P10: the argument of that trigger names a generated column.
+/// 42P10: the argument of that trigger names a virtual generated column.
 #[track_caller]
 pub(crate) fn generated_column(column: &[u8], relation: &[u8]) -> Error {
     Error::new(
         ERRCODE_INVALID_COLUMN_REFERENCE,
-        c"column \"%s\" of relation \"%s\" is a generated column",
+        c"column \"%s\" of relation \"%s\" is a virtual generated column",
         [column, relation],
     )
     .detail(
-        c"Its value is computed after the trigger, which could not check it.",
+        c"The row does not have its value, which the trigger could check.",
         [],
     )
 }

@@ -5,7 +5,7 @@
 //!
 //! [`functions`] only computes. [`generate`] holds the state of one backend. [`ordered`] holds the
 //! state in shared memory. PostgreSQL calls [`planner`] while it plans a query, and [`brin`] before
-//! it reads or changes a BRIN index.
+//! it reads or changes a BRIN index. [`unread`] runs a query.
 //!
 //! # Terms
 //! Those that users see, such as consumer, position, horizon and id clock, are in the glossary of
@@ -26,6 +26,7 @@ mod list;
 mod ordered;
 mod planner;
 mod range;
+mod unread;
 
 #[cfg(feature = "pg_test")]
 pub(crate) mod pg_test;
@@ -121,7 +122,9 @@ fmgr::export! {
     ulid_from_bytes(created_at: TimestampTz, randomness: ByteaArg) -> Result<Ulid>
         = functions::from_time_and_randomness;
     ulid_reset_id_clock() -> Result<()> = horizon::reset;
-    ulid_ordered_guard(fcinfo: Fcinfo) -> Result<guard::Row> = guard::check_row;
+    ulid_ordered_guard(fcinfo: Fcinfo) -> Result<guard::NoRow> = guard::check_row;
+    ulid_consumer_first(relation: Oid, number: i32, position: Uuid) -> Option<Uuid>
+        = unread::first_id;
     ulid_is_refresh_due(horizon: Option<Ulid>) -> bool = horizon::is_refresh_due;
     ulid_next_horizon(horizon: Ulid) -> Result<Option<Ulid>> = horizon::next_horizon;
     ulid_ordered_since(pid: i32) -> Option<TimestampTz> = horizon::bound_of_process;

@@ -302,7 +302,7 @@ mod tests {
     fn beside_another_layout_the_guard_refuses_what_is_older_than_the_transaction() {
         Spi::run(
             "CREATE TABLE guarded (id ulid DEFAULT gen_ordered_ulid());
-             CREATE TRIGGER guard BEFORE INSERT ON guarded
+             CREATE TRIGGER guard AFTER INSERT ON guarded
                  FOR EACH ROW EXECUTE FUNCTION ulid_ordered_guard('id');
              CREATE FUNCTION old() RETURNS void LANGUAGE sql
                  AS $$ INSERT INTO guarded VALUES ('01ARYZ6S41TSV4RRFFQ69G5FAV') $$;

@@ -14,7 +14,7 @@
 //! An UPDATE that moves a row to another partition fires the triggers for INSERT there. So it is
 //! refused, like a new row with that id.
 //!
-//! BEFORE triggers fire in the order of their names. One that fires later can still replace the id.
+//! It is an AFTER trigger, since a BEFORE trigger that fires later could still replace the id.
 #![allow(unsafe_code)]
 
 use std::ffi::{CStr, c_char, c_int};
@@ -31,21 +31,24 @@ use super::{SECOND, horizon, now, shmem, to_timestamptz};
 use crate::error::{self, Error, Misuse, Refused};
 use crate::fmgr::{Argument, Fcinfo, Returned};
 
-/// The row that a BEFORE ROW trigger returns: its datum is the pointer to the HeapTuple.
-#[derive(Clone, Copy)]
-pub(crate) struct Row(HeapTuple);
+/// `ATTRIBUTE_GENERATED_VIRTUAL` of PostgreSQL 18; before, there are no such columns.
+const VIRTUAL_GENERATED: c_char = b'v'.cast_signed();
 
-impl Returned for Row {
+/// What a trigger returns: an AFTER trigger a null pointer, which PostgreSQL ignores.
+#[derive(Clone, Copy)]
+pub(crate) struct NoRow;
+
+impl Returned for NoRow {
     const SQL: &'static str = "trigger";
 
     unsafe fn return_from(self, _: FunctionCallInfo) -> Datum {
-        Datum::from(self.0)
+        Datum::null()
     }
 }
 
-/// Returns the new row, or an error if a consumer may have passed its id, or does not come to it
-/// for long. The argument of the trigger is the name of the column.
-pub(crate) fn check_row(fcinfo: Fcinfo) -> Result<Row, Error> {
+/// An error if a consumer may have passed the id of the new row, or does not come to it for long.
+/// The argument of the trigger is the name of the column.
+pub(crate) fn check_row(fcinfo: Fcinfo) -> Result<NoRow, Error> {
     // SAFETY: PostgreSQL makes the call. A context is a node; of this type, it is a TriggerData.
     let (trigger, flinfo) = unsafe {
         let (context, flinfo) = ((*fcinfo.as_ptr()).context, (*fcinfo.as_ptr()).flinfo);
@@ -55,7 +58,7 @@ pub(crate) fn check_row(fcinfo: Fcinfo) -> Result<Row, Error> {
         (&*context.cast::<TriggerData>(), flinfo)
     };
     let event = trigger.tg_event;
-    if event & pg_sys::TRIGGER_EVENT_TIMINGMASK != pg_sys::TRIGGER_EVENT_BEFORE
+    if event & pg_sys::TRIGGER_EVENT_TIMINGMASK != pg_sys::TRIGGER_EVENT_AFTER
         || event & pg_sys::TRIGGER_EVENT_ROW == 0
     {
         return Err(error::misused_guard(Misuse::Timing));
@@ -79,13 +82,13 @@ pub(crate) fn check_row(fcinfo: Fcinfo) -> Result<Row, Error> {
     let id_of = |row| unsafe { id_in_row(row, trigger, column) };
     // A consumer never reads a null. A NOT NULL constraint can refuse it.
     let Some(id) = id_of(row) else {
-        return Ok(Row(row));
+        return Ok(NoRow);
     };
     if old.is_some_and(|old| id_of(old) == Some(id)) {
-        return Ok(Row(row));
+        return Ok(NoRow);
     }
     let Some(why) = reason_to_refuse(id)? else {
-        return Ok(Row(row));
+        return Ok(NoRow);
     };
     // SAFETY: the relation is open, and has the column.
     unsafe {
@@ -132,7 +135,7 @@ unsafe fn id_in_row(row: HeapTuple, trigger: &TriggerData, column: c_int) -> Opt
 }
 
 /// The attribute number of the column that the trigger names. An error unless the one argument
-/// names a column of ulid or uuid, or of a domain over one, that is not generated.
+/// names a column of ulid or uuid, or of a domain over one, that is stored.
 ///
 /// It is stored in `fn_extra` itself. ResultRelInfo has an FmgrInfo for each trigger of the
 /// relation: so this runs once for a statement and a relation, and partitions may have other
@@ -156,9 +159,10 @@ unsafe fn checked_column(trigger: &TriggerData, flinfo: *mut FmgrInfo) -> Result
         if column <= 0 {
             return Err(error::undefined_column(name, relation_name(trigger)));
         }
-        // Generated columns are computed after the BEFORE triggers. Until then, the new row has a
-        // null in an INSERT, and the old value in an UPDATE.
-        if pg_sys::get_attgenerated((*trigger.tg_relation).rd_id, column as i16) != 0 {
+        // The row has no value of a virtual generated column.
+        if pg_sys::get_attgenerated((*trigger.tg_relation).rd_id, column as i16)
+            == VIRTUAL_GENERATED
+        {
             return Err(error::generated_column(name, relation_name(trigger)));
         }
         let typid = pg_sys::SPI_gettypeid(descriptor, column);

@@ -124,6 +124,15 @@ FROM (VALUES ('to_regprocedure(varchar)', 'regprocedure'), ('format(text, regpro
 SELECT '{oid,oid[],regtype,regclass,regprocedure,regprocedure[],name,text,varchar,smallint,int,
     bigint,float8,numeric,bytea,bit,timestamptz,interval,uuid}' AS types \gset
 \set types :'types'::regtype[]
+SELECT format('CREATE FUNCTION hostile.step(bigint, %s) RETURNS bigint LANGUAGE plpgsql AS %L', t,
+    'BEGIN PERFORM hostile.spring($$aggregate$$); RETURN 1; END')
+FROM unnest(:types) AS t \gexec
+SELECT format('CREATE AGGREGATE hostile.%s(%s) (SFUNC = hostile.step, STYPE = bigint)', name, t)
+FROM unnest(:types) AS t, unnest('{count,array_agg,min,max,bool_and,bool_or}'::text[]) AS name
+\gexec
+SELECT format('CREATE FUNCTION hostile.%s(%s) RETURNS integer LANGUAGE plpgsql AS %L', name, t,
+    'BEGIN PERFORM hostile.spring($$function$$); RETURN 1; END')
+FROM unnest(:types) AS t, unnest('{cardinality,to_json,to_jsonb,unnest}'::text[]) AS name \gexec
 SELECT format('CREATE FUNCTION hostile.trap(%s, %s) RETURNS boolean LANGUAGE plpgsql AS %L', a, b,
     'BEGIN PERFORM hostile.spring($$operator$$); RETURN true; END')
 FROM unnest(:types) AS a, unnest(:types) AS b \gexec

@@ -123,7 +123,7 @@ my (undef, undef, $refused) = $operated->psql(
     SET timezone = 'UTC';
     SET client_min_messages = error;
     CREATE TABLE guarded (id ulid DEFAULT gen_ordered_ulid(), n int);
-    CREATE TRIGGER guard BEFORE INSERT OR UPDATE ON guarded
+    CREATE TRIGGER guard AFTER INSERT OR UPDATE ON guarded
         FOR EACH ROW EXECUTE FUNCTION ulid_ordered_guard('id');
     BEGIN;
     SELECT ulid_advance_ordered_time(ulid_lower_bound('2100-01-01Z'), true);

@@ -110,6 +110,31 @@ for my $run ([ 'as a whole', sub { update('owner', 'app') } ],
     is(by('owner', 'app', "SELECT horizon > '$second' FROM ulid_horizon"),
         't', "$how: a role that could refresh the horizon still can");
 }
+
+# Ids of another copy are of another clock, which does not hold this horizon back.
+by('owner', 'app', 'CREATE SCHEMA other');
+run_command([
+        qw(psql -X -q -1 -v ON_ERROR_STOP=1 -d),
+        $node->connstr('app'), '-U', 'owner', '-c', 'SET search_path = other', '-f',
+        "$root/sql/ulid_sql.sql" ]);
+my (undef, undef, $refused) = $node->psql('app',
+    'BEGIN; INSERT INTO outbox VALUES (other.gen_ordered_ulid(), 4)',
+    extra_params => [ '-U', 'owner' ]);
+like($refused, qr/consumers of relation "outbox" may have passed/, 'nor is an id of another copy');
+by('owner', 'app', 'DROP SCHEMA other CASCADE; INSERT INTO outbox VALUES (DEFAULT, 4);
+    DELETE FROM outbox WHERE n = 4');
+
+# Without the sequence, no id is generated before the next refresh.
+by('owner', 'app', 'ALTER TABLE outbox ALTER id DROP DEFAULT; DROP SEQUENCE ulid_clock CASCADE');
+($succeeds, $messages) = update('owner', 'app');
+ok($succeeds, 'it creates the sequence again') or diag($messages);
+my (undef, undef, $unknown) =
+    $node->psql('app', 'SELECT gen_ordered_ulid()', extra_params => [ '-U', 'owner' ]);
+like($unknown, qr/the id clock has no value/, 'which has no value beside a horizon');
+by('owner', 'app', 'CALL ulid_refresh_horizon()');
+is(by('owner', 'app', 'SELECT gen_ordered_ulid() >= horizon FROM ulid_horizon'),
+    't', 'ids go on above the horizon');
+
 by('owner', 'app', 'DROP SCHEMA ulid_sql CASCADE');
 is(by('owner', 'app', 'SELECT count(*) FROM outbox'), '5', 'it can be removed');
 

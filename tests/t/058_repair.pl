@@ -31,17 +31,15 @@ my ($compute, $defer, $change) = blocks_of($page, 'sql', 'Repair the rows');
 $sql->("$compute $defer");
 like(
     ($node->psql('postgres', $change))[2],
-    qr/ERROR:  consumers of relation "event_default" may have passed ulid/,
+    qr/ERROR:  consumers of relation "event_2026" may have passed ulid/,
     'a guard refuses the repair');
 is($change =~ s/^-- (?=ALTER)//gm, 2, 'the page has two lines for a table with a guard');
 $sql->($change);
 $sql->(q{INSERT INTO event (what) VALUES ('after the repair')});
 
 # refreshes, and moves the consumers back
-my $last = $sql->(q{SELECT id FROM event WHERE what = 'event 4'});
 my ($owners) = grep { /ulid_move_consumer/ } blocks_of($page, 'sh', 'Stop it');
-my @commands = map { s/'\w{26}'/'$last'/gr }
-  grep { defined } $owners =~ /-c (?:"([^"]*)"|'([^']*)')/g;
+my @commands = grep { defined } $owners =~ /-c (?:"([^"]*)"|'([^']*)')/g;
 is(scalar @commands, 2, 'the owner has two commands');
 $sql->($_) for @commands;
 await_horizon($node, $sql->('SELECT max(id) FROM event'));

@@ -7,7 +7,7 @@ SET timezone = 'UTC';
 CREATE DOMAIN id_of_event AS ulid;
 CREATE DOMAIN uuid_of_event AS uuid CHECK (VALUE IS NOT NULL);
 CREATE TABLE event (id ulid PRIMARY KEY DEFAULT gen_ordered_ulid(), n int);
-CREATE TRIGGER guard BEFORE INSERT OR UPDATE OF id ON event
+CREATE TRIGGER guard AFTER INSERT OR UPDATE ON event
     FOR EACH ROW EXECUTE FUNCTION ulid_ordered_guard('id');
 
 -- without an ordered id in the transaction, no id is accepted, of whatever time
@@ -56,6 +56,16 @@ UPDATE event SET id = :old WHERE n = 1;
 UPDATE event SET id = gen_ordered_ulid() WHERE n = 1;
 SELECT n FROM event ORDER BY n;
 
+-- whatever triggers make of the id, also in an UPDATE that does not name it
+CREATE FUNCTION replace_id() RETURNS trigger LANGUAGE plpgsql
+    AS $$ BEGIN NEW.id := '01ARYZ6S41TSV4RRFFQ69G5FAV'; RETURN NEW; END $$;
+CREATE TRIGGER zzz BEFORE INSERT OR UPDATE ON event
+    FOR EACH ROW EXECUTE FUNCTION replace_id();
+INSERT INTO event (n) VALUES (6);
+UPDATE event SET n = 6 WHERE n = 4;
+DROP TRIGGER zzz ON event;
+DROP FUNCTION replace_id;
+
 -- a null is for the constraint to refuse
 INSERT INTO event VALUES (NULL, 0);
 
@@ -85,7 +95,7 @@ ROLLBACK TO s;
 MERGE INTO event USING (VALUES (9)) AS v (n) ON event.n = v.n
 WHEN MATCHED THEN UPDATE SET id = '7ZZZZZZZZZZZZZZZZZZZZZZZZZ';
 ROLLBACK;
--- the trigger for INSERT comes before the conflict
+-- where there is a conflict, there is no new row
 SELECT id FROM event WHERE n = 80 \gset
 \set VERBOSITY sqlstate
 INSERT INTO event VALUES (:'id', 0) ON CONFLICT (id) DO UPDATE SET n = 81;
@@ -95,11 +105,11 @@ SELECT string_agg(n::text, ' ' ORDER BY n) FROM event;
 -- columns of other types
 CREATE TABLE of_uuid (id uuid DEFAULT gen_ordered_uuid_v7(), domain id_of_event
     DEFAULT gen_ordered_ulid(), other uuid_of_event DEFAULT gen_ordered_uuid_v7());
-CREATE TRIGGER a BEFORE INSERT OR UPDATE ON of_uuid
+CREATE TRIGGER a AFTER INSERT OR UPDATE ON of_uuid
     FOR EACH ROW EXECUTE FUNCTION ulid_ordered_guard('id');
-CREATE TRIGGER b BEFORE INSERT OR UPDATE ON of_uuid
+CREATE TRIGGER b AFTER INSERT OR UPDATE ON of_uuid
     FOR EACH ROW EXECUTE FUNCTION ulid_ordered_guard('domain');
-CREATE TRIGGER c BEFORE INSERT OR UPDATE ON of_uuid
+CREATE TRIGGER c AFTER INSERT OR UPDATE ON of_uuid
     FOR EACH ROW EXECUTE FUNCTION ulid_ordered_guard('other');
 INSERT INTO of_uuid DEFAULT VALUES;
 INSERT INTO of_uuid (id, domain, other) VALUES ('01890a5d-ac96-774b-bcce-b302099a8057',
@@ -122,7 +132,7 @@ SELECT count(*) FROM of_uuid;
 -- partitions; a row that is moved to another one is inserted there
 CREATE TABLE part (id ulid DEFAULT gen_ordered_ulid(), kind text) PARTITION BY LIST (kind);
 CREATE TABLE part_a PARTITION OF part FOR VALUES IN ('a');
-CREATE TRIGGER guard BEFORE INSERT OR UPDATE OF id ON part
+CREATE TRIGGER guard AFTER INSERT OR UPDATE ON part
     FOR EACH ROW EXECUTE FUNCTION ulid_ordered_guard('id');
 CREATE TABLE part_b PARTITION OF part FOR VALUES IN ('b');
 INSERT INTO part (kind) VALUES ('a'), ('b');
@@ -171,42 +181,60 @@ CREATE TABLE wrong (id ulid, n int, t text);
 \set VERBOSITY default
 SELECT ulid_ordered_guard();
 \set VERBOSITY terse
-CREATE TRIGGER wrong AFTER INSERT ON wrong FOR EACH ROW EXECUTE FUNCTION ulid_ordered_guard('id');
+CREATE TRIGGER wrong BEFORE INSERT ON wrong FOR EACH ROW EXECUTE FUNCTION ulid_ordered_guard('id');
 INSERT INTO wrong VALUES (NULL);
 \echo :LAST_ERROR_SQLSTATE
 DROP TRIGGER wrong ON wrong;
-CREATE TRIGGER wrong BEFORE INSERT ON wrong EXECUTE FUNCTION ulid_ordered_guard('id');
+CREATE TRIGGER wrong AFTER INSERT ON wrong EXECUTE FUNCTION ulid_ordered_guard('id');
 INSERT INTO wrong VALUES (NULL);
 DROP TRIGGER wrong ON wrong;
-CREATE TRIGGER wrong BEFORE INSERT OR DELETE ON wrong
+CREATE TRIGGER wrong AFTER INSERT OR DELETE ON wrong
     FOR EACH ROW EXECUTE FUNCTION ulid_ordered_guard('id');
 INSERT INTO wrong VALUES (NULL);
 DELETE FROM wrong;
 DROP TRIGGER wrong ON wrong;
-CREATE TRIGGER wrong BEFORE INSERT ON wrong FOR EACH ROW EXECUTE FUNCTION ulid_ordered_guard();
+CREATE TRIGGER wrong AFTER INSERT ON wrong FOR EACH ROW EXECUTE FUNCTION ulid_ordered_guard();
 INSERT INTO wrong VALUES (NULL);
 DROP TRIGGER wrong ON wrong;
-CREATE TRIGGER wrong BEFORE INSERT ON wrong FOR EACH ROW
+CREATE TRIGGER wrong AFTER INSERT ON wrong FOR EACH ROW
     EXECUTE FUNCTION ulid_ordered_guard('id', 'n');
 INSERT INTO wrong VALUES (NULL);
 DROP TRIGGER wrong ON wrong;
-CREATE TRIGGER wrong BEFORE INSERT ON wrong FOR EACH ROW EXECUTE FUNCTION ulid_ordered_guard('m');
+CREATE TRIGGER wrong AFTER INSERT ON wrong FOR EACH ROW EXECUTE FUNCTION ulid_ordered_guard('m');
 INSERT INTO wrong VALUES (NULL);
 \echo :LAST_ERROR_SQLSTATE
 DROP TRIGGER wrong ON wrong;
-CREATE TRIGGER wrong BEFORE INSERT ON wrong FOR EACH ROW
+CREATE TRIGGER wrong AFTER INSERT ON wrong FOR EACH ROW
     EXECUTE FUNCTION ulid_ordered_guard('xmin');
 INSERT INTO wrong VALUES (NULL);
 DROP TRIGGER wrong ON wrong;
-CREATE TRIGGER wrong BEFORE INSERT ON wrong FOR EACH ROW EXECUTE FUNCTION ulid_ordered_guard('t');
+CREATE TRIGGER wrong AFTER INSERT ON wrong FOR EACH ROW EXECUTE FUNCTION ulid_ordered_guard('t');
 INSERT INTO wrong VALUES (NULL);
 \echo :LAST_ERROR_SQLSTATE
 CREATE TABLE generated (of uuid, id uuid GENERATED ALWAYS AS (of) STORED);
-CREATE TRIGGER wrong BEFORE INSERT ON generated
+CREATE TRIGGER wrong AFTER INSERT ON generated
     FOR EACH ROW EXECUTE FUNCTION ulid_ordered_guard('id');
-\set VERBOSITY default
 INSERT INTO generated VALUES ('01563df3-6481-d676-4c61-efb99302bd5b');
+-- a virtual column, which PostgreSQL has from 18 on
+SELECT current_setting('server_version_num')::integer >= 180000 AS has_virtual \gset
+\if :has_virtual
+CREATE TABLE computed (of uuid, id uuid GENERATED ALWAYS AS (of) VIRTUAL);
+CREATE TRIGGER wrong AFTER INSERT ON computed
+    FOR EACH ROW EXECUTE FUNCTION ulid_ordered_guard('id');
+\else
+CREATE TABLE computed (of uuid);
+CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    RAISE SQLSTATE '42P10' USING
+        MESSAGE = 'column "id" of relation "computed" is a virtual generated column'; END $$;
+CREATE TRIGGER wrong BEFORE INSERT ON computed FOR EACH ROW EXECUTE FUNCTION refuse();
+\endif
+INSERT INTO computed VALUES ('01563df3-6481-d676-4c61-efb99302bd5b');
 \echo :LAST_ERROR_SQLSTATE
+DROP TABLE computed;
+\if :has_virtual
+\else
+DROP FUNCTION refuse;
+\endif
 \set VERBOSITY terse
 CREATE VIEW view_of_event AS SELECT * FROM event;
 CREATE TRIGGER wrong INSTEAD OF INSERT ON view_of_event

@@ -259,7 +259,7 @@ SELECT n FROM event WHERE id < (SELECT ulid_current_horizon(:none));
 SELECT ulid_current_horizon() < ulid_lower_bound(now() + interval '1 s');
 
 -- the guard
-CREATE TRIGGER guard BEFORE INSERT OR UPDATE OF id ON event
+CREATE TRIGGER guard AFTER INSERT OR UPDATE ON event
     FOR EACH ROW EXECUTE FUNCTION ulid_ordered_guard('id');
 INSERT INTO event (n) VALUES (11);
 INSERT INTO event VALUES ('01563df3-6481-d676-4c61-efb99302bd5b', 12);
@@ -280,6 +280,7 @@ ROLLBACK TO a;
 INSERT INTO event VALUES (ulid_lower_bound(clock_timestamp() + interval '900 ms'), 15);
 COMMIT;
 -- one of an earlier transaction
+DELETE FROM event WHERE id = :'id';
 INSERT INTO event VALUES (:'id', 16);
 -- one that the state of another transaction would permit
 SET ulid_sql.ordered = '1/1 0 0';
@@ -292,24 +293,33 @@ RESET ulid_sql.ordered;
 SELECT n FROM event ORDER BY n;
 CREATE TABLE other (id text, n int,
     computed uuid GENERATED ALWAYS AS ('01563df3-6481-d676-4c61-efb99302bd5b') STORED);
-CREATE TRIGGER guard BEFORE INSERT ON other FOR EACH ROW EXECUTE FUNCTION ulid_ordered_guard('id');
+-- a trigger that would replace the id later
+CREATE FUNCTION replace_id() RETURNS trigger LANGUAGE plpgsql
+    AS $$ BEGIN NEW.id := '01563df3-6481-d676-4c61-efb99302bd5b'; RETURN NEW; END $$;
+CREATE TRIGGER zzz BEFORE INSERT OR UPDATE ON event
+    FOR EACH ROW EXECUTE FUNCTION replace_id();
+\set VERBOSITY sqlstate
+INSERT INTO event (n) VALUES (18);
+UPDATE event SET n = 18 WHERE n = 13;
+DROP TRIGGER zzz ON event;
+CREATE TRIGGER guard AFTER INSERT ON other FOR EACH ROW EXECUTE FUNCTION ulid_ordered_guard('id');
 \set VERBOSITY terse
 INSERT INTO other (id) VALUES ('1');
 DROP TRIGGER guard ON other;
-CREATE TRIGGER guard BEFORE INSERT ON other FOR EACH ROW EXECUTE FUNCTION ulid_ordered_guard('m');
+CREATE TRIGGER guard AFTER INSERT ON other FOR EACH ROW EXECUTE FUNCTION ulid_ordered_guard('m');
 INSERT INTO other (id) VALUES ('1');
 DROP TRIGGER guard ON other;
-CREATE TRIGGER guard BEFORE INSERT ON other
+CREATE TRIGGER guard AFTER INSERT ON other
     FOR EACH ROW EXECUTE FUNCTION ulid_ordered_guard('computed');
 INSERT INTO other (id) VALUES ('1');
 DROP TRIGGER guard ON other;
-CREATE TRIGGER guard BEFORE INSERT ON other FOR EACH ROW EXECUTE FUNCTION ulid_ordered_guard();
+CREATE TRIGGER guard AFTER INSERT ON other FOR EACH ROW EXECUTE FUNCTION ulid_ordered_guard();
 INSERT INTO other (id) VALUES ('1');
 DROP TRIGGER guard ON other;
-CREATE TRIGGER guard AFTER INSERT ON other FOR EACH ROW EXECUTE FUNCTION ulid_ordered_guard('n');
+CREATE TRIGGER guard BEFORE INSERT ON other FOR EACH ROW EXECUTE FUNCTION ulid_ordered_guard('n');
 INSERT INTO other (id) VALUES ('1');
 DROP TRIGGER guard ON other;
-CREATE TRIGGER guard BEFORE DELETE ON other FOR EACH ROW EXECUTE FUNCTION ulid_ordered_guard('n');
+CREATE TRIGGER guard AFTER DELETE ON other FOR EACH ROW EXECUTE FUNCTION ulid_ordered_guard('n');
 INSERT INTO other (id) VALUES ('1');
 DELETE FROM other;
 

@@ -24,6 +24,7 @@ WITH RECURSIVE value (type, text) AS (VALUES
     ('ulid_window', '[2025-01-10Z,2025-01-20Z)'), ('ulid_window', 'empty'),
     ('integer', '4'), ('xid', '3'), ('bigint', '1541815603606036480'), ('bigint', '-1'),
     ('boolean', 'true'), ('regclass', 'ulid_horizon'), ('regtype', 'ulid'),
+    ('regclass[]', '{ulid_horizon}'),
     ('regproc', 'ulid_consumer_find'), ('name', 'id'), ('oid', '0'), ('oid[]', '{0}'),
     ('bigint[]', '{0}'), ('interval', '0'), ('json', '{}'),
     -- Not written as a text, so that a new column fails here.
