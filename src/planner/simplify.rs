@@ -7,7 +7,7 @@
 #![allow(unsafe_code)]
 
 use std::ffi::{c_int, c_void};
-use std::ptr::{from_ref, null_mut};
+use std::ptr::{from_mut, null_mut};
 
 use pgrx::pg_sys::{
     self, Datum, FuncExpr, HeapTuple, List, Node, NodeTag, Oid, OpExpr, ParamKind, QualCost, Query,
@@ -116,10 +116,12 @@ pub(super) fn is_called_by_grouping_sets(query: &Query, function: Oid) -> bool {
 fn can_be_evaluated_twice(root: Root, expression: Expr) -> bool {
     let mut cost = QualCost::default();
     let node = expression.as_ptr();
+    let mut depth = 0_u32;
+    let context = from_mut(&mut depth).cast();
     // SAFETY: the root and the expression are the planner's. Only nodes that may_vary_by_row()
     // allows are estimated. The boundary makes a panic of an ERROR that the walker rethrows.
     unsafe {
-        if pg_sys::ffi::pg_guard_ffi_boundary(|| may_vary_by_row(node, null_mut()))
+        if pg_sys::ffi::pg_guard_ffi_boundary(|| may_vary_by_row(node, context))
             || pg_sys::contain_volatile_functions(node)
         {
             return false;
@@ -133,10 +135,11 @@ fn can_be_evaluated_twice(root: Root, expression: Expr) -> bool {
 /// of this query level, or that is not listed here, such as CASE or a sub-select. It accepts
 /// constants, parameters, Vars of outer levels, relabelling and casts by text, COALESCE, GREATEST
 /// and LEAST, CURRENT_DATE and the like, and calls of functions and operators that return no set.
-/// The caller rejects volatile functions. The context is not used.
+/// The caller rejects volatile functions. The context is the depth of the node; what is deeper than
+/// [`DEEPEST`] may vary.
 ///
 /// # Safety
-/// The node is a valid one, or null, as a walker gets it.
+/// The node is a valid one, or null, as a walker gets it. The context points to a `u32`.
 #[pg_guard]
 unsafe extern "C-unwind" fn may_vary_by_row(node: *mut Node, context: *mut c_void) -> bool {
     use NodeTag::{
@@ -163,9 +166,19 @@ unsafe extern "C-unwind" fn may_vary_by_row(node: *mut Node, context: *mut c_voi
             T_OpExpr => !(*node.cast::<OpExpr>()).opretset,
             _ => false,
         };
-        !is_known || pg_sys::expression_tree_walker(node, Some(may_vary_by_row), context)
+        let depth = context.cast::<u32>();
+        *depth += 1;
+        let may_vary = !is_known
+            || *depth > DEEPEST
+            || pg_sys::expression_tree_walker(node, Some(may_vary_by_row), context);
+        *depth -= 1;
+        may_vary
     }
 }
+
+/// How deep the walkers here look into an expression. The guard of a level takes several times the
+/// stack of PostgreSQL's own walkers, so an expression that these can plan would be too deep.
+const DEEPEST: u32 = 100;
 
 /// A column of a partitioned table, on which the planner holds a lock. It may be in the partition
 /// key or not.
@@ -302,14 +315,24 @@ unsafe fn simplified_expressions(cache: c_int, tuple: HeapTuple, number: u32) ->
 /// # Safety
 /// The node is a valid one, or null.
 unsafe fn contains_call(node: *mut Node, is_sought: &dyn Fn(Oid) -> bool) -> bool {
-    let context = from_ref(&is_sought).cast_mut().cast();
-    // SAFETY: the context is that of the walker, which only reads it. `#[pg_guard]` of the walker
-    // rethrows an ERROR by siglongjmp. The boundary makes a panic of it, so that the frames here
-    // run their destructors.
+    let mut search = Search {
+        is_sought,
+        depth: 0,
+    };
+    let context = from_mut(&mut search).cast();
+    // SAFETY: the context is that of the walker. `#[pg_guard]` of the walker rethrows an ERROR by
+    // siglongjmp. The boundary makes a panic of it, so that the frames here run their destructors.
     unsafe { pg_sys::ffi::pg_guard_ffi_boundary(|| contains_call_walker(node, context)) }
 }
 
-/// The walker of [`contains_call`]: true ends the walk. The context points to its `is_sought`.
+/// What the walker of [`contains_call`] looks for, and how deep it is.
+struct Search<'a> {
+    is_sought: &'a dyn Fn(Oid) -> bool,
+    depth: u32,
+}
+
+/// The walker of [`contains_call`]: true ends the walk. The context points to its [`Search`]. What is
+/// deeper than [`DEEPEST`] may call the function.
 ///
 /// # Safety
 /// The node is a valid one, or null, and the context that of [`contains_call`].
@@ -321,9 +344,14 @@ unsafe extern "C-unwind" fn contains_call_walker(node: *mut Node, context: *mut 
             let direct = (*node.cast::<pg_sys::Aggref>()).aggdirectargs;
             return contains_call_walker(direct.cast(), context);
         }
-        !node.is_null()
-            && (pg_sys::check_functions_in_node(node, Some(is_sought_function), context)
-                || pg_sys::expression_tree_walker(node, Some(contains_call_walker), context))
+        let search = context.cast::<Search>();
+        (*search).depth += 1;
+        let calls = !node.is_null()
+            && ((*search).depth > DEEPEST
+                || pg_sys::check_functions_in_node(node, Some(is_sought_function), context)
+                || pg_sys::expression_tree_walker(node, Some(contains_call_walker), context));
+        (*search).depth -= 1;
+        calls
     }
 }
 
@@ -334,5 +362,5 @@ unsafe extern "C-unwind" fn contains_call_walker(node: *mut Node, context: *mut 
 #[pg_guard]
 unsafe extern "C-unwind" fn is_sought_function(function: Oid, context: *mut c_void) -> bool {
     // SAFETY: the context is as it was passed.
-    unsafe { (*context.cast::<&dyn Fn(Oid) -> bool>())(function) }
+    unsafe { ((*context.cast::<Search>()).is_sought)(function) }
 }

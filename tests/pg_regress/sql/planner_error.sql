@@ -50,5 +50,15 @@ DO $$ BEGIN
 EXCEPTION WHEN datetime_field_overflow THEN RAISE NOTICE '%', SQLERRM; END $$;
 SET timezone = 'UTC';
 
+-- an expression that is nearly as deep as PostgreSQL can plan is no error
+CREATE TABLE deep (k int, u uuid, l ulid);
+SELECT format('SELECT count(*) FROM part WHERE id <@ tstzrange(now()%s, NULL)',
+    repeat(' + ''1s''', 1500)) AS range,
+    format('SELECT k%s FROM deep WHERE u = l GROUP BY GROUPING SETS ((k), ())',
+    repeat(' + 1', 1500)) AS sets \gset
+:range;
+:sets;
+DROP TABLE deep;
+
 DROP FUNCTION raises, caught;
 :drop
