@@ -1048,7 +1048,11 @@ CREATE OR REPLACE FUNCTION ulid_sql_first(relation regclass, key name, "position
 DECLARE
     id uuid;
 BEGIN
-    IF is_trusted IS NOT TRUE OR row_security_active(relation) THEN
+    -- Between the question and the look, an owner could create an index that calls a function.
+    IF is_trusted IS NOT TRUE OR row_security_active(relation)
+        OR (SELECT rolsuper AND NOT pg_has_role(relowner, r.oid, 'USAGE')
+            FROM pg_roles AS r, pg_class AS c WHERE rolname = current_user AND c.oid = relation)
+    THEN
         RAISE EXCEPTION 'permission denied for table %', relation
             USING ERRCODE = 'insufficient_privilege';
     END IF;

@@ -124,6 +124,11 @@ like($refused, qr/consumers of relation "outbox" may have passed/, 'nor is an id
 by('owner', 'app', 'DROP SCHEMA other CASCADE; INSERT INTO outbox VALUES (DEFAULT, 4);
     DELETE FROM outbox WHERE n = 4');
 
+my $behind = 'SELECT behind IS NOT NULL FROM ulid_sql.ulid_consumer_lag';
+is(by('owner', 'app', $behind), 't', 'the owner of a table sees how far its consumer is behind');
+is($node->safe_psql('app', $behind),
+    'f', 'for a superuser, the table of another role is not looked at');
+
 # Without the sequence, no id is generated before the next refresh.
 by('owner', 'app', 'ALTER TABLE outbox ALTER id DROP DEFAULT; DROP SEQUENCE ulid_clock CASCADE');
 ($succeeds, $messages) = update('owner', 'app');
