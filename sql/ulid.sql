@@ -1135,8 +1135,10 @@ DECLARE
     is_member boolean;
 BEGIN
     IF current_setting('session_replication_role') = 'replica' THEN
+        -- The type is null if this role may not see it.
         IF EXISTS (SELECT FROM pg_stat_get_activity(pg_backend_pid())
-            WHERE backend_type = 'client backend') THEN
+            WHERE backend_type = 'client backend' OR backend_type IS NULL AND NOT EXISTS
+                (SELECT FROM pg_stat_get_subscription(NULL) WHERE pid = pg_backend_pid())) THEN
             RAISE EXCEPTION 'cannot change consumers while "session_replication_role" is "replica"'
                 USING ERRCODE = 'object_not_in_prerequisite_state';
         END IF;
@@ -1148,7 +1150,8 @@ BEGIN
         -- A role that was renamed is none of the rows any more, until its new name is set.
         IF is_member IS NOT TRUE AND NOT (is_administrator AND (TG_OP = 'DELETE'
             OR (NEW.owner, NEW.relation::oid, NEW.key) = (OLD.owner, OLD.relation::oid, OLD.key)
-            OR NEW.owner = current_user OR is_member IS NULL)) THEN
+            OR NEW.owner = current_user OR is_member IS NULL
+                AND (NEW.relation::oid, NEW.key) = (OLD.relation::oid, OLD.key))) THEN
             RAISE EXCEPTION 'must be owner of consumer "%"', OLD.name
                 USING ERRCODE = 'insufficient_privilege';
         ELSIF TG_OP = 'DELETE' THEN
@@ -1375,6 +1378,8 @@ BEGIN
     IF c.name IS NULL THEN
         RAISE EXCEPTION 'consumer "%" does not exist', consumer USING ERRCODE = 'undefined_object';
     ELSIF c.owner <> current_user THEN
+        -- Whoever holds a lock could commit an index with a function while it is waited for.
+        PERFORM pg_relation_size(c.relation);
         EXECUTE format('SELECT %s($1)', trust_of) INTO is_trusted USING c.relation;
     END IF;
     -- The cast is found here if nothing is special, since each call counts.
@@ -1704,7 +1709,8 @@ COMMENT ON FUNCTION ulid_consumer_check(regclass, name, boolean)
     IS 'an error if a consumer would not read each row of a table';
 
 CREATE FUNCTION ulid_consumer_create(name text, relation regclass, key name, start uuid,
-        unguarded regclass[], ahead uuid, horizon uuid, consumers regclass, guard_function regproc)
+        unguarded regclass[], ahead uuid, horizon uuid, consumers regclass, guard_function regproc,
+        trust_of regproc)
     RETURNS void
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
@@ -1715,6 +1721,7 @@ DECLARE
     guard_name text;
     create_guard text;
     old_timeout CONSTANT text := current_setting('lock_timeout');
+    is_trusted boolean;
     is_ahead boolean;
 BEGIN
     IF start IS NULL AND coalesce(horizon, '00000000-0000-0000-0000-000000000000')
@@ -1744,6 +1751,8 @@ BEGIN
             EXECUTE format('LOCK TABLE ONLY %s IN SHARE ROW EXCLUSIVE MODE', child);
             CONTINUE WHEN EXISTS (SELECT FROM pg_trigger
                 WHERE tgrelid = child AND tgfoid = guard_function AND tgenabled IN ('O', 'A')
+                    AND tgtype::integer & 87 = 21 AND tgqual IS NULL AND NOT tgdeferrable
+                    AND cardinality(tgattr) = 0
                     AND tgargs = convert_to(key::text, getdatabaseencoding())
                         || decode('00', 'hex'));
         END IF;
@@ -1765,7 +1774,8 @@ BEGIN
         END IF;
     END LOOP;
     PERFORM set_config('lock_timeout', old_timeout, true);
-    IF ahead IS NOT NULL THEN
+    EXECUTE format('SELECT %s($1)', trust_of) INTO is_trusted USING relation;
+    IF is_trusted THEN
         -- The order lets it use the index, also without statistics.
         EXECUTE format('SELECT true FROM %1$s WHERE %2$I > $1 ORDER BY %2$I DESC LIMIT 1', relation,
             key) INTO is_ahead USING ahead;
@@ -1780,7 +1790,7 @@ EXCEPTION WHEN unique_violation THEN
     RAISE EXCEPTION 'consumer "%" exists already', name USING ERRCODE = 'duplicate_object';
 END $$;
 COMMENT ON FUNCTION ulid_consumer_create(text, regclass, name, uuid, regclass[], uuid, uuid,
-    regclass, regproc)
+    regclass, regproc, regproc)
     IS 'what ulid_create_consumer() does';
 
 CREATE FUNCTION ulid_create_consumer(name text, relation regclass, key name DEFAULT NULL,
@@ -1789,11 +1799,11 @@ CREATE FUNCTION ulid_create_consumer(name text, relation regclass, key name DEFA
     RETURN (SELECT ulid_consumer_create(name, relation, column_, start::uuid,
             CASE WHEN guard THEN ulid_consumer_unguarded(relation::oid, column_,
                 'ulid_ordered_guard'::regproc::oid) END,
-            CASE WHEN ulid_consumer_is_trusted(relation) THEN ulid_lower_bound(greatest(
-                clock_timestamp(), (SELECT ulid_extract_timestamp(horizon) FROM ulid_horizon))
-                + '1 day'::interval)::uuid END,
+            ulid_lower_bound(greatest(clock_timestamp(),
+                (SELECT ulid_extract_timestamp(horizon) FROM ulid_horizon))
+                + '1 day'::interval)::uuid,
             (SELECT horizon::uuid FROM ulid_horizon), 'ulid_consumer'::regclass,
-            'ulid_ordered_guard'::regproc)
+            'ulid_ordered_guard'::regproc, 'ulid_consumer_is_trusted'::regproc)
         FROM ulid_consumer_key(name, relation, key) AS column_
         CROSS JOIN LATERAL ulid_consumer_cast(relation, column_, 'ulid'::regtype) AS cast_
         CROSS JOIN LATERAL ulid_consumer_check(relation, column_, ulid_consumer_is_ordered(
@@ -1810,32 +1820,38 @@ COMMENT ON FUNCTION ulid_create_consumer(text, regclass, name, ulid, boolean)
 -- has made of its table, it is neither an error of whoever reads the view of all consumers, nor is
 -- a lock waited for or kept, nor does ulid_consumer_first() run a function with his rights.
 CREATE FUNCTION ulid_consumer_unread(c ulid_consumer, id_type regtype, cast_of regproc,
-        first_of regproc, OUT id uuid, OUT is_known boolean, OUT is_replaced boolean,
-        OUT cast_ text)
+        is_trusted regproc, first_of regproc, OUT id uuid, OUT is_known boolean,
+        OUT is_replaced boolean, OUT cast_ text)
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
     AS $$
 BEGIN
     is_known := false;
-    -- Who holds a lock is waited for once.
+    -- Whoever holds the lock could commit an index with a function while the look at the table
+    -- waits. So the lock is waited for before the question whether the table can be trusted.
     PERFORM set_config('lock_timeout', '100ms', true);
     PERFORM pg_relation_size(c.relation);
-    PERFORM set_config('lock_timeout', '1ms', true);
-    EXECUTE format('SELECT %s($1, $2, $3)', cast_of) INTO cast_ USING c.relation, c.key, id_type;
-    EXECUTE format('SELECT %s($1, $2, $3)', first_of) INTO id USING c.relation::oid,
-        (SELECT attnum::integer FROM pg_attribute WHERE attrelid = c.relation AND attname = c.key),
-        c.position;
-    is_replaced := EXISTS (
-        SELECT FROM pg_class JOIN pg_namespace AS n ON n.oid = relnamespace
-        WHERE relname = (parse_ident(c.relation_name))[2]
-            AND nspname = (parse_ident(c.relation_name))[1] AND pg_class.oid <> c.relation);
-    is_known := true;
+    EXECUTE format('SELECT %s($1)', is_trusted) INTO is_known USING c.relation;
+    IF is_known THEN
+        is_known := false;
+        PERFORM set_config('lock_timeout', '1ms', true);
+        EXECUTE format('SELECT %s($1, $2, $3)', cast_of) INTO cast_
+            USING c.relation, c.key, id_type;
+        EXECUTE format('SELECT %s($1, $2, $3)', first_of) INTO id USING c.relation::oid,
+            (SELECT attnum::integer FROM pg_attribute
+                WHERE attrelid = c.relation AND attname = c.key), c.position;
+        is_replaced := EXISTS (
+            SELECT FROM pg_class JOIN pg_namespace AS n ON n.oid = relnamespace
+            WHERE relname = (parse_ident(c.relation_name))[2]
+                AND nspname = (parse_ident(c.relation_name))[1] AND pg_class.oid <> c.relation);
+        is_known := true;
+    END IF;
     -- It takes the settings and the locks back.
     RAISE SQLSTATE 'ULID0';
 EXCEPTION WHEN OTHERS THEN
     NULL;
 END $$;
-COMMENT ON FUNCTION ulid_consumer_unread(ulid_consumer, regtype, regproc, regproc)
+COMMENT ON FUNCTION ulid_consumer_unread(ulid_consumer, regtype, regproc, regproc, regproc)
     IS 'the first id of its table that a consumer has not read';
 
 CREATE FUNCTION ulid_consumer_move(c ulid_consumer, "position" uuid, relation regclass,
@@ -1881,10 +1897,12 @@ BEGIN
     EXECUTE format('UPDATE %s SET position = coalesce($2, position),'
         ' relation = coalesce($3, relation), relation_name = coalesce($3::text, relation_name),'
         ' storage = NULL, storage_hash = NULL, moved_at = clock_timestamp()'
-        ' WHERE name = $1', consumers) USING c.name, "position", relation;
+        ' WHERE name = $1 AND ($3 IS NULL'
+        ' OR relation::oid = $4 AND key = $5 AND position >= $6)', consumers)
+        USING c.name, "position", relation, c.relation::oid, c.key, c.position;
     GET DIAGNOSTICS number = ROW_COUNT;
     IF number = 0 THEN
-        RAISE EXCEPTION 'consumer "%" has been dropped', c.name
+        RAISE EXCEPTION 'consumer "%" has been moved or dropped by another session', c.name
             USING ERRCODE = 'serialization_failure';
     END IF;
 END $$;
@@ -1901,10 +1919,12 @@ CREATE FUNCTION ulid_move_consumer(consumer text, "position" ulid DEFAULT NULL,
                 ulid_move_consumer.relation::oid, c.key, 'ulid_ordered_guard'::regproc::oid,
                 ARRAY['gen_ordered_ulid'::regproc, 'gen_ordered_uuid_v7'::regproc]::oid[])) END,
             CASE WHEN ulid_move_consumer.relation IS NOT NULL THEN
-                ulid_consumer_is_trusted(c.relation) END,
+                ulid_consumer_is_trusted(c.relation)
+                    AND ulid_consumer_is_trusted(ulid_move_consumer.relation) END,
             CASE WHEN ulid_move_consumer.relation IS NOT NULL THEN
                 ulid_consumer_unread(c, 'ulid'::regtype, 'ulid_consumer_cast'::regproc,
-                    'ulid_consumer_first'::regproc) END, 'ulid_consumer'::regclass)
+                    'ulid_consumer_is_trusted'::regproc, 'ulid_consumer_first'::regproc) END,
+            'ulid_consumer'::regclass)
         FROM ulid_consumer_find(consumer, 'ulid_consumer'::regclass) AS c
         CROSS JOIN LATERAL ulid_consumer_cast(coalesce(ulid_move_consumer.relation, c.relation),
             c.key, 'ulid'::regtype) AS cast_
@@ -1949,10 +1969,14 @@ BEGIN ATOMIC
             THEN pg_catalog.min(c.key::text)::name END
     FROM ulid_consumer AS c
     WHERE c.relation::oid IN (SELECT oid FROM tree)
+        -- The name is quoted or not, and is what its role has set it to.
         OR EXISTS (SELECT FROM pg_catalog.pg_class AS r
             JOIN pg_catalog.pg_namespace AS n ON n.oid = relnamespace
             WHERE r.oid IN (SELECT oid FROM tree)
-                AND pg_catalog.parse_ident(c.relation_name) = ARRAY[nspname, relname]::text[]);
+                AND pg_catalog.replace(c.relation_name, '"', '')
+                    = pg_catalog.replace(nspname::text || '.'::text || relname::text, '"', '')
+                AND NOT EXISTS (SELECT FROM pg_catalog.pg_roles WHERE rolname = c.owner
+                    AND NOT pg_catalog.has_any_column_privilege(pg_roles.oid, r.oid, 'SELECT')));
 END;
 COMMENT ON FUNCTION ulid_consumer_read_by(regclass)
     IS 'id below which all consumers of a table have read its rows, and the column that they read';
@@ -2023,13 +2047,14 @@ CREATE VIEW ulid_consumer_lag AS
         ulid_consumer_unguarded(c.relation::oid, c.key, 'ulid_ordered_guard'::regproc::oid)
             IS NULL AS is_guarded
     FROM ulid_consumer AS c CROSS JOIN LATERAL ulid_consumer_unread(c, 'ulid'::regtype,
-        'ulid_consumer_cast'::regproc, 'ulid_consumer_first'::regproc) AS first;
+        'ulid_consumer_cast'::regproc, 'ulid_consumer_is_trusted'::regproc,
+        'ulid_consumer_first'::regproc) AS first;
 COMMENT ON VIEW ulid_consumer_lag IS 'consumers, their positions, and how far they are behind';
 GRANT SELECT ON ulid_consumer_lag TO PUBLIC;
 
 CREATE FUNCTION ulid_consumer_wait(consumer text, id uuid, timeout interval,
         consumers regclass, horizons regclass, id_type regtype, find regproc, unread_of regproc,
-        cast_of regproc, first_of regproc)
+        cast_of regproc, is_trusted regproc, first_of regproc)
     RETURNS boolean
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
@@ -2057,8 +2082,9 @@ BEGIN
         EXECUTE format('SELECT horizon > $1%s FROM %s', '::' || id_type::text, horizons)
             INTO has_passed USING id;
         IF has_passed THEN
-            EXECUTE format('SELECT r.* FROM %s AS c, %s(c, $2, $3, $4) AS r WHERE c.name = $1',
-                consumers, unread_of) INTO unread USING consumer, id_type, cast_of, first_of;
+            EXECUTE format('SELECT r.* FROM %s AS c, %s(c, $2, $3, $4, $5) AS r WHERE c.name = $1',
+                consumers, unread_of)
+                INTO unread USING consumer, id_type, cast_of, is_trusted, first_of;
             IF unread.is_known AND NOT unread.is_replaced AND (unread.id <= id) IS NOT TRUE THEN
                 RETURN true;
             END IF;
@@ -2070,7 +2096,7 @@ BEGIN
     END LOOP;
 END $$;
 COMMENT ON FUNCTION ulid_consumer_wait(text, uuid, interval, regclass, regclass, regtype, regproc,
-    regproc, regproc, regproc)
+    regproc, regproc, regproc, regproc)
     IS 'what ulid_wait_for_consumer() does';
 CREATE FUNCTION ulid_wait_for_consumer(consumer text, id ulid,
         timeout interval DEFAULT '10 seconds') RETURNS boolean
@@ -2078,7 +2104,7 @@ CREATE FUNCTION ulid_wait_for_consumer(consumer text, id ulid,
     RETURN ulid_consumer_wait(consumer, id::uuid, timeout, 'ulid_consumer'::regclass,
         'ulid_horizon'::regclass, 'ulid'::regtype, 'ulid_consumer_find'::regproc,
         'ulid_consumer_unread'::regproc, 'ulid_consumer_cast'::regproc,
-        'ulid_consumer_first'::regproc);
+        'ulid_consumer_is_trusted'::regproc, 'ulid_consumer_first'::regproc);
 COMMENT ON FUNCTION ulid_wait_for_consumer(text, ulid, interval)
     IS 'wait until a consumer has read this id; false after the timeout';
 SELECT pg_catalog.pg_extension_config_dump('ulid_consumer', '');

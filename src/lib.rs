@@ -123,8 +123,8 @@ fmgr::export! {
         = functions::from_time_and_randomness;
     ulid_reset_id_clock() -> Result<()> = horizon::reset;
     ulid_ordered_guard(fcinfo: Fcinfo) -> Result<guard::NoRow> = guard::check_row;
-    ulid_consumer_first(relation: Oid, number: i32, position: Uuid) -> Option<Uuid>
-        = unread::first_id;
+    ulid_consumer_first(relation: Oid, number: i32, position: Uuid, fcinfo: Fcinfo)
+        -> Result<Option<Uuid>> = unread::first_id;
     ulid_is_refresh_due(horizon: Option<Ulid>) -> bool = horizon::is_refresh_due;
     ulid_next_horizon(horizon: Ulid) -> Result<Option<Ulid>> = horizon::next_horizon;
     ulid_ordered_since(pid: i32) -> Option<TimestampTz> = horizon::bound_of_process;

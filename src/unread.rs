@@ -14,22 +14,34 @@ use pgrx::Spi;
 use pgrx::pg_sys::{self, AclResult, CheckEnableRlsResult, LOCKMODE, ObjectType, Oid};
 
 use crate::datum::Uuid;
+use crate::error::{self, Error};
+use crate::fmgr::Fcinfo;
 use crate::list::list_cells;
+use crate::ordered::guard;
 
 /// The first id of the column, by its attribute number, that is not less than the position; none if
 /// there is no such id, column or table. The caller needs SELECT on the column, and no policy may
-/// hide rows from him.
-/// Otherwise, or if a partition is of a role without the rights of the owner, or foreign, 42501.
+/// hide rows from him. It is `ulid` or `uuid`, or a domain over one: the casts of another type
+/// could be functions of its owner.
+///
+/// # Errors
+/// 42804 or 42501, this also if a partition is foreign, or of a role without the rights of the
+/// owner.
 ///
 /// An ERROR restores the user and the settings when its subtransaction is rolled back.
-pub(crate) fn first_id(relation: Oid, column: i32, position: Uuid) -> Option<Uuid> {
+pub(crate) fn first_id(
+    relation: Oid,
+    column: i32,
+    position: Uuid,
+    fcinfo: Fcinfo,
+) -> Result<Option<Uuid>, Error> {
     let column = i16::try_from(column).unwrap_or(0);
     // SAFETY: the relation is locked, and its names live as long as it is open. What the other
     // functions return is in CurrentMemoryContext.
     let (owner, query) = unsafe {
         let open = pg_sys::try_relation_open(relation, pg_sys::AccessShareLock as LOCKMODE);
         if open.is_null() {
-            return None;
+            return Ok(None);
         }
         let class = &*(*open).rd_rel;
         let name = class.relname.data.as_ptr();
@@ -46,14 +58,24 @@ pub(crate) fn first_id(relation: Oid, column: i32, position: Uuid) -> Option<Uui
         }
         let schema = pg_sys::get_namespace_name(class.relnamespace);
         let key = pg_sys::get_attname(relation, column, true);
-        if key.is_null() {
+        let typid = pg_sys::get_atttype(relation, column);
+        if key.is_null() || typid == Oid::INVALID {
             pg_sys::relation_close(open, pg_sys::NoLock as LOCKMODE);
-            return None;
+            return Ok(None);
+        }
+        let base = pg_sys::getBaseType(typid);
+        if base != pg_sys::UUIDOID && base != guard::ulid_type((*fcinfo.as_ptr()).flinfo) {
+            let error = error::guarded_column_type(
+                bytes(key),
+                bytes(name),
+                bytes(pg_sys::format_type_be(typid)),
+            );
+            pg_sys::relation_close(open, pg_sys::NoLock as LOCKMODE);
+            return Err(error);
         }
         let key = bytes(pg_sys::quote_identifier(key));
         let table = bytes(pg_sys::quote_qualified_identifier(schema, name));
-        let typid = pg_sys::getBaseType(pg_sys::get_atttype(relation, column));
-        let cast = bytes(pg_sys::format_type_be_qualified(typid));
+        let cast = bytes(pg_sys::format_type_be_qualified(base));
         // in the encoding of the database
         let query = [
             b"SELECT (SELECT ".as_slice(),
@@ -107,7 +129,7 @@ pub(crate) fn first_id(relation: Oid, column: i32, position: Uuid) -> Option<Uui
         pg_sys::AtEOXact_GUC(false, level);
         pg_sys::SetUserIdAndSecContext(user, context);
     }
-    found.map(|id| Uuid(u128::from_be_bytes(*id.as_bytes())))
+    Ok(found.map(|id| Uuid(u128::from_be_bytes(*id.as_bytes()))))
 }
 
 /// Whether a table, those below it and those that it is a partition of are tables whose owners have

@@ -184,7 +184,7 @@ unsafe fn checked_column(trigger: &TriggerData, flinfo: *mut FmgrInfo) -> Result
 ///
 /// # Safety
 /// This is the function of the present call.
-unsafe fn ulid_type(flinfo: *const FmgrInfo) -> Oid {
+pub(crate) unsafe fn ulid_type(flinfo: *const FmgrInfo) -> Oid {
     let cache = SysCacheIdentifier::TYPENAMENSP as c_int;
     // SAFETY: the keys are those of the syscache TYPENAMENSP.
     unsafe {

@@ -331,8 +331,8 @@ struct Search<'a> {
     depth: u32,
 }
 
-/// The walker of [`contains_call`]: true ends the walk. The context points to its [`Search`]. What is
-/// deeper than [`DEEPEST`] may call the function.
+/// The walker of [`contains_call`]: true ends the walk. The context points to its [`Search`]. What
+/// is deeper than [`DEEPEST`] may call the function.
 ///
 /// # Safety
 /// The node is a valid one, or null, and the context that of [`contains_call`].

@@ -114,6 +114,19 @@ SELECT ulid_delete_read('t');
 :code
 SELECT ulid_drop_consumer('first'), ulid_drop_consumer('second'), ulid_drop_consumer('third');
 DROP TABLE t;
+-- one that lets something pass is none
+CREATE TABLE t (id ulid PRIMARY KEY DEFAULT gen_ordered_ulid());
+CREATE TRIGGER g AFTER INSERT ON t FOR EACH ROW EXECUTE FUNCTION ulid_ordered_guard('id');
+CREATE TRIGGER h AFTER INSERT OR UPDATE OF id ON t FOR EACH ROW
+    EXECUTE FUNCTION ulid_ordered_guard('id');
+CREATE CONSTRAINT TRIGGER i AFTER INSERT OR UPDATE ON t DEFERRABLE FOR EACH ROW
+    EXECUTE FUNCTION ulid_ordered_guard('id');
+SELECT ulid_create_consumer('first', 't');
+SELECT is_guarded FROM ulid_consumer_lag WHERE name = 'first';
+DROP TRIGGER ulid_ordered_guard ON t;
+SELECT is_guarded FROM ulid_consumer_lag WHERE name = 'first';
+SELECT ulid_drop_consumer('first');
+DROP TABLE t;
 -- a trigger that lets an insert pass, or is not for each row, is none
 CREATE TABLE t (id ulid PRIMARY KEY DEFAULT gen_ulid());
 CREATE TRIGGER g AFTER UPDATE ON t FOR EACH ROW EXECUTE FUNCTION ulid_ordered_guard('id');
@@ -685,8 +698,7 @@ CALL ulid_next_batch('z');
 RESET ROLE;
 CALL ulid_next_batch('z');
 :code
--- what the view calls has the rights of the owner of the table
-SELECT unread IS NOT NULL, behind > interval '0' FROM ulid_consumer_lag WHERE name = 'z';
+SELECT unread, behind FROM ulid_consumer_lag WHERE name = 'z';
 SELECT ulid_wait_for_consumer('z', '00000000000000000000000001', '0 s');
 -- also if the consumer is the superuser's
 SET ROLE consumer_other;
@@ -697,6 +709,15 @@ CREATE INDEX ON own ((tells() || id::text));
 RESET ROLE;
 SELECT ulid_create_consumer('own', 'own');
 SELECT unread, behind FROM ulid_consumer_lag WHERE name = 'own';
+-- what the view calls has the rights of the owner, should the index have come later
+SELECT ulid_consumer_first('own'::regclass, 1, '00000000-0000-0000-0000-000000000000') IS NULL;
+-- a move does not read the other table, either
+CREATE TABLE another (id ulid PRIMARY KEY DEFAULT gen_ordered_ulid());
+SELECT ulid_create_consumer('another', 'another');
+INSERT INTO another DEFAULT VALUES;
+SELECT ulid_move_consumer('another', relation => 'own');
+SELECT ulid_drop_consumer('another');
+DROP TABLE another;
 SELECT ulid_drop_consumer('own');
 -- nor by a function of a superuser that takes any type, so that it may call others
 CREATE FUNCTION any_type(anyelement) RETURNS integer IMMUTABLE LANGUAGE sql AS 'SELECT 1';
@@ -704,7 +725,7 @@ SET ROLE consumer_other;
 DROP INDEX own_expr_idx;
 CREATE INDEX ON own (any_type(n));
 RESET ROLE;
-SELECT unread IS NOT NULL, behind > interval '0' FROM ulid_consumer_lag WHERE name = 'z';
+SELECT unread, behind FROM ulid_consumer_lag WHERE name = 'z';
 -- a move does not take what is not known for read
 SELECT ulid_move_consumer('z', relation => 'outbox');
 :code
@@ -724,6 +745,22 @@ RESET ROLE;
 SELECT unread, behind FROM ulid_consumer_lag WHERE name = 'whole';
 SELECT ulid_drop_consumer('whole');
 DROP TABLE whole;
+-- nor what a role has made of a type of its own
+SET ROLE consumer_other;
+CREATE TYPE mood AS ENUM ('a');
+RESET ROLE;
+CREATE TABLE moods (m mood, gone integer);
+ALTER TABLE moods DROP gone;
+GRANT SELECT ON moods TO consumer_other;
+SET ROLE consumer_other;
+SELECT ulid_consumer_first('moods'::regclass, 1, '00000000-0000-0000-0000-000000000000');
+:code
+RESET ROLE;
+SELECT ulid_consumer_first('moods'::regclass, 2, '00000000-0000-0000-0000-000000000000'),
+    ulid_consumer_first(0, 1, '00000000-0000-0000-0000-000000000000'),
+    ulid_consumer_first('moods'::regclass, 99, '00000000-0000-0000-0000-000000000000');
+DROP TABLE moods;
+DROP TYPE mood;
 -- nor by a key of a table above, which whoever plans evaluates
 SET ROLE consumer_other;
 DROP INDEX own_any_type_idx;
@@ -811,15 +848,30 @@ CALL ulid_next_batch('a') \gset
 SELECT ulid_create_consumer('quoted', 'ev');
 RESET quote_all_identifiers;
 CALL ulid_next_batch('quoted') \gset
+-- whatever a role writes as a name
+UPDATE ulid_consumer SET relation_name = '' WHERE name = 'b';
+SELECT ulid_delete_read('ev');
 -- a session that fires no triggers
 RESET ROLE;
 SET session_replication_role = replica;
 SELECT ulid_move_consumer('a', '00000000000000000000000001');
 :code
+SET ROLE consumer_app;
 SELECT ulid_drop_consumer('a');
+RESET ROLE;
 RESET session_replication_role;
 SET ROLE consumer_app;
 SELECT ulid_drop_consumer('a'), ulid_drop_consumer('b'), ulid_drop_consumer('quoted');
+DROP TABLE ev, old_ev;
+-- a second move tells the name that the table has now
+CREATE TABLE new_ev (id ulid PRIMARY KEY DEFAULT gen_ordered_ulid());
+SELECT ulid_create_consumer('renamed', 'new_ev');
+ALTER TABLE new_ev RENAME TO ev;
+SELECT ulid_move_consumer('renamed', relation => 'ev');
+ALTER TABLE ev RENAME TO old_ev;
+CREATE TABLE ev (id ulid PRIMARY KEY DEFAULT gen_ordered_ulid());
+CALL ulid_next_batch('renamed');
+SELECT ulid_drop_consumer('renamed');
 DROP TABLE ev, old_ev;
 
 --
@@ -853,6 +905,10 @@ SELECT behind > interval '0' FROM ulid_consumer_lag WHERE name = 'hidden';
 ALTER ROLE consumer_app RENAME TO consumer_renamed;
 SET ROLE consumer_renamed;
 SELECT ulid_drop_consumer('hidden');
+:code
+RESET ROLE;
+SET ROLE consumer_owner;
+UPDATE ulid_consumer SET relation = 'own' WHERE name = 'hidden';
 :code
 RESET ROLE;
 UPDATE ulid_consumer SET owner = 'consumer_renamed' WHERE owner = 'consumer_app';
