@@ -1063,8 +1063,7 @@ CREATE FUNCTION ulid_consumer_first(relation oid, number integer, "position" uui
     LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE
     AS 'MODULE_PATHNAME', 'ulid_consumer_first';
 COMMENT ON FUNCTION ulid_consumer_first(oid, integer, uuid)
-    IS 'first id of a column from this one on; functions of others run with the rights of the'
-        ' owner of the table';
+    IS 'first id of a column from this one on, without a query, so without functions of others';
 
 --
 -- Consumers: who reads the rows of a table in the order of their ids, and how far. The text from
@@ -1818,40 +1817,33 @@ COMMENT ON FUNCTION ulid_create_consumer(text, regclass, name, ulid, boolean)
 -- table is gone or locked, or may not be read; whether another table has its name, so that the
 -- consumer reads nothing until it is moved; and the cast of ulid_consumer_cast(). Whatever a role
 -- has made of its table, it is neither an error of whoever reads the view of all consumers, nor is
--- a lock waited for or kept, nor does ulid_consumer_first() run a function with his rights.
+-- a lock waited for or kept, nor does ulid_consumer_first() run a function of that role.
 CREATE FUNCTION ulid_consumer_unread(c ulid_consumer, id_type regtype, cast_of regproc,
-        is_trusted regproc, first_of regproc, OUT id uuid, OUT is_known boolean,
-        OUT is_replaced boolean, OUT cast_ text)
+        first_of regproc, OUT id uuid, OUT is_known boolean, OUT is_replaced boolean,
+        OUT cast_ text)
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
     AS $$
 BEGIN
     is_known := false;
-    -- Whoever holds the lock could commit an index with a function while the look at the table
-    -- waits. So the lock is waited for before the question whether the table can be trusted.
     PERFORM set_config('lock_timeout', '100ms', true);
     PERFORM pg_relation_size(c.relation);
-    EXECUTE format('SELECT %s($1)', is_trusted) INTO is_known USING c.relation;
-    IF is_known THEN
-        is_known := false;
-        PERFORM set_config('lock_timeout', '1ms', true);
-        EXECUTE format('SELECT %s($1, $2, $3)', cast_of) INTO cast_
-            USING c.relation, c.key, id_type;
-        EXECUTE format('SELECT %s($1, $2, $3)', first_of) INTO id USING c.relation::oid,
-            (SELECT attnum::integer FROM pg_attribute
-                WHERE attrelid = c.relation AND attname = c.key), c.position;
-        is_replaced := EXISTS (
-            SELECT FROM pg_class JOIN pg_namespace AS n ON n.oid = relnamespace
-            WHERE relname = (parse_ident(c.relation_name))[2]
-                AND nspname = (parse_ident(c.relation_name))[1] AND pg_class.oid <> c.relation);
-        is_known := true;
-    END IF;
+    PERFORM set_config('lock_timeout', '1ms', true);
+    EXECUTE format('SELECT %s($1, $2, $3)', cast_of) INTO cast_ USING c.relation, c.key, id_type;
+    EXECUTE format('SELECT %s($1, $2, $3)', first_of) INTO id USING c.relation::oid,
+        (SELECT attnum::integer FROM pg_attribute WHERE attrelid = c.relation AND attname = c.key),
+        c.position;
+    is_replaced := EXISTS (
+        SELECT FROM pg_class JOIN pg_namespace AS n ON n.oid = relnamespace
+        WHERE relname = (parse_ident(c.relation_name))[2]
+            AND nspname = (parse_ident(c.relation_name))[1] AND pg_class.oid <> c.relation);
+    is_known := true;
     -- It takes the settings and the locks back.
     RAISE SQLSTATE 'ULID0';
 EXCEPTION WHEN OTHERS THEN
     NULL;
 END $$;
-COMMENT ON FUNCTION ulid_consumer_unread(ulid_consumer, regtype, regproc, regproc, regproc)
+COMMENT ON FUNCTION ulid_consumer_unread(ulid_consumer, regtype, regproc, regproc)
     IS 'the first id of its table that a consumer has not read';
 
 CREATE FUNCTION ulid_consumer_move(c ulid_consumer, "position" uuid, relation regclass,
@@ -1923,8 +1915,7 @@ CREATE FUNCTION ulid_move_consumer(consumer text, "position" ulid DEFAULT NULL,
                     AND ulid_consumer_is_trusted(ulid_move_consumer.relation) END,
             CASE WHEN ulid_move_consumer.relation IS NOT NULL THEN
                 ulid_consumer_unread(c, 'ulid'::regtype, 'ulid_consumer_cast'::regproc,
-                    'ulid_consumer_is_trusted'::regproc, 'ulid_consumer_first'::regproc) END,
-            'ulid_consumer'::regclass)
+                    'ulid_consumer_first'::regproc) END, 'ulid_consumer'::regclass)
         FROM ulid_consumer_find(consumer, 'ulid_consumer'::regclass) AS c
         CROSS JOIN LATERAL ulid_consumer_cast(coalesce(ulid_move_consumer.relation, c.relation),
             c.key, 'ulid'::regtype) AS cast_
@@ -2047,14 +2038,13 @@ CREATE VIEW ulid_consumer_lag AS
         ulid_consumer_unguarded(c.relation::oid, c.key, 'ulid_ordered_guard'::regproc::oid)
             IS NULL AS is_guarded
     FROM ulid_consumer AS c CROSS JOIN LATERAL ulid_consumer_unread(c, 'ulid'::regtype,
-        'ulid_consumer_cast'::regproc, 'ulid_consumer_is_trusted'::regproc,
-        'ulid_consumer_first'::regproc) AS first;
+        'ulid_consumer_cast'::regproc, 'ulid_consumer_first'::regproc) AS first;
 COMMENT ON VIEW ulid_consumer_lag IS 'consumers, their positions, and how far they are behind';
 GRANT SELECT ON ulid_consumer_lag TO PUBLIC;
 
 CREATE FUNCTION ulid_consumer_wait(consumer text, id uuid, timeout interval,
         consumers regclass, horizons regclass, id_type regtype, find regproc, unread_of regproc,
-        cast_of regproc, is_trusted regproc, first_of regproc)
+        cast_of regproc, first_of regproc)
     RETURNS boolean
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
@@ -2082,9 +2072,8 @@ BEGIN
         EXECUTE format('SELECT horizon > $1%s FROM %s', '::' || id_type::text, horizons)
             INTO has_passed USING id;
         IF has_passed THEN
-            EXECUTE format('SELECT r.* FROM %s AS c, %s(c, $2, $3, $4, $5) AS r WHERE c.name = $1',
-                consumers, unread_of)
-                INTO unread USING consumer, id_type, cast_of, is_trusted, first_of;
+            EXECUTE format('SELECT r.* FROM %s AS c, %s(c, $2, $3, $4) AS r WHERE c.name = $1',
+                consumers, unread_of) INTO unread USING consumer, id_type, cast_of, first_of;
             IF unread.is_known AND NOT unread.is_replaced AND (unread.id <= id) IS NOT TRUE THEN
                 RETURN true;
             END IF;
@@ -2096,7 +2085,7 @@ BEGIN
     END LOOP;
 END $$;
 COMMENT ON FUNCTION ulid_consumer_wait(text, uuid, interval, regclass, regclass, regtype, regproc,
-    regproc, regproc, regproc, regproc)
+    regproc, regproc, regproc)
     IS 'what ulid_wait_for_consumer() does';
 CREATE FUNCTION ulid_wait_for_consumer(consumer text, id ulid,
         timeout interval DEFAULT '10 seconds') RETURNS boolean
@@ -2104,7 +2093,7 @@ CREATE FUNCTION ulid_wait_for_consumer(consumer text, id ulid,
     RETURN ulid_consumer_wait(consumer, id::uuid, timeout, 'ulid_consumer'::regclass,
         'ulid_horizon'::regclass, 'ulid'::regtype, 'ulid_consumer_find'::regproc,
         'ulid_consumer_unread'::regproc, 'ulid_consumer_cast'::regproc,
-        'ulid_consumer_is_trusted'::regproc, 'ulid_consumer_first'::regproc);
+        'ulid_consumer_first'::regproc);
 COMMENT ON FUNCTION ulid_wait_for_consumer(text, ulid, interval)
     IS 'wait until a consumer has read this id; false after the timeout';
 SELECT pg_catalog.pg_extension_config_dump('ulid_consumer', '');

@@ -1,34 +1,37 @@
-//! The first id of a table that a consumer has not read, for views that show the tables of all
-//! roles, whoever reads them.
+//! The first id of a table that a consumer has not read, for a view that shows the tables of all
+//! roles, whoever reads it.
 //!
-//! Who plans a query evaluates what is constant in the expressions of indexes, statistics and
-//! partition keys, so functions of the table's owner are called. As in ANALYZE and CREATE INDEX,
-//! they run with the rights of the owner of the table, in a security-restricted operation. If that
-//! of a partition has not these rights, the table is not read: functions of his would gain them.
+//! Who plans a query evaluates what is constant in the expressions of indexes, statistics, policies
+//! and partition keys, so he runs functions of the table's owner. And a name can be another table
+//! by the time the query is planned. So there is no query here: the table is opened by its OID, and
+//! its index on the column is read, which calls PostgreSQL's functions for uuid only.
 #![allow(unsafe_code)]
 
-use std::ffi::{CStr, c_char};
+use std::ffi::CStr;
 use std::ptr::null_mut;
 
-use pgrx::Spi;
-use pgrx::pg_sys::{self, AclResult, CheckEnableRlsResult, LOCKMODE, ObjectType, Oid};
+use pgrx::pg_sys::{
+    self, AclResult, CheckEnableRlsResult, Datum, FmgrInfo, FormData_pg_class, LOCKMODE,
+    ObjectType, Oid, Relation, ScanKeyData, TupleDesc,
+};
 
 use crate::datum::Uuid;
 use crate::error::{self, Error};
-use crate::fmgr::Fcinfo;
+use crate::fmgr::{Argument, Fcinfo};
 use crate::list::list_cells;
 use crate::ordered::guard;
 
+const LOCK: LOCKMODE = pg_sys::AccessShareLock as LOCKMODE;
+const KEEP: LOCKMODE = pg_sys::NoLock as LOCKMODE;
+
 /// The first id of the column, by its attribute number, that is not less than the position; none if
-/// there is no such id, column or table. The caller needs SELECT on the column, and no policy may
-/// hide rows from him. It is `ulid` or `uuid`, or a domain over one: the casts of another type
-/// could be functions of its owner.
+/// there is no such id, column or table. The column is `ulid` or `uuid`, or a domain over one.
+///
+/// As in a query, the caller needs USAGE on the schema and SELECT on the column, and no policy may
+/// hide rows from him. Tables below that are foreign or temporary are not read.
 ///
 /// # Errors
-/// 42804 or 42501, this also if a partition is foreign, or of a role without the rights of the
-/// owner.
-///
-/// An ERROR restores the user and the settings when its subtransaction is rolled back.
+/// 42804 or 42501.
 pub(crate) fn first_id(
     relation: Oid,
     column: i32,
@@ -36,138 +39,203 @@ pub(crate) fn first_id(
     fcinfo: Fcinfo,
 ) -> Result<Option<Uuid>, Error> {
     let column = i16::try_from(column).unwrap_or(0);
-    // SAFETY: the relation is locked, and its names live as long as it is open. What the other
-    // functions return is in CurrentMemoryContext.
-    let (owner, query) = unsafe {
-        let open = pg_sys::try_relation_open(relation, pg_sys::AccessShareLock as LOCKMODE);
+    // SAFETY: the relations are locked and open while they are used. The names are in
+    // CurrentMemoryContext. An ERROR closes the relations.
+    unsafe {
+        let open = pg_sys::try_relation_open(relation, LOCK);
         if open.is_null() {
             return Ok(None);
         }
         let class = &*(*open).rd_rel;
-        let name = class.relname.data.as_ptr();
-        let user = pg_sys::GetUserId();
-        if (pg_sys::pg_class_aclcheck(relation, user, pg_sys::ACL_SELECT.into())
-            != AclResult::ACLCHECK_OK
-            && pg_sys::pg_attribute_aclcheck(relation, column, user, pg_sys::ACL_SELECT.into())
-                != AclResult::ACLCHECK_OK)
-            || pg_sys::check_enable_rls(relation, Oid::INVALID, true)
-                == CheckEnableRlsResult::RLS_ENABLED as i32
-            || !is_plain_tree(relation, class.relowner)
-        {
-            pg_sys::aclcheck_error(AclResult::ACLCHECK_NO_PRIV, ObjectType::OBJECT_TABLE, name);
-        }
-        let schema = pg_sys::get_namespace_name(class.relnamespace);
         let key = pg_sys::get_attname(relation, column, true);
         let typid = pg_sys::get_atttype(relation, column);
         if key.is_null() || typid == Oid::INVALID {
-            pg_sys::relation_close(open, pg_sys::NoLock as LOCKMODE);
+            pg_sys::relation_close(open, KEEP);
             return Ok(None);
         }
         let base = pg_sys::getBaseType(typid);
         if base != pg_sys::UUIDOID && base != guard::ulid_type((*fcinfo.as_ptr()).flinfo) {
-            let error = error::guarded_column_type(
-                bytes(key),
-                bytes(name),
-                bytes(pg_sys::format_type_be(typid)),
-            );
-            pg_sys::relation_close(open, pg_sys::NoLock as LOCKMODE);
+            let bytes = |name| CStr::from_ptr(name).to_bytes();
+            let type_name = bytes(pg_sys::format_type_be(typid));
+            let table = bytes(class.relname.data.as_ptr());
+            let error = error::guarded_column_type(bytes(key), table, type_name);
+            pg_sys::relation_close(open, KEEP);
             return Err(error);
         }
-        let key = bytes(pg_sys::quote_identifier(key));
-        let table = bytes(pg_sys::quote_qualified_identifier(schema, name));
-        let cast = bytes(pg_sys::format_type_be_qualified(base));
-        // in the encoding of the database
-        let query = [
-            b"SELECT (SELECT ".as_slice(),
-            key,
-            b"::pg_catalog.uuid FROM ",
-            table,
-            b" WHERE ",
-            key,
-            b" OPERATOR(pg_catalog.>=) $1::",
-            cast,
-            b" ORDER BY ",
-            key,
-            b" LIMIT 1)\0",
-        ]
-        .concat();
-        let owner = class.relowner;
-        pg_sys::relation_close(open, pg_sys::NoLock as LOCKMODE);
-        (owner, query)
-    };
-    let (mut user, mut context) = (Oid::INVALID, 0);
-    // SAFETY: each value that is changed is restored below, or by the end of the subtransaction.
-    let level = unsafe {
-        pg_sys::GetUserIdAndSecContext(&mut user, &mut context);
-        let restricted = pg_sys::SECURITY_RESTRICTED_OPERATION | pg_sys::SECURITY_NOFORCE_RLS;
-        pg_sys::SetUserIdAndSecContext(owner, context | restricted as i32);
-        let level = pg_sys::NewGUCNestLevel();
-        // as RestrictSearchPath() of PostgreSQL 17
-        pg_sys::set_config_option(
-            c"search_path".as_ptr(),
-            c"pg_catalog, pg_temp".as_ptr(),
-            pg_sys::GucContext::PGC_USERSET,
-            pg_sys::GucSource::PGC_S_SESSION,
-            pg_sys::GucAction::GUC_ACTION_SAVE,
-            true,
-            0,
-            false,
+        if !may_read(relation, class, column) {
+            refuse(class);
+        }
+        let mut first: Option<Uuid> = None;
+        for cell in list_cells(pg_sys::find_all_inheritors(relation, LOCK, null_mut())) {
+            let table = pg_sys::relation_open(cell.oid_value, LOCK);
+            let class = &*(*table).rd_rel;
+            match class.relkind as u8 {
+                pg_sys::RELKIND_PARTITIONED_TABLE => {}
+                pg_sys::RELKIND_RELATION
+                    if class.relpersistence as u8 != pg_sys::RELPERSISTENCE_TEMP =>
+                {
+                    let column = pg_sys::get_attnum(cell.oid_value, key);
+                    let found = first_of_table(table, column, position);
+                    first = [first, found].into_iter().flatten().min_by_key(|id| id.0);
+                }
+                _ => refuse(class),
+            }
+            pg_sys::relation_close(table, KEEP);
+        }
+        pg_sys::relation_close(open, KEEP);
+        Ok(first)
+    }
+}
+
+/// Whether a query of the current user could read the column, and sees all rows.
+///
+/// # Safety
+/// The relation is open.
+unsafe fn may_read(relation: Oid, class: &FormData_pg_class, column: i16) -> bool {
+    let is_ok = |result| result == AclResult::ACLCHECK_OK;
+    // SAFETY: these functions look up the catalogs.
+    unsafe {
+        let user = pg_sys::GetUserId();
+        #[cfg(feature = "pg15")]
+        let usage =
+            pg_sys::pg_namespace_aclcheck(class.relnamespace, user, pg_sys::ACL_USAGE.into());
+        #[cfg(not(feature = "pg15"))]
+        let usage = pg_sys::object_aclcheck(
+            pg_sys::NamespaceRelationId,
+            class.relnamespace,
+            user,
+            pg_sys::ACL_USAGE.into(),
         );
-        level
-    };
-    let position = pgrx::Uuid::from_bytes(position.0.to_be_bytes());
-    let found = Spi::connect(|client| {
-        let query = CStr::from_bytes_until_nul(&query).unwrap_or_default();
-        client
-            .select(query, Some(1), &[position.into()])?
-            .first()
-            .get_one::<pgrx::Uuid>()
-    })
-    .unwrap_or_else(|error| pgrx::error!("could not read the table of a consumer: {error}"));
-    // SAFETY: the level and the user are those of above.
-    unsafe {
-        pg_sys::AtEOXact_GUC(false, level);
-        pg_sys::SetUserIdAndSecContext(user, context);
+        let select = pg_sys::ACL_SELECT.into();
+        is_ok(usage)
+            && (is_ok(pg_sys::pg_class_aclcheck(relation, user, select))
+                || is_ok(pg_sys::pg_attribute_aclcheck(
+                    relation, column, user, select,
+                )))
+            && pg_sys::check_enable_rls(relation, Oid::INVALID, true)
+                != CheckEnableRlsResult::RLS_ENABLED as i32
     }
-    Ok(found.map(|id| Uuid(u128::from_be_bytes(*id.as_bytes()))))
 }
 
-/// Whether a table, those below it and those that it is a partition of are tables whose owners have
-/// the rights of this one.
+/// Raises 42501 in PostgreSQL's words.
 ///
 /// # Safety
-/// The table is locked.
-unsafe fn is_plain_tree(relation: Oid, owner: Oid) -> bool {
-    let lock = pg_sys::AccessShareLock as LOCKMODE;
-    // SAFETY: the lists are of OIDs. The relations below are locked, and those above exist as long
-    // as this one is a partition, which needs a stronger lock on it to change.
+/// The relation is open.
+unsafe fn refuse(class: &FormData_pg_class) {
+    // SAFETY: the name of a relation ends with a zero.
     unsafe {
-        let below = pg_sys::find_all_inheritors(relation, lock, null_mut());
-        let above = if pg_sys::get_rel_relispartition(relation) {
-            pg_sys::get_partition_ancestors(relation)
-        } else {
-            null_mut()
+        let name = class.relname.data.as_ptr();
+        pg_sys::aclcheck_error(AclResult::ACLCHECK_NO_PRIV, ObjectType::OBJECT_TABLE, name);
+    }
+}
+
+/// The first id of one table that is not less than the position, as the active snapshot sees it: by
+/// a btree index whose first column this is, or else by reading all rows.
+///
+/// # Safety
+/// The relation is open and locked, and the column is of 16 bytes.
+unsafe fn first_of_table(table: Relation, column: i16, position: Uuid) -> Option<Uuid> {
+    let bytes = position.0.to_be_bytes();
+    // SAFETY: the scan has ended before the key, the snapshot and the relations are released. A row
+    // is valid until the next one. An ERROR releases them all.
+    unsafe {
+        let mut key = ScanKeyData::default();
+        pg_sys::ScanKeyEntryInitialize(
+            &mut key,
+            0,
+            column,
+            pg_sys::BTGreaterEqualStrategyNumber as u16,
+            Oid::INVALID,
+            Oid::INVALID,
+            pg_sys::F_UUID_GE.into(),
+            Datum::from(bytes.as_ptr()),
+        );
+        let id_of = |row, descriptor: TupleDesc| {
+            let mut is_null = false;
+            let datum = pg_sys::SPI_getbinval(row, descriptor, column.into(), &mut is_null);
+            Uuid::from_datum(datum)
         };
-        list_cells(below)
-            .iter()
-            .chain(list_cells(above))
-            .all(|cell| {
-                let open = pg_sys::relation_open(cell.oid_value, lock);
-                let class = &*(*open).rd_rel;
-                let is_plain = pg_sys::has_privs_of_role(class.relowner, owner)
-                    && [pg_sys::RELKIND_RELATION, pg_sys::RELKIND_PARTITIONED_TABLE]
-                        .contains(&(class.relkind as u8));
-                pg_sys::relation_close(open, lock);
-                is_plain
-            })
+        let descriptor = (*table).rd_att;
+        let snapshot = pg_sys::RegisterSnapshot(pg_sys::GetActiveSnapshot());
+        let mut first = None;
+        if let Some((index, direction)) = index_on(table, column) {
+            let scan = pg_sys::systable_beginscan_ordered(table, index, snapshot, 1, &mut key);
+            let row = pg_sys::systable_getnext_ordered(scan, direction);
+            if !row.is_null() {
+                first = Some(id_of(row, descriptor));
+            }
+            pg_sys::systable_endscan_ordered(scan);
+            pg_sys::index_close(index, KEEP);
+        } else {
+            let scan =
+                pg_sys::systable_beginscan(table, Oid::INVALID, false, snapshot, 1, &mut key);
+            loop {
+                let row = pg_sys::systable_getnext(scan);
+                if row.is_null() {
+                    break;
+                }
+                let found = Some(id_of(row, descriptor));
+                first = [first, found].into_iter().flatten().min_by_key(|id| id.0);
+            }
+            pg_sys::systable_endscan(scan);
+        }
+        pg_sys::UnregisterSnapshot(snapshot);
+        first
     }
 }
 
-/// The bytes of a C string.
+/// An index of the table that every snapshot can use and that has all rows in the order of this
+/// column, and the direction in which ids increase.
 ///
 /// # Safety
-/// It ends with a zero, and lives as long as the bytes.
-unsafe fn bytes<'a>(name: *const c_char) -> &'a [u8] {
-    // SAFETY: the caller passes such a string.
-    unsafe { CStr::from_ptr(name) }.to_bytes()
+/// The relation is open and locked.
+unsafe fn index_on(table: Relation, column: i16) -> Option<(Relation, i32)> {
+    use pg_sys::ScanDirection::{BackwardScanDirection, ForwardScanDirection};
+
+    // SAFETY: the list is of OIDs. An index is open while it is looked at, and has a key column.
+    unsafe {
+        for cell in list_cells(pg_sys::RelationGetIndexList(table)) {
+            let index = pg_sys::index_open(cell.oid_value, LOCK);
+            let (form, tuple) = (&*(*index).rd_index, (*index).rd_indextuple);
+            let predicate = pg_sys::Anum_pg_index_indpred as i32;
+            if form.indisvalid
+                && !form.indcheckxmin
+                && *form.indkey.values.as_ptr() == column
+                && (*(*index).rd_rel).relam == pg_sys::BTREE_AM_OID
+                && pg_sys::heap_attisnull(tuple, predicate, null_mut())
+                && is_order_of_uuid(*(*index).rd_opfamily, *(*index).rd_opcintype)
+            {
+                let is_descending = *(*index).rd_indoption & pg_sys::INDOPTION_DESC as i16 != 0;
+                return Some((
+                    index,
+                    match is_descending {
+                        true => BackwardScanDirection,
+                        false => ForwardScanDirection,
+                    },
+                ));
+            }
+            pg_sys::index_close(index, KEEP);
+        }
+        None
+    }
+}
+
+/// Whether the operator >= of a family of btree is PostgreSQL's function for uuid, also under the
+/// name that it has for ulid.
+///
+/// # Safety
+/// The family is one of btree.
+unsafe fn is_order_of_uuid(family: Oid, typid: Oid) -> bool {
+    // SAFETY: these functions look up the catalogs.
+    unsafe {
+        let strategy = pg_sys::BTGreaterEqualStrategyNumber as i16;
+        let operator = pg_sys::get_opfamily_member(family, typid, typid, strategy);
+        let address_of = |function: Oid| {
+            let mut info = FmgrInfo::default();
+            pg_sys::fmgr_info(function, &mut info);
+            info.fn_addr.map(|address| address as usize)
+        };
+        operator != Oid::INVALID
+            && address_of(pg_sys::get_opcode(operator)) == address_of(pg_sys::F_UUID_GE.into())
+    }
 }
