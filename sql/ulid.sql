@@ -1007,6 +1007,10 @@ CREATE CAST (timestamp AS ulid) WITH FUNCTION timestamp_to_ulid(timestamp);
 COMMENT ON CAST (timestamp AS ulid)
     IS 'smallest ulid of the millisecond, in the time zone of the session';
 
+--
+-- How the part about consumers reads a table of another role. In ulid_sql.sql, that takes a query.
+--
+
 -- Whether the present role can read a table without running functions of others. Who plans a query
 -- evaluates what is constant in the expressions of indexes and of keys, also of the tables above;
 -- policies call functions, too, and so may another server. If the owners of all tables can become

@@ -988,6 +988,10 @@ BEGIN
             AND grantee = 0::oid), false);
 END $$;
 
+--
+-- How the part about consumers reads a table of another role. In ulid.sql, that takes no query.
+--
+
 -- Whether the present role can read a table without running functions of others. Who plans a query
 -- evaluates what is constant in the expressions of indexes and of keys, also of the tables above;
 -- policies call functions, too, and so may another server. If the owners of all tables can become

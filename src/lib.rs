@@ -5,7 +5,7 @@
 //!
 //! [`functions`] only computes. [`generate`] holds the state of one backend. [`ordered`] holds the
 //! state in shared memory. PostgreSQL calls [`planner`] while it plans a query, and [`brin`] before
-//! it reads or changes a BRIN index. [`unread`] runs a query.
+//! it reads or changes a BRIN index. [`unread`] reads a table without a query.
 //!
 //! # Terms
 //! Those that users see, such as consumer, position, horizon and id clock, are in the glossary of

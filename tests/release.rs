@@ -114,13 +114,21 @@ fn script_of_ulid_sql_leaves_its_version() {
 // One text, so that a fault is mended in both. `psql -f` may run the script of ulid_sql again.
 #[test]
 fn consumers_of_ulid_and_ulid_sql_are_the_same() {
-    let consumers = |file| {
+    let part = |file, first, last| {
         let script = read(file);
-        let (_, part) = script.split_once("\n-- Consumers: who reads").unwrap();
-        let last = "IS 'wait until a consumer has read this id; false after the timeout';\n";
+        let (_, part) = script.split_once(first).unwrap();
         let (part, _) = part.split_once(last).unwrap();
         part.replace("CREATE OR REPLACE", "CREATE")
             .replace("TABLE IF NOT EXISTS", "TABLE")
+    };
+    let trust = |file| {
+        let first = "\n-- Whether the present role can read a table without";
+        part(file, first, "IS 'whether reading the table of a consumer")
+    };
+    assert_eq!(trust("sql/ulid.sql"), trust("sql/ulid_sql.sql"));
+    let consumers = |file| {
+        let last = "IS 'wait until a consumer has read this id; false after the timeout';\n";
+        part(file, "\n-- Consumers: who reads", last)
     };
     // the word, in place of that of a type, but not in the names of the files
     let mut ulid = String::new();
