@@ -28,7 +28,8 @@ const KEEP: LOCKMODE = pg_sys::NoLock as LOCKMODE;
 /// there is no such id, column or table. The column is `ulid` or `uuid`, or a domain over one.
 ///
 /// As in a query, the caller needs USAGE on the schema and SELECT on the column, and no policy may
-/// hide rows from him. Tables below that are foreign or temporary are not read.
+/// hide rows from him. As there, temporary children of other sessions are left out. A foreign one
+/// is an error.
 ///
 /// # Errors
 /// 42804 or 42501.
@@ -50,16 +51,23 @@ pub(crate) fn first_id(
         let key = pg_sys::get_attname(relation, column, true);
         let typid = pg_sys::get_atttype(relation, column);
         if key.is_null() || typid == Oid::INVALID {
-            pg_sys::relation_close(open, KEEP);
+            pg_sys::relation_close(open, LOCK);
             return Ok(None);
         }
+        let bytes = |name| CStr::from_ptr(name).to_bytes();
+        let table = bytes(class.relname.data.as_ptr());
         let base = pg_sys::getBaseType(typid);
-        if base != pg_sys::UUIDOID && base != guard::ulid_type((*fcinfo.as_ptr()).flinfo) {
-            let bytes = |name| CStr::from_ptr(name).to_bytes();
-            let type_name = bytes(pg_sys::format_type_be(typid));
-            let table = bytes(class.relname.data.as_ptr());
-            let error = error::guarded_column_type(bytes(key), table, type_name);
-            pg_sys::relation_close(open, KEEP);
+        let error =
+            if base != pg_sys::UUIDOID && base != guard::ulid_type((*fcinfo.as_ptr()).flinfo) {
+                let type_name = bytes(pg_sys::format_type_be(typid));
+                Some(error::guarded_column_type(bytes(key), table, type_name))
+            } else if pg_sys::get_attgenerated(relation, column) == guard::VIRTUAL_GENERATED {
+                Some(error::generated_column(bytes(key), table))
+            } else {
+                None
+            };
+        if let Some(error) = error {
+            pg_sys::relation_close(open, LOCK);
             return Err(error);
         }
         if !may_read(relation, class, column) {
@@ -72,8 +80,9 @@ pub(crate) fn first_id(
             match class.relkind as u8 {
                 pg_sys::RELKIND_PARTITIONED_TABLE => {}
                 pg_sys::RELKIND_RELATION
-                    if class.relpersistence as u8 != pg_sys::RELPERSISTENCE_TEMP =>
-                {
+                    if class.relpersistence as u8 == pg_sys::RELPERSISTENCE_TEMP
+                        && !(*table).rd_islocaltemp => {}
+                pg_sys::RELKIND_RELATION => {
                     let column = pg_sys::get_attnum(cell.oid_value, key);
                     let found = first_of_table(table, column, position);
                     first = [first, found].into_iter().flatten().min_by_key(|id| id.0);

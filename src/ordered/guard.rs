@@ -32,7 +32,7 @@ use crate::error::{self, Error, Misuse, Refused};
 use crate::fmgr::{Argument, Fcinfo, Returned};
 
 /// `ATTRIBUTE_GENERATED_VIRTUAL` of PostgreSQL 18; before, there are no such columns.
-const VIRTUAL_GENERATED: c_char = b'v'.cast_signed();
+pub(crate) const VIRTUAL_GENERATED: c_char = b'v'.cast_signed();
 
 /// What a trigger returns: an AFTER trigger a null pointer, which PostgreSQL ignores.
 #[derive(Clone, Copy)]

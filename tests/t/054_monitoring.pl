@@ -47,6 +47,11 @@ $sql->(
     GRANT SELECT (id) ON outbox TO monitor}
 );
 is($exported->('ulid_consumers'), 'mail|0.000000|1', 'a consumer without rows is not behind');
+my $session = $node->background_psql('postgres');
+$session->query_safe('CREATE TEMP TABLE child () INHERITS (outbox)');
+like($exported->('ulid_consumers'), qr/^mail\|0\.000000\|/,
+    'a temporary child of another session does not count');
+$session->quit;
 $sql->('INSERT INTO outbox DEFAULT VALUES; ALTER TABLE outbox DISABLE TRIGGER ALL');
 like($exported->('ulid_consumers'), qr/^mail\|0\.0*[1-9]\d*\|0$/,
     'now it is, and its table is not guarded');

@@ -230,6 +230,16 @@ CREATE TRIGGER wrong BEFORE INSERT ON computed FOR EACH ROW EXECUTE FUNCTION ref
 \endif
 INSERT INTO computed VALUES ('01563df3-6481-d676-4c61-efb99302bd5b');
 \echo :LAST_ERROR_SQLSTATE
+-- nor does it tell what a consumer has not read
+DO $$ BEGIN
+    IF current_setting('server_version_num')::integer >= 180000 THEN
+        PERFORM ulid_consumer_first('computed'::regclass, 2,
+            '00000000-0000-0000-0000-000000000000');
+        RAISE 'read';
+    END IF;
+EXCEPTION WHEN invalid_column_reference THEN
+    NULL;
+END $$;
 DROP TABLE computed;
 \if :has_virtual
 \else
