@@ -1719,7 +1719,7 @@ COMMENT ON FUNCTION ulid_consumer_check(regclass, name, boolean)
 
 CREATE OR REPLACE FUNCTION ulid_consumer_create(name text, relation regclass, key name, start uuid,
         unguarded regclass[], ahead uuid, horizon uuid, consumers regclass, guard_function regproc,
-        trust_of regproc)
+        unguarded_of regproc, trust_of regproc)
     RETURNS void
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
@@ -1727,6 +1727,7 @@ CREATE OR REPLACE FUNCTION ulid_consumer_create(name text, relation regclass, ke
 DECLARE
     child regclass;
     is_owner boolean;
+    is_unguarded boolean;
     guard_name text;
     create_guard text;
     old_timeout CONSTANT text := current_setting('lock_timeout');
@@ -1758,12 +1759,9 @@ BEGIN
         IF is_owner THEN
             -- Another session may be creating it.
             EXECUTE format('LOCK TABLE ONLY %s IN SHARE ROW EXCLUSIVE MODE', child);
-            CONTINUE WHEN EXISTS (SELECT FROM pg_trigger
-                WHERE tgrelid = child AND tgfoid = guard_function AND tgenabled IN ('O', 'A')
-                    AND tgtype::integer & 87 = 21 AND tgqual IS NULL AND NOT tgdeferrable
-                    AND cardinality(tgattr) = 0
-                    AND tgargs = convert_to(key::text, getdatabaseencoding())
-                        || decode('00', 'hex'));
+            EXECUTE format('SELECT $1 = ANY (%s($1::oid, $2, $3))', unguarded_of) INTO is_unguarded
+                USING child, key, guard_function::oid;
+            CONTINUE WHEN is_unguarded IS NOT TRUE;
         END IF;
         guard_name := 'ulid_ordered_guard';
         -- A trigger of a partitioned table has a clone of its name on each partition.
@@ -1799,7 +1797,7 @@ EXCEPTION WHEN unique_violation THEN
     RAISE EXCEPTION 'consumer "%" exists already', name USING ERRCODE = 'duplicate_object';
 END $$;
 COMMENT ON FUNCTION ulid_consumer_create(text, regclass, name, uuid, regclass[], uuid, uuid,
-    regclass, regproc, regproc)
+    regclass, regproc, regproc, regproc)
     IS 'what ulid_create_consumer() does';
 
 CREATE OR REPLACE FUNCTION ulid_create_consumer(name text, relation regclass, key name DEFAULT NULL,
@@ -1812,7 +1810,8 @@ CREATE OR REPLACE FUNCTION ulid_create_consumer(name text, relation regclass, ke
                 (SELECT ulid_extract_timestamp(horizon) FROM ulid_horizon))
                 + '1 day'::interval)::uuid,
             (SELECT horizon::uuid FROM ulid_horizon), 'ulid_consumer'::regclass,
-            'ulid_ordered_guard'::regproc, 'ulid_consumer_is_trusted'::regproc)
+            'ulid_ordered_guard'::regproc, 'ulid_consumer_unguarded'::regproc,
+            'ulid_consumer_is_trusted'::regproc)
         FROM ulid_consumer_key(name, relation, key) AS column_
         CROSS JOIN LATERAL ulid_consumer_cast(relation, column_, 'uuid'::regtype) AS cast_
         CROSS JOIN LATERAL ulid_consumer_check(relation, column_, ulid_consumer_is_ordered(

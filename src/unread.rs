@@ -32,7 +32,7 @@ const KEEP: LOCKMODE = pg_sys::NoLock as LOCKMODE;
 /// is an error.
 ///
 /// # Errors
-/// 42804 or 42501.
+/// 42804, 42P10 of a virtual generated column, or 42501.
 pub(crate) fn first_id(
     relation: Oid,
     column: i32,
