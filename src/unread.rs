@@ -11,7 +11,7 @@ use std::ffi::CStr;
 use std::ptr::null_mut;
 
 use pgrx::pg_sys::{
-    self, AclResult, CheckEnableRlsResult, Datum, FmgrInfo, FormData_pg_class, LOCKMODE,
+    self, AclMode, AclResult, CheckEnableRlsResult, Datum, FmgrInfo, FormData_pg_class, LOCKMODE,
     ObjectType, Oid, Relation, ScanKeyData, TupleDesc,
 };
 
@@ -106,8 +106,7 @@ unsafe fn may_read(relation: Oid, class: &FormData_pg_class, column: i16) -> boo
     unsafe {
         let user = pg_sys::GetUserId();
         #[cfg(feature = "pg15")]
-        let usage =
-            pg_sys::pg_namespace_aclcheck(class.relnamespace, user, pg_sys::ACL_USAGE.into());
+        let usage = pg_sys::pg_namespace_aclcheck(class.relnamespace, user, pg_sys::ACL_USAGE);
         #[cfg(not(feature = "pg15"))]
         let usage = pg_sys::object_aclcheck(
             pg_sys::NamespaceRelationId,
@@ -115,7 +114,7 @@ unsafe fn may_read(relation: Oid, class: &FormData_pg_class, column: i16) -> boo
             user,
             pg_sys::ACL_USAGE.into(),
         );
-        let select = pg_sys::ACL_SELECT.into();
+        let select = pg_sys::ACL_SELECT as AclMode; // the constants are narrower since 16
         is_ok(usage)
             && (is_ok(pg_sys::pg_class_aclcheck(relation, user, select))
                 || is_ok(pg_sys::pg_attribute_aclcheck(

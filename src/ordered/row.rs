@@ -153,7 +153,7 @@ fn register_callbacks() {
     if REGISTERED.swap(true, Ordering::Relaxed) {
         return;
     }
-    let cache = SysCacheIdentifier::SUBSCRIPTIONRELMAP as i32;
+    let cache = SysCacheIdentifier::SUBSCRIPTIONRELMAP as _; // its type differs by version
     // SAFETY: a library is never unloaded, so its callbacks stay valid.
     unsafe {
         pg_sys::CacheRegisterRelcacheCallback(Some(relcache_callback), Datum::null());
