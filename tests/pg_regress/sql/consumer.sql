@@ -724,6 +724,8 @@ SET ROLE consumer_other;
 DROP INDEX own_expr_idx;
 CREATE INDEX ON own (any_type(n));
 RESET ROLE;
+CALL ulid_next_batch('z');
+:code
 SELECT unread IS NOT NULL, behind > interval '0' FROM ulid_consumer_lag WHERE name = 'z';
 -- a move does not take what is not known for read
 SELECT ulid_move_consumer('z', relation => 'outbox');
@@ -755,6 +757,20 @@ DROP INDEX whole_id_idx;
 SELECT ulid_consumer_first('whole'::regclass, 1, '00000000-0000-0000-0000-000000000000')
     = min(id)::uuid FROM whole;
 ROLLBACK;
+-- by a btree index, and by no index of another kind
+CREATE TABLE found (id ulid NOT NULL DEFAULT gen_ordered_ulid());
+CREATE INDEX ON found USING brin (id);
+INSERT INTO found DEFAULT VALUES;
+SELECT ulid_consumer_first('found'::regclass, 1, '00000000-0000-0000-0000-000000000000')
+    = id::uuid FROM found;
+CREATE INDEX ON found (id);
+\c - -
+BEGIN;
+SELECT ulid_consumer_first('found'::regclass, 1, '00000000-0000-0000-0000-000000000000')
+    IS NULL;
+SELECT seq_scan, idx_scan FROM pg_stat_xact_user_tables WHERE relname = 'found';
+COMMIT;
+DROP TABLE found;
 -- as in a query, with the rights on the schema and the column
 CREATE SCHEMA closed;
 CREATE TABLE closed.t (id ulid, secret uuid);
