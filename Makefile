@@ -39,7 +39,7 @@ chosen = $(if $(TESTS),$(foreach name,$(TESTS),$(if $(filter $(name),$(sql_tests
 tests = $(strip $(call chosen,$(sql_tests)))
 isolation_tests = $(strip $(call chosen,$(specs)))
 # Those that are run with ulid_sql, too.
-both_tests = $(filter consumer horizon refresh,$(isolation_tests))
+both_tests = $(filter consumer delete_read horizon refresh,$(isolation_tests))
 isolation_regress = '$(ISOLATION_REGRESS)' --bindir='$(bindir)' --inputdir=tests/isolation --outputdir=target/isolation
 # Of Citus there is no package, so its test would skip itself everywhere: it runs on request, TESTS=citus.
 prove_tests = $(if $(TESTS),$(foreach name,$(TESTS),$(or $(wildcard tests/t/[0-9]*_$(name).pl),$(error no test is called $(name)))),$(filter-out %_citus.pl,$(wildcard tests/t/[0-9]*.pl)))

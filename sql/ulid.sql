@@ -478,12 +478,23 @@ GRANT SELECT ON ulid_horizon TO PUBLIC;
 
 -- The id clock follows the row, and it is that of all databases. So a row that is far ahead must
 -- not come in: not from a dump, nor from a subscription, nor by hand. What
--- ulid_advance_ordered_time(ulid, true) has set is not ahead of the id clock.
+-- ulid_advance_ordered_time(ulid, true) has set is not ahead of the id clock. A subscription skips
+-- the update: otherwise it would fail there again and again, and bring no other row, also after a
+-- reset on the publisher. It does not skip the first row, since updates would then find none.
 CREATE FUNCTION ulid_horizon_refuse() RETURNS trigger
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
     AS $$
 BEGIN
+    IF TG_OP = 'UPDATE' AND current_setting('session_replication_role') = 'replica' AND EXISTS
+        (SELECT FROM pg_stat_get_subscription(NULL) WHERE pid = pg_backend_pid()) THEN
+        IF current_setting('ulid_horizon.is_refused', true) IS DISTINCT FROM 'true' THEN
+            RAISE WARNING 'horizon "%" is more than a day ahead of the clock', NEW.horizon
+                USING DETAIL = 'Consumers on this server wait.';
+            PERFORM set_config('ulid_horizon.is_refused', 'true', false);
+        END IF;
+        RETURN NULL;
+    END IF;
     RAISE EXCEPTION 'horizon "%" is more than a day ahead of the clock', NEW.horizon
         USING ERRCODE = 'object_not_in_prerequisite_state',
         DETAIL = 'All ordered ids of this server would be later.',
@@ -1110,6 +1121,8 @@ CREATE TABLE ulid_consumer (
     key name NOT NULL,
     position uuid NOT NULL,
     moved_at timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp(),
+    -- when a batch from this position was first deferred: a copy of the server may lack that
+    deferred_at timestamptz,
     -- by ulid_consumer_storage(), when whoever had changed it had ended
     storage bigint[],
     storage_hash bigint
@@ -1172,7 +1185,10 @@ BEGIN
         END IF;
     END IF;
     IF TG_OP = 'INSERT' OR NEW.relation::oid <> OLD.relation::oid THEN
-        NEW.relation_name := NEW.relation;
+        IF TG_OP = 'UPDATE' OR NEW.relation_name IS NULL THEN
+            -- A dump has the name, which another table may have by now.
+            NEW.relation_name := NEW.relation;
+        END IF;
         IF NOT is_administrator
             AND has_any_column_privilege(NEW.relation, 'SELECT') IS NOT TRUE THEN
             RAISE EXCEPTION 'permission denied for table %', NEW.relation
@@ -1419,7 +1435,7 @@ BEGIN
         RAISE EXCEPTION 'position "%" of consumer "%" is ahead of the horizon "%"', c.position,
             consumer, c.horizon
             USING ERRCODE = 'object_not_in_prerequisite_state',
-            HINT = 'It is of another server, or of before a restore or a reset: move the consumer.';
+            HINT = 'If the id clock was reset, move the consumer.';
     ELSIF below < c.position THEN
         RAISE EXCEPTION 'consumer "%" has passed id "%"', consumer, below
             USING ERRCODE = 'invalid_parameter_value',
@@ -1444,6 +1460,8 @@ BEGIN
             last_id := ids[2];
             -- The batch ends at the id after its last row, and after those that follow without a
             -- gap.
+            ids := NULL;
+            number := 0;
             WHILE last_id IS NOT NULL LOOP
                 bytes := uuid_send(last_id);
                 FOR i IN REVERSE 15 .. 0 LOOP
@@ -1452,9 +1470,14 @@ BEGIN
                 END LOOP;
                 after_last := encode(bytes, 'hex')::uuid;
                 EXIT WHEN (next_id <= after_last) IS NOT TRUE;
-                EXECUTE format('SELECT %1$I FROM %2$s WHERE %1$I >= $1%3$s AND %1$I < $2%3$s'
-                    ' ORDER BY %1$I LIMIT 1', c.key, c.relation, cast_)
-                    INTO next_id USING after_last, below;
+                IF number = coalesce(cardinality(ids), 0) THEN
+                    EXECUTE format('SELECT array_agg(id) FROM (SELECT DISTINCT %1$I AS id FROM %2$s'
+                        ' WHERE %1$I >= $1%3$s AND %1$I < $2%3$s ORDER BY %1$I LIMIT 1000) AS r',
+                        c.key, c.relation, cast_) INTO ids USING after_last, below;
+                    number := 0;
+                END IF;
+                number := number + 1;
+                next_id := ids[number];
                 EXIT WHEN (next_id = after_last) IS NOT TRUE;
                 last_id := next_id;
             END LOOP;
@@ -1576,15 +1599,17 @@ BEGIN
     -- A consumer that was moved has another time, also if the position is the same. The program has
     -- read the table by the name that it had then, which another table could have next.
     EXECUTE format('UPDATE %s SET position = $5, moved_at = clock_timestamp(),'
-        ' relation_name = coalesce($6, relation_name)'
-        ' WHERE name = $1 AND position = $3 AND moved_at = $4 RETURNING %s IS NOT NULL', consumers,
+        ' relation_name = coalesce($6, relation_name), deferred_at = NULL'
+        ' WHERE name = $1 AND position = $3 AND moved_at = $4 AND (%s) RETURNING %s IS NOT NULL',
+        consumers, CASE WHEN is_own THEN 'true' ELSE 'deferred_at = $7' END,
         CASE WHEN is_own THEN check_ ELSE 'true' END) INTO is_moved
         USING consumer, hash_of, (batch ->> 'start')::uuid, (batch ->> 'moved_at')::timestamptz,
-        (batch ->> 'end')::uuid, batch ->> 'name';
+        (batch ->> 'end')::uuid, batch ->> 'name', (batch ->> 'deferred_at')::timestamptz;
     IF is_moved IS NULL THEN
         RAISE EXCEPTION 'consumer "%" is not where the batch began any more', consumer
             USING ERRCODE = 'serialization_failure',
-            DETAIL = 'Another session has finished the batch, or has moved the consumer.',
+            DETAIL = 'Another session has finished the batch, or has moved the consumer, or this'
+                ' server is a copy that lacks the batch.',
             HINT = 'Roll back, and read the next batch.';
     END IF;
 END $$;
@@ -1592,12 +1617,30 @@ COMMENT ON FUNCTION ulid_finish_batch(text, json, regclass, regproc, regproc)
     IS 'move a consumer behind a batch, when the transaction commits';
 
 -- For work that takes long: the transaction that has read the batch ends before the work begins.
-CREATE FUNCTION ulid_defer_batch(consumer text) RETURNS json
-    LANGUAGE sql VOLATILE PARALLEL UNSAFE
-    RETURN (SELECT ulid_consumer_batch(c.name, c.relation,
-            'ulid_consumer_storage_hash'::regproc)
-        FROM ulid_consumer_find(consumer, 'ulid_consumer'::regclass) AS c);
-COMMENT ON FUNCTION ulid_defer_batch(text)
+-- It writes when: a standby that is promoted, or a backup that is restored, has the rows of the
+-- batch if it has this. Of two sessions that defer the same batch, the first one finishes it.
+CREATE FUNCTION ulid_defer_batch(consumer text,
+        consumers regclass DEFAULT 'ulid_consumer'::regclass,
+        batch_of regproc DEFAULT 'ulid_consumer_batch'::regproc,
+        hash_of regproc DEFAULT 'ulid_consumer_storage_hash'::regproc) RETURNS json
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+DECLARE
+    batch json;
+    deferred_at timestamptz;
+BEGIN
+    EXECUTE format('SELECT %s(name, relation, $2) FROM %s WHERE name = $1', batch_of, consumers)
+        INTO batch USING consumer, hash_of;
+    IF batch IS NULL THEN
+        RAISE EXCEPTION 'consumer "%" does not exist', consumer USING ERRCODE = 'undefined_object';
+    ELSIF batch ->> 'hash' IS NOT NULL THEN
+        EXECUTE format('UPDATE %s SET deferred_at = coalesce(deferred_at, clock_timestamp())'
+            ' WHERE name = $1 RETURNING deferred_at', consumers) INTO deferred_at USING consumer;
+    END IF;
+    RETURN batch::jsonb || jsonb_build_object('deferred_at', deferred_at);
+END $$;
+COMMENT ON FUNCTION ulid_defer_batch(text, regclass, regproc, regproc)
     IS 'the batch of this transaction, to be finished by a later one';
 
 -- Those tables of the tree of a relation that have no guard of a column. Partitions have a clone of
@@ -1711,9 +1754,11 @@ END $$;
 COMMENT ON FUNCTION ulid_consumer_check(regclass, name, boolean)
     IS 'an error if a consumer would not read each row of a table';
 
-CREATE FUNCTION ulid_consumer_create(name text, relation regclass, key name, start uuid,
-        unguarded regclass[], ahead uuid, horizon uuid, consumers regclass, guard_function regproc,
-        unguarded_of regproc, trust_of regproc)
+-- The guard of a table, and of its children. Partitions get that of their table. A table of a
+-- subscription needs none.
+CREATE FUNCTION ulid_consumer_guard(relation regclass, key name, unguarded regclass[],
+        guard_function regproc DEFAULT 'ulid_ordered_guard'::regproc,
+        unguarded_of regproc DEFAULT 'ulid_consumer_unguarded'::regproc)
     RETURNS void
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
@@ -1725,26 +1770,10 @@ DECLARE
     guard_name text;
     create_guard text;
     old_timeout CONSTANT text := current_setting('lock_timeout');
-    is_trusted boolean;
-    is_ahead boolean;
 BEGIN
-    IF start IS NULL AND coalesce(horizon, '00000000-0000-0000-0000-000000000000')
-        = '00000000-0000-0000-0000-000000000000' THEN
-        RAISE EXCEPTION 'the horizon of ordered ids is not known yet'
-            USING ERRCODE = 'object_not_in_prerequisite_state',
-            HINT = 'CALL ulid_refresh_horizon(), or name the first id: start => ''...''.';
-    ELSIF start > coalesce(horizon, '00000000-0000-0000-0000-000000000000') THEN
-        RAISE EXCEPTION 'a consumer cannot start above the horizon'
-            USING ERRCODE = 'invalid_parameter_value',
-            DETAIL = format('The horizon is "%s".', horizon);
-    END IF;
-    -- Before the table is locked, since a consumer of this name may be waited for.
-    EXECUTE format('INSERT INTO %s (name, relation, key, position) VALUES ($1, $2, $3, $4)',
-        consumers) USING name, relation, key, coalesce(start, horizon);
     IF old_timeout = '0' THEN
         PERFORM set_config('lock_timeout', '2s', true);
     END IF;
-    -- Partitions get that of their table.
     FOR child IN SELECT oid FROM pg_class
         WHERE oid = ANY (unguarded) AND (oid = relation OR NOT relispartition)
             AND NOT EXISTS (SELECT FROM pg_subscription_rel WHERE srrelid = relation)
@@ -1775,6 +1804,35 @@ BEGIN
         END IF;
     END LOOP;
     PERFORM set_config('lock_timeout', old_timeout, true);
+END $$;
+COMMENT ON FUNCTION ulid_consumer_guard(regclass, name, regclass[], regproc, regproc)
+    IS 'create the guard of a table where it is missing';
+
+CREATE FUNCTION ulid_consumer_create(name text, relation regclass, key name, start uuid,
+        unguarded regclass[], ahead uuid, horizon uuid, consumers regclass, guard_of regproc,
+        trust_of regproc)
+    RETURNS void
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+DECLARE
+    is_trusted boolean;
+    is_ahead boolean;
+BEGIN
+    IF start IS NULL AND coalesce(horizon, '00000000-0000-0000-0000-000000000000')
+        = '00000000-0000-0000-0000-000000000000' THEN
+        RAISE EXCEPTION 'the horizon of ordered ids is not known yet'
+            USING ERRCODE = 'object_not_in_prerequisite_state',
+            HINT = 'CALL ulid_refresh_horizon(), or name the first id: start => ''...''.';
+    ELSIF start > coalesce(horizon, '00000000-0000-0000-0000-000000000000') THEN
+        RAISE EXCEPTION 'a consumer cannot start above the horizon'
+            USING ERRCODE = 'invalid_parameter_value',
+            DETAIL = format('The horizon is "%s".', horizon);
+    END IF;
+    -- Before the table is locked, since a consumer of this name may be waited for.
+    EXECUTE format('INSERT INTO %s (name, relation, key, position) VALUES ($1, $2, $3, $4)',
+        consumers) USING name, relation, key, coalesce(start, horizon);
+    EXECUTE format('SELECT %s($1, $2, $3)', guard_of) USING relation, key, unguarded;
     EXECUTE format('SELECT %s($1)', trust_of) INTO is_trusted USING relation;
     IF is_trusted THEN
         -- The order lets it use the index, also without statistics.
@@ -1791,7 +1849,7 @@ EXCEPTION WHEN unique_violation THEN
     RAISE EXCEPTION 'consumer "%" exists already', name USING ERRCODE = 'duplicate_object';
 END $$;
 COMMENT ON FUNCTION ulid_consumer_create(text, regclass, name, uuid, regclass[], uuid, uuid,
-    regclass, regproc, regproc, regproc)
+    regclass, regproc, regproc)
     IS 'what ulid_create_consumer() does';
 
 CREATE FUNCTION ulid_create_consumer(name text, relation regclass, key name DEFAULT NULL,
@@ -1804,8 +1862,7 @@ CREATE FUNCTION ulid_create_consumer(name text, relation regclass, key name DEFA
                 (SELECT ulid_extract_timestamp(horizon) FROM ulid_horizon))
                 + '1 day'::interval)::uuid,
             (SELECT horizon::uuid FROM ulid_horizon), 'ulid_consumer'::regclass,
-            'ulid_ordered_guard'::regproc, 'ulid_consumer_unguarded'::regproc,
-            'ulid_consumer_is_trusted'::regproc)
+            'ulid_consumer_guard'::regproc, 'ulid_consumer_is_trusted'::regproc)
         FROM ulid_consumer_key(name, relation, key) AS column_
         CROSS JOIN LATERAL ulid_consumer_cast(relation, column_, 'ulid'::regtype) AS cast_
         CROSS JOIN LATERAL ulid_consumer_check(relation, column_, ulid_consumer_is_ordered(
@@ -1850,7 +1907,8 @@ COMMENT ON FUNCTION ulid_consumer_unread(ulid_consumer, regtype, regproc, regpro
     IS 'the first id of its table that a consumer has not read';
 
 CREATE FUNCTION ulid_consumer_move(c ulid_consumer, "position" uuid, relation regclass,
-        horizon uuid, is_right boolean, is_trusted boolean, unread record, consumers regclass)
+        horizon uuid, is_right boolean, is_trusted boolean, unread record, unguarded regclass[],
+        consumers regclass, guard_of regproc)
     RETURNS void
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
@@ -1891,7 +1949,7 @@ BEGIN
     END IF;
     EXECUTE format('UPDATE %s SET position = coalesce($2, position),'
         ' relation = coalesce($3, relation), relation_name = coalesce($3::text, relation_name),'
-        ' storage = NULL, storage_hash = NULL, moved_at = clock_timestamp()'
+        ' storage = NULL, storage_hash = NULL, deferred_at = NULL, moved_at = clock_timestamp()'
         ' WHERE name = $1 AND ($3 IS NULL'
         ' OR relation::oid = $4 AND key = $5 AND position >= $6)', consumers)
         USING c.name, "position", relation, c.relation::oid, c.key, c.position;
@@ -1900,9 +1958,10 @@ BEGIN
         RAISE EXCEPTION 'consumer "%" has been moved or dropped by another session', c.name
             USING ERRCODE = 'serialization_failure';
     END IF;
+    EXECUTE format('SELECT %s($1, $2, $3)', guard_of) USING relation, c.key, unguarded;
 END $$;
 COMMENT ON FUNCTION ulid_consumer_move(ulid_consumer, uuid, regclass, uuid, boolean, boolean,
-    record, regclass)
+    record, regclass[], regclass, regproc)
     IS 'what ulid_move_consumer() does';
 CREATE FUNCTION ulid_move_consumer(consumer text, "position" ulid DEFAULT NULL,
         relation regclass DEFAULT NULL) RETURNS void
@@ -1918,7 +1977,14 @@ CREATE FUNCTION ulid_move_consumer(consumer text, "position" ulid DEFAULT NULL,
                     AND ulid_consumer_is_trusted(ulid_move_consumer.relation) END,
             CASE WHEN ulid_move_consumer.relation IS NOT NULL THEN
                 ulid_consumer_unread(c, 'ulid'::regtype, 'ulid_consumer_cast'::regproc,
-                    'ulid_consumer_first'::regproc) END, 'ulid_consumer'::regclass)
+                    'ulid_consumer_first'::regproc) END,
+            -- if the table that it has read has a guard, or is not known any more
+            CASE WHEN ulid_consumer_unguarded(c.relation::oid, c.key,
+                    'ulid_ordered_guard'::regproc::oid) IS NULL
+                OR NOT EXISTS (SELECT FROM pg_catalog.pg_class WHERE oid = c.relation::oid)
+                THEN ulid_consumer_unguarded(ulid_move_consumer.relation::oid, c.key,
+                    'ulid_ordered_guard'::regproc::oid) END,
+            'ulid_consumer'::regclass, 'ulid_consumer_guard'::regproc)
         FROM ulid_consumer_find(consumer, 'ulid_consumer'::regclass) AS c
         CROSS JOIN LATERAL ulid_consumer_cast(coalesce(ulid_move_consumer.relation, c.relation),
             c.key, 'ulid'::regtype) AS cast_
@@ -1943,6 +2009,7 @@ COMMENT ON FUNCTION ulid_drop_consumer(text) IS 'drop a consumer';
 -- Consumers of the relation, of tables below it, and of all tables above these count; so do those
 -- that are still to be moved to a table that has replaced theirs. The key is
 -- null if they read by several columns, or if neither the relation nor one above it has a consumer.
+-- One that is ahead of the horizon, as after a reset, has read no row that anybody knows of.
 CREATE FUNCTION ulid_consumer_read_by(relation regclass,
         OUT "position" uuid, OUT key name)
     LANGUAGE sql VOLATILE PARALLEL UNSAFE
@@ -1957,11 +2024,13 @@ BEGIN ATOMIC
         SELECT oid FROM below
         UNION SELECT inhparent FROM pg_catalog.pg_inherits JOIN tree ON inhrelid = tree.oid
     )
-    SELECT (pg_catalog.array_agg(c."position" ORDER BY c."position"))[1],
+    SELECT (pg_catalog.array_agg(p."position" ORDER BY p."position"))[1],
         CASE WHEN pg_catalog.count(DISTINCT c.key::text) = 1
             AND pg_catalog.bool_or(c.relation::oid IN (SELECT oid FROM above))
             THEN pg_catalog.min(c.key::text)::name END
-    FROM ulid_consumer AS c
+    FROM ulid_consumer AS c LEFT JOIN ulid_horizon ON true
+    CROSS JOIN LATERAL (SELECT CASE WHEN c."position" <= horizon::uuid THEN c."position"
+        ELSE '00000000-0000-0000-0000-000000000000'::uuid END) AS p ("position")
     WHERE c.relation::oid IN (SELECT oid FROM tree)
         -- The name is quoted or not, and is what its role has set it to.
         OR EXISTS (SELECT FROM pg_catalog.pg_class AS r
@@ -1980,8 +2049,10 @@ CREATE FUNCTION ulid_read_by_all(relation regclass) RETURNS uuid
 COMMENT ON FUNCTION ulid_read_by_all(regclass)
     IS 'id below which all consumers of a table have read its rows; null if it has no consumer';
 
+-- Whoever inserts rows below the positions moves the consumers back in the same transaction. It
+-- may commit while this waits for a lock, or between two of its statements.
 CREATE FUNCTION ulid_consumer_delete(relation regclass, key name, cast_ text,
-        max_rows integer, below uuid)
+        max_rows integer, below uuid, read_by_of regproc)
     RETURNS bigint
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
@@ -1992,8 +2063,12 @@ DECLARE
     above uuid;
     last_id uuid;
     number bigint;
+    is_unread boolean;
 BEGIN
-    IF key IS NULL THEN
+    IF current_setting('transaction_isolation') NOT IN ('read committed', 'read uncommitted') THEN
+        RAISE EXCEPTION 'rows must be deleted in isolation level READ COMMITTED'
+            USING ERRCODE = 'active_sql_transaction';
+    ELSIF key IS NULL THEN
         RAISE EXCEPTION 'relation "%" has no consumers, or they read it by several columns',
             relation USING ERRCODE = 'object_not_in_prerequisite_state';
     ELSIF max_rows IS NULL OR max_rows < 1 THEN
@@ -2014,17 +2089,23 @@ BEGIN
     EXECUTE format('DELETE FROM %2$s WHERE %1$I >= $1%3$s AND %1$I <= $2%3$s', key, relation, cast_)
         USING above, last_id;
     GET DIAGNOSTICS number = ROW_COUNT;
+    EXECUTE format('SELECT "position" < $2 FROM %s($1)', read_by_of) INTO is_unread
+        USING relation, below;
+    IF is_unread THEN
+        RAISE EXCEPTION 'a consumer of relation "%" has been created or moved back meanwhile',
+            relation USING ERRCODE = 'serialization_failure', HINT = 'Delete again.';
+    END IF;
     PERFORM set_config(setting, last_id || ' ' || key, false) WHERE last_id IS NOT NULL;
     RETURN number;
 END $$;
-COMMENT ON FUNCTION ulid_consumer_delete(regclass, name, text, integer, uuid)
+COMMENT ON FUNCTION ulid_consumer_delete(regclass, name, text, integer, uuid, regproc)
     IS 'what ulid_delete_read() does';
 CREATE FUNCTION ulid_delete_read(relation regclass, max_rows integer DEFAULT 10000)
     RETURNS bigint
     LANGUAGE sql VOLATILE PARALLEL UNSAFE
     RETURN (SELECT ulid_consumer_delete(relation, k.key, CASE WHEN k.key IS NOT NULL
                 THEN ulid_consumer_cast(relation, k.key, 'ulid'::regtype) END,
-            max_rows, k."position")
+            max_rows, k."position", 'ulid_consumer_read_by'::regproc)
         FROM ulid_consumer_read_by(relation) AS k);
 COMMENT ON FUNCTION ulid_delete_read(regclass, integer)
     IS 'delete the first rows that all consumers of a table have read; returns their number';
@@ -2035,6 +2116,7 @@ CREATE VIEW ulid_consumer_lag AS
         ulid_extract_timestamp(c."position"::ulid) AS position_time, c.moved_at,
         first.id::ulid AS unread,
         CASE WHEN first.is_known AND NOT first.is_replaced
+                AND (c."position" > (SELECT horizon::uuid FROM ulid_horizon)) IS NOT TRUE
             THEN coalesce(pg_catalog.clock_timestamp() - ulid_extract_timestamp(first.id::ulid),
                 interval '0') END AS behind,
         (SELECT ulid_extract_timestamp(horizon) FROM ulid_horizon) AS horizon_time,
@@ -2056,6 +2138,7 @@ DECLARE
     deadline CONSTANT timestamptz := clock_timestamp() + timeout;
     c record;
     has_passed boolean;
+    is_behind boolean;
     unread record;
 BEGIN
     IF id IS NULL OR timeout IS NULL THEN
@@ -2068,13 +2151,14 @@ BEGIN
     END IF;
     LOOP
         EXECUTE format('SELECT * FROM %s($1, $2)', find) INTO c USING consumer, consumers;
-        IF c.position > id THEN
+        EXECUTE format('SELECT horizon > $1%1$s, horizon >= $2%1$s FROM %2$s',
+            '::' || id_type::text, horizons) INTO has_passed, is_behind USING id, c.position;
+        IF is_behind AND c.position > id THEN
             RETURN true;
         END IF;
-        -- A consumer that has nothing to read does not move.
-        EXECUTE format('SELECT horizon > $1%s FROM %s', '::' || id_type::text, horizons)
-            INTO has_passed USING id;
-        IF has_passed THEN
+        -- A consumer that has nothing to read does not move. One that is ahead of the horizon, as
+        -- after a reset, has read no row that anybody knows of.
+        IF is_behind AND has_passed THEN
             EXECUTE format('SELECT r.* FROM %s AS c, %s(c, $2, $3, $4) AS r WHERE c.name = $1',
                 consumers, unread_of) INTO unread USING consumer, id_type, cast_of, first_of;
             IF unread.is_known AND NOT unread.is_replaced AND (unread.id <= id) IS NOT TRUE THEN

@@ -561,6 +561,17 @@ pub(crate) fn generated_column(column: &[u8], relation: &[u8]) -> Error {
     )
 }
 
+/// 23502: a new or updated row has no id, and the constraint that refuses it was dropped.
+#[track_caller]
+pub(crate) fn null_id(column: &[u8], relation: &[u8]) -> Error {
+    Error::new(
+        ERRCODE_NOT_NULL_VIOLATION,
+        c"null value in column \"%s\" of relation \"%s\"",
+        [column, relation],
+    )
+    .detail(c"Consumers would never read the row.", [])
+}
+
 /// Why the trigger `ulid_ordered_guard` refuses an id.
 #[derive(Clone, Copy)]
 pub(crate) enum Refused {

@@ -80,13 +80,17 @@ pub(crate) fn check_row(fcinfo: Fcinfo) -> Result<NoRow, Error> {
     };
     // SAFETY: the event has these rows of the relation. The column is of ulid or uuid.
     let id_of = |row| unsafe { id_in_row(row, trigger, column) };
-    // A consumer never reads a null. A NOT NULL constraint can refuse it.
-    let Some(id) = id_of(row) else {
-        return Ok(NoRow);
-    };
-    if old.is_some_and(|old| id_of(old) == Some(id)) {
+    let id = id_of(row);
+    if old.is_some_and(|old| id_of(old) == id) {
         return Ok(NoRow);
     }
+    let Some(id) = id else {
+        // SAFETY: `checked_column` has found one argument, and the relation is open.
+        unsafe {
+            let name = CStr::from_ptr(*(*trigger.tg_trigger).tgargs).to_bytes();
+            return Err(error::null_id(name, relation_name(trigger)));
+        }
+    };
     let Some(why) = reason_to_refuse(id)? else {
         return Ok(NoRow);
     };

@@ -1,7 +1,8 @@
 # A subscriber that becomes a server of its own: in each session, its next ids are above the horizon
 # that the subscription has brought, though its clock is behind that of the publisher. Before that,
 # the error of a position that is ahead names the case. And a subscriber that is ahead of its
-# publisher, which has failed over: by the steps of what_can_go_wrong.md, no row is missed.
+# publisher, which has failed over: by the steps of what_can_go_wrong.md, no row is missed. And one
+# whose publisher's clock jumps.
 use strict;
 use warnings FATAL => 'all';
 use ULID;
@@ -138,5 +139,26 @@ is($there->("SELECT string_agg(n::text, ' ' ORDER BY n) FROM outbox"),
     '1 3 4', 'the subscriber has what its publisher has');
 is($there->("SELECT string_agg(n::text, ' ' ORDER BY n) FROM seen"),
     '1 2 3 4', 'no row of the new publisher is missed');
+
+#
+# The id clock of the publisher jumps by years, and is reset: the subscription does not stop.
+#
+
+$standby->safe_psql('postgres',
+    "SELECT ulid_advance_ordered_time(ulid_upper_bound(now() + interval '3653 days'), true)");
+insert_into($standby, 5);
+is( $there->(
+        "SELECT max(n), (SELECT horizon < ulid_lower_bound(now()) FROM ulid_horizon) FROM outbox"),
+    '5|t',
+    'rows come without a horizon that is far ahead');
+like(
+    slurp_file($reporting->logfile),
+    qr/WARNING:  horizon "\w+" is more than a day ahead of the clock/,
+    'the log says so');
+$standby->safe_psql('postgres', 'SELECT ulid_reset_ordered_time()');
+insert_into($standby, 6);
+$there->($step);
+is($there->("SELECT string_agg(n::text, ' ' ORDER BY n) FROM seen"),
+    '1 2 3 4 6', 'after the reset, consumers go on');
 
 done_testing();

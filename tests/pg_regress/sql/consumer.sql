@@ -258,8 +258,10 @@ CREATE TABLE u (id integer PRIMARY KEY, changed uuid NOT NULL DEFAULT gen_ordere
 CREATE INDEX ON u (changed);
 INSERT INTO u SELECT n, '00000000-0000-0000-0000-0000000000ff' FROM generate_series(1, 250) AS n;
 INSERT INTO u SELECT 1000 + n, ('00000000-0000-0000-0000-' || lpad(to_hex(n), 12, '0'))::uuid
-FROM generate_series(256, 600) AS n;
-INSERT INTO u SELECT 2000 + n, '00000000-0000-0000-0000-00000000ffff'
+FROM generate_series(256, 2600) AS n;
+INSERT INTO u SELECT 5000 + n, '00000000-0000-0000-0000-000000000708'
+    FROM generate_series(1, 3) AS n;
+INSERT INTO u SELECT 6000 + n, '00000000-0000-0000-0000-00000000ffff'
     FROM generate_series(1, 3) AS n;
 INSERT INTO u VALUES (0, '00000000-0000-0000-0001-000000000000');
 SELECT ulid_create_consumer('changes', 'u', key => 'changed', start => '00000000000000000000000000',
@@ -287,10 +289,21 @@ COMMIT;
 BEGIN;
 CALL ulid_next_batch('all') \gset
 SELECT n FROM outbox WHERE id >= :'batch_start'::uuid AND id < :'batch_end'::uuid ORDER BY id;
+SAVEPOINT s;
 SELECT ulid_defer_batch('all') AS batch \gset
+ROLLBACK TO s;
+SELECT ulid_finish_batch('all', :'batch');
+:code
+ROLLBACK TO s;
+SELECT ulid_defer_batch('all') AS batch \gset
+SAVEPOINT s;
 SELECT ulid_finish_batch('all');
 :code
-ROLLBACK;
+ROLLBACK TO s;
+SELECT ulid_defer_batch('nobody');
+:code
+ROLLBACK TO s;
+COMMIT;
 SELECT ulid_finish_batch('mail', :'batch');
 :code
 SELECT ulid_finish_batch('all', NULL);
@@ -299,8 +312,24 @@ SELECT ulid_finish_batch('all', '[1]');
 :code
 SELECT ulid_finish_batch('all', '{"consumer": "all"}');
 :code
+-- a copy of the server lacks the batch, or has deferred it itself
+BEGIN;
+UPDATE ulid_consumer SET deferred_at = NULL WHERE name = 'all';
 SELECT ulid_finish_batch('all', :'batch');
-SELECT position = :'batch_end' FROM ulid_consumer WHERE name = 'all';
+:code
+ROLLBACK;
+BEGIN;
+UPDATE ulid_consumer SET deferred_at = clock_timestamp() WHERE name = 'all';
+SELECT ulid_finish_batch('all', :'batch');
+:code
+ROLLBACK;
+-- another session may defer it, too
+BEGIN;
+CALL ulid_next_batch('all') \gset
+SELECT ulid_defer_batch('all')::jsonb = :'batch'::jsonb;
+COMMIT;
+SELECT ulid_finish_batch('all', :'batch');
+SELECT position = :'batch_end', deferred_at FROM ulid_consumer WHERE name = 'all';
 SELECT ulid_finish_batch('all', :'batch');
 :code
 -- also where there was no row
@@ -501,13 +530,46 @@ CALL ulid_next_batch('again');
 :code
 SELECT ulid_drop_consumer('again');
 DROP TABLE again, again_old, again_older;
--- the horizon was reset
+-- a dump has the name that another table has taken
 BEGIN;
+CREATE TABLE named (id ulid PRIMARY KEY DEFAULT gen_ordered_ulid());
+CREATE TABLE named_old (LIKE named INCLUDING ALL);
+INSERT INTO ulid_consumer (name, relation, relation_name, key, position) VALUES ('named',
+    'named_old', 'public.named', 'id', '00000000-0000-0000-0000-000000000000');
+CALL ulid_next_batch('named');
+ROLLBACK;
+-- a move keeps the guard, if there was one
+BEGIN;
+CREATE TABLE guarded (id ulid PRIMARY KEY DEFAULT gen_ordered_ulid());
+CREATE TABLE unguarded (LIKE guarded INCLUDING ALL);
+SELECT ulid_create_consumer('guarded', 'guarded');
+SELECT ulid_create_consumer('unguarded', 'unguarded', guard => false);
+CREATE TABLE another (LIKE guarded INCLUDING ALL);
+SELECT ulid_move_consumer('unguarded', relation => 'another');
+SELECT is_guarded FROM ulid_consumer_lag WHERE name = 'unguarded';
+SELECT ulid_move_consumer('guarded', relation => 'another');
+SELECT is_guarded FROM ulid_consumer_lag WHERE name = 'guarded';
+DROP TABLE another, unguarded;
+CREATE TABLE unguarded (LIKE guarded INCLUDING ALL);
+SELECT ulid_move_consumer('guarded', relation => 'unguarded');
+SELECT is_guarded FROM ulid_consumer_lag WHERE name = 'guarded';
+RESET ROLE;
+DROP TRIGGER ulid_ordered_guard ON guarded;
+ALTER TABLE guarded OWNER TO consumer_other;
+GRANT SELECT ON guarded TO consumer_app;
+SET ROLE consumer_app;
+SELECT ulid_move_consumer('guarded', relation => 'guarded');
+ROLLBACK;
+-- the horizon was reset
+SELECT position AS before FROM ulid_consumer WHERE name = 'mail' \gset
 UPDATE ulid_consumer SET position = 'ffffffff-ffff-ffff-ffff-ffffffffffff' WHERE name = 'mail';
 \set VERBOSITY sqlstate
 CALL ulid_next_batch('mail');
 \set VERBOSITY terse
-ROLLBACK;
+SELECT ulid_wait_for_consumer('mail', '00000000000000000000000000', '0 s');
+SELECT unread, behind FROM ulid_consumer_lag WHERE name = 'mail';
+SELECT ulid_read_by_all('outbox'), ulid_delete_read('outbox');
+UPDATE ulid_consumer SET position = :'before' WHERE name = 'mail';
 
 --
 -- What all have read; how far they are behind

@@ -66,8 +66,20 @@ UPDATE event SET n = 6 WHERE n = 4;
 DROP TRIGGER zzz ON event;
 DROP FUNCTION replace_id;
 
--- a null is for the constraint to refuse
+-- a null, which no consumer would read, also without the constraint
 INSERT INTO event VALUES (NULL, 0);
+BEGIN;
+CREATE TABLE nullable (id ulid, n integer);
+INSERT INTO nullable (n) VALUES (1);
+CREATE TRIGGER guard AFTER INSERT OR UPDATE ON nullable
+    FOR EACH ROW EXECUTE FUNCTION ulid_ordered_guard('id');
+UPDATE nullable SET n = 2;
+UPDATE nullable SET id = gen_ordered_ulid();
+SAVEPOINT s;
+UPDATE nullable SET id = NULL;
+ROLLBACK TO s;
+INSERT INTO nullable (n) VALUES (2);
+ROLLBACK;
 
 -- COPY, MERGE, ON CONFLICT
 COPY event (n) FROM STDIN;
@@ -190,7 +202,7 @@ INSERT INTO wrong VALUES (NULL);
 DROP TRIGGER wrong ON wrong;
 CREATE TRIGGER wrong AFTER INSERT OR DELETE ON wrong
     FOR EACH ROW EXECUTE FUNCTION ulid_ordered_guard('id');
-INSERT INTO wrong VALUES (NULL);
+INSERT INTO wrong VALUES (gen_ordered_ulid());
 DELETE FROM wrong;
 DROP TRIGGER wrong ON wrong;
 CREATE TRIGGER wrong AFTER INSERT ON wrong FOR EACH ROW EXECUTE FUNCTION ulid_ordered_guard();

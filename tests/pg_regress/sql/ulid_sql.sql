@@ -264,6 +264,18 @@ CREATE TRIGGER guard AFTER INSERT OR UPDATE ON event
 INSERT INTO event (n) VALUES (11);
 INSERT INTO event VALUES ('01563df3-6481-d676-4c61-efb99302bd5b', 12);
 INSERT INTO event VALUES (NULL, 12);
+BEGIN;
+CREATE TABLE nullable (id uuid, n integer);
+INSERT INTO nullable (n) VALUES (1);
+CREATE TRIGGER guard AFTER INSERT OR UPDATE ON nullable
+    FOR EACH ROW EXECUTE FUNCTION ulid_ordered_guard('id');
+UPDATE nullable SET n = 2;
+UPDATE nullable SET id = gen_ordered_ulid();
+SAVEPOINT s;
+UPDATE nullable SET id = NULL;
+ROLLBACK TO s;
+INSERT INTO nullable (n) VALUES (2);
+ROLLBACK;
 UPDATE event SET n = 13, id = id WHERE n = 11;
 UPDATE event SET id = '01563df3-6481-d676-4c61-efb99302bd5b' WHERE n = 13;
 UPDATE event SET id = gen_ordered_ulid() WHERE n = 13;
