@@ -383,6 +383,9 @@ for my $extension ('ulid', 'ulid_sql')
     $_->("CREATE EXTENSION $extension; $plain") for $here, $there;
     # only the subscription says that the ids of the subscriber's table are ordered
     $there->('ALTER TABLE plain ALTER id DROP DEFAULT');
+    # from 16 on, the worker has the rights of the owner, and does not see itself in a view
+    $there->('CREATE ROLE owner; GRANT USAGE, CREATE ON SCHEMA public TO owner;
+        ALTER TABLE ulid_consumer OWNER TO owner');
     $here->('ALTER TABLE seen REPLICA IDENTITY FULL; CREATE PUBLICATION everything FOR ALL TABLES');
     my $create = "SELECT ulid_create_consumer('mail', 'plain', start => '$none')";
     $here->('CALL ulid_refresh_horizon()');
