@@ -1121,8 +1121,9 @@ CREATE TABLE ulid_consumer (
     key name NOT NULL,
     position uuid NOT NULL,
     moved_at timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp(),
-    -- when a batch from this position was first deferred: a copy of the server may lack that
-    deferred_at timestamptz,
+    -- when batches from this position were deferred, the last first: a copy of the server may lack
+    -- some
+    deferred_at timestamptz[],
     -- by ulid_consumer_storage(), when whoever had changed it had ended
     storage bigint[],
     storage_hash bigint
@@ -1375,6 +1376,7 @@ DECLARE
     next_id uuid;
     after_last uuid;
     last_id uuid;
+    chunk integer;
     is_locked boolean := false;
     hash bigint;
     known bigint;
@@ -1462,6 +1464,7 @@ BEGIN
             -- gap.
             ids := NULL;
             number := 0;
+            chunk := 1;
             WHILE last_id IS NOT NULL LOOP
                 bytes := uuid_send(last_id);
                 FOR i IN REVERSE 15 .. 0 LOOP
@@ -1470,14 +1473,19 @@ BEGIN
                 END LOOP;
                 after_last := encode(bytes, 'hex')::uuid;
                 EXIT WHEN (next_id <= after_last) IS NOT TRUE;
-                IF number = coalesce(cardinality(ids), 0) THEN
-                    EXECUTE format('SELECT array_agg(id) FROM (SELECT DISTINCT %1$I AS id FROM %2$s'
-                        ' WHERE %1$I >= $1%3$s AND %1$I < $2%3$s ORDER BY %1$I LIMIT 1000) AS r',
-                        c.key, c.relation, cast_) INTO ids USING after_last, below;
-                    number := 0;
-                END IF;
-                number := number + 1;
-                next_id := ids[number];
+                -- past the rows of the same id
+                LOOP
+                    IF number = coalesce(cardinality(ids), 0) THEN
+                        EXECUTE format('SELECT array_agg(id) FROM (SELECT %1$I AS id FROM %2$s'
+                            ' WHERE %1$I >= $1%3$s AND %1$I < $2%3$s ORDER BY %1$I LIMIT $3) AS r',
+                            c.key, c.relation, cast_) INTO ids USING after_last, below, chunk;
+                        number := 0;
+                        chunk := 1000;
+                    END IF;
+                    number := number + 1;
+                    next_id := ids[number];
+                    EXIT WHEN (next_id < after_last) IS NOT TRUE;
+                END LOOP;
                 EXIT WHEN (next_id = after_last) IS NOT TRUE;
                 last_id := next_id;
             END LOOP;
@@ -1601,7 +1609,7 @@ BEGIN
     EXECUTE format('UPDATE %s SET position = $5, moved_at = clock_timestamp(),'
         ' relation_name = coalesce($6, relation_name), deferred_at = NULL'
         ' WHERE name = $1 AND position = $3 AND moved_at = $4 AND (%s) RETURNING %s IS NOT NULL',
-        consumers, CASE WHEN is_own THEN 'true' ELSE 'deferred_at = $7' END,
+        consumers, CASE WHEN is_own THEN 'true' ELSE '$7 = ANY (deferred_at)' END,
         CASE WHEN is_own THEN check_ ELSE 'true' END) INTO is_moved
         USING consumer, hash_of, (batch ->> 'start')::uuid, (batch ->> 'moved_at')::timestamptz,
         (batch ->> 'end')::uuid, batch ->> 'name', (batch ->> 'deferred_at')::timestamptz;
@@ -1618,7 +1626,8 @@ COMMENT ON FUNCTION ulid_finish_batch(text, json, regclass, regproc, regproc)
 
 -- For work that takes long: the transaction that has read the batch ends before the work begins.
 -- It writes when: a standby that is promoted, or a backup that is restored, has the rows of the
--- batch if it has this. Of two sessions that defer the same batch, the first one finishes it.
+-- batch if it has this. Of several sessions that defer batches from one position, whichever is the
+-- first to finish its batch moves the consumer.
 CREATE FUNCTION ulid_defer_batch(consumer text,
         consumers regclass DEFAULT 'ulid_consumer'::regclass,
         batch_of regproc DEFAULT 'ulid_consumer_batch'::regproc,
@@ -1635,8 +1644,9 @@ BEGIN
     IF batch IS NULL THEN
         RAISE EXCEPTION 'consumer "%" does not exist', consumer USING ERRCODE = 'undefined_object';
     ELSIF batch ->> 'hash' IS NOT NULL THEN
-        EXECUTE format('UPDATE %s SET deferred_at = coalesce(deferred_at, clock_timestamp())'
-            ' WHERE name = $1 RETURNING deferred_at', consumers) INTO deferred_at USING consumer;
+        EXECUTE format('UPDATE %s SET deferred_at = (clock_timestamp() || deferred_at)[:100]'
+            ' WHERE name = $1 RETURNING deferred_at[1]', consumers)
+            INTO deferred_at USING consumer;
     END IF;
     RETURN batch::jsonb || jsonb_build_object('deferred_at', deferred_at);
 END $$;
@@ -1755,10 +1765,12 @@ COMMENT ON FUNCTION ulid_consumer_check(regclass, name, boolean)
     IS 'an error if a consumer would not read each row of a table';
 
 -- The guard of a table, and of its children. Partitions get that of their table. A table of a
--- subscription needs none.
+-- subscription needs none. CREATE TRIGGER evaluates what is constant in the keys of partitions, so
+-- whoever can create it on a table of another role does not, if functions of others would run.
 CREATE FUNCTION ulid_consumer_guard(relation regclass, key name, unguarded regclass[],
         guard_function regproc DEFAULT 'ulid_ordered_guard'::regproc,
-        unguarded_of regproc DEFAULT 'ulid_consumer_unguarded'::regproc)
+        unguarded_of regproc DEFAULT 'ulid_consumer_unguarded'::regproc,
+        trust_of regproc DEFAULT 'ulid_consumer_is_trusted'::regproc)
     RETURNS void
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
@@ -1780,10 +1792,10 @@ BEGIN
     LOOP
         is_owner := (SELECT pg_has_role(relowner, 'USAGE') FROM pg_class WHERE oid = child);
         IF is_owner THEN
-            -- Another session may be creating it.
-            EXECUTE format('LOCK TABLE ONLY %s IN SHARE ROW EXCLUSIVE MODE', child);
-            EXECUTE format('SELECT $1 = ANY (%s($1::oid, $2, $3))', unguarded_of) INTO is_unguarded
-                USING child, key, guard_function::oid;
+            -- Another session may be creating it, or adding a partition.
+            EXECUTE format('LOCK TABLE %s IN SHARE ROW EXCLUSIVE MODE', child);
+            EXECUTE format('SELECT $1 = ANY (%s($1::oid, $2, $3)), %s($1)', unguarded_of, trust_of)
+                INTO is_unguarded, is_owner USING child, key, guard_function::oid;
             CONTINUE WHEN is_unguarded IS NOT TRUE;
         END IF;
         guard_name := 'ulid_ordered_guard';
@@ -1805,7 +1817,7 @@ BEGIN
     END LOOP;
     PERFORM set_config('lock_timeout', old_timeout, true);
 END $$;
-COMMENT ON FUNCTION ulid_consumer_guard(regclass, name, regclass[], regproc, regproc)
+COMMENT ON FUNCTION ulid_consumer_guard(regclass, name, regclass[], regproc, regproc, regproc)
     IS 'create the guard of a table where it is missing';
 
 CREATE FUNCTION ulid_consumer_create(name text, relation regclass, key name, start uuid,
@@ -1979,8 +1991,8 @@ CREATE FUNCTION ulid_move_consumer(consumer text, "position" ulid DEFAULT NULL,
                 ulid_consumer_unread(c, 'ulid'::regtype, 'ulid_consumer_cast'::regproc,
                     'ulid_consumer_first'::regproc) END,
             -- if the table that it has read has a guard, or is not known any more
-            CASE WHEN ulid_consumer_unguarded(c.relation::oid, c.key,
-                    'ulid_ordered_guard'::regproc::oid) IS NULL
+            CASE WHEN (c.relation::oid = ANY (ulid_consumer_unguarded(c.relation::oid, c.key,
+                    'ulid_ordered_guard'::regproc::oid)::oid[])) IS NOT TRUE
                 OR NOT EXISTS (SELECT FROM pg_catalog.pg_class WHERE oid = c.relation::oid)
                 THEN ulid_consumer_unguarded(ulid_move_consumer.relation::oid, c.key,
                     'ulid_ordered_guard'::regproc::oid) END,

@@ -319,15 +319,21 @@ SELECT ulid_finish_batch('all', :'batch');
 :code
 ROLLBACK;
 BEGIN;
-UPDATE ulid_consumer SET deferred_at = clock_timestamp() WHERE name = 'all';
+UPDATE ulid_consumer SET deferred_at = ARRAY[clock_timestamp()] WHERE name = 'all';
 SELECT ulid_finish_batch('all', :'batch');
 :code
 ROLLBACK;
--- another session may defer it, too
+-- another session may defer it, too, which the copy may lack
 BEGIN;
 CALL ulid_next_batch('all') \gset
-SELECT ulid_defer_batch('all')::jsonb = :'batch'::jsonb;
+SELECT ulid_defer_batch('all') AS later \gset
 COMMIT;
+BEGIN;
+UPDATE ulid_consumer SET deferred_at = deferred_at[2:] WHERE name = 'all';
+SELECT ulid_finish_batch('all', :'later');
+:code
+ROLLBACK;
+SELECT cardinality(deferred_at) FROM ulid_consumer WHERE name = 'all';
 SELECT ulid_finish_batch('all', :'batch');
 SELECT position = :'batch_end', deferred_at FROM ulid_consumer WHERE name = 'all';
 SELECT ulid_finish_batch('all', :'batch');
@@ -876,6 +882,19 @@ CREATE TABLE middle PARTITION OF above FOR VALUES FROM (MINVALUE) TO (MAXVALUE)
 CREATE TABLE below PARTITION OF middle DEFAULT;
 INSERT INTO ulid_consumer (name, relation, key, position)
 VALUES ('middle', 'middle', 'id', '00000000-0000-0000-0000-000000000000');
+-- nor does the guard
+CREATE INDEX ON above (id);
+CREATE TABLE beside (id ulid NOT NULL DEFAULT gen_ordered_ulid(), n integer);
+CREATE INDEX ON beside (id);
+SELECT ulid_create_consumer('beside', 'beside', 'id');
+RESET ROLE;
+BEGIN;
+SELECT ulid_create_consumer('above', 'above', 'id');
+SELECT ulid_move_consumer('beside', '00000000000000000000000000', 'above');
+ROLLBACK;
+SELECT ulid_drop_consumer('beside');
+DROP TABLE beside;
+SET ROLE consumer_other;
 -- a table that does not exist
 INSERT INTO ulid_consumer (name, relation, key, position)
 VALUES ('number', '99999', 'id', '00000000-0000-0000-0000-000000000000');

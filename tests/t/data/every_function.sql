@@ -29,7 +29,7 @@ WITH RECURSIVE value (type, text) AS (VALUES
     ('bigint[]', '{0}'), ('interval', '0'), ('json', '{}'),
     -- Not written as a text, so that a new column fails here.
     ('ulid_consumer', ROW('mail', 'nobody', 'ulid_horizon', 'ulid_horizon', 'id',
-        '00000000-0000-0000-0000-000000000000', '2025-01-10', '2025-01-11', '{0}',
+        '00000000-0000-0000-0000-000000000000', '2025-01-10', '{2025-01-11}', '{0}',
         0)::ulid_consumer::text)
 ), member AS (
     SELECT p.oid, p.oid::regproc AS name, p.proargtypes AS types, p.pronargs AS arguments
