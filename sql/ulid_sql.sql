@@ -1002,9 +1002,11 @@ END $$;
 -- Whether the present role can read a table without running functions of others. Who plans a query
 -- evaluates what is constant in the expressions of indexes and of keys, also of the tables above;
 -- policies call functions, too, and so may another server. If the owners of all tables can become
--- the present role, nothing is gained. A function of an extension that takes any type may call the
--- functions of that.
-CREATE OR REPLACE FUNCTION ulid_consumer_is_trusted(relation regclass) RETURNS boolean
+-- the present role, nothing is gained, and what others do meanwhile does not matter: the second
+-- argument asks for that. A function of an extension that takes any type may call the functions of
+-- that.
+CREATE OR REPLACE FUNCTION ulid_consumer_is_trusted(relation regclass,
+        is_own boolean DEFAULT false) RETURNS boolean
     LANGUAGE plpgsql STABLE PARALLEL SAFE
     SET search_path = pg_catalog, pg_temp
     AS $$
@@ -1023,8 +1025,8 @@ BEGIN
     SELECT bool_and(pg_has_role(relowner, current_user, 'USAGE')), bool_or(relkind = 'f'),
         array_agg(tree.oid)
     INTO are_owners, is_foreign, tables FROM tree JOIN pg_class AS c ON c.oid = tree.oid;
-    IF are_owners THEN
-        RETURN true;
+    IF are_owners OR is_own THEN
+        RETURN coalesce(are_owners, false);
     ELSIF is_foreign OR row_security_active(relation) THEN
         RETURN false;
     END IF;
@@ -1047,7 +1049,7 @@ BEGIN
                 AND EXISTS (SELECT FROM pg_type AS t
                     WHERE t.oid = ANY (proargtypes) AND typtype = 'p')));
 END $$;
-COMMENT ON FUNCTION ulid_consumer_is_trusted(regclass)
+COMMENT ON FUNCTION ulid_consumer_is_trusted(regclass, boolean)
     IS 'whether reading the table of a consumer runs no functions of other roles';
 
 CREATE OR REPLACE FUNCTION ulid_sql_first(relation regclass, number integer, "position" uuid,
@@ -1768,7 +1770,7 @@ COMMENT ON FUNCTION ulid_consumer_check(regclass, name, boolean)
 
 -- The guard of a table, and of its children. Partitions get that of their table. A table of a
 -- subscription needs none. CREATE TRIGGER evaluates what is constant in the keys of partitions, so
--- whoever can create it on a table of another role does not, if functions of others would run.
+-- a superuser does not create it on tables of other roles, who could also change them meanwhile.
 CREATE OR REPLACE FUNCTION ulid_consumer_guard(relation regclass, key name, unguarded regclass[],
         guard_function regproc DEFAULT 'ulid_ordered_guard'::regproc,
         unguarded_of regproc DEFAULT 'ulid_consumer_unguarded'::regproc,
@@ -1792,12 +1794,13 @@ BEGIN
         WHERE oid = ANY (unguarded) AND (oid = relation OR NOT relispartition)
             AND NOT EXISTS (SELECT FROM pg_subscription_rel WHERE srrelid = relation)
     LOOP
-        is_owner := (SELECT pg_has_role(relowner, 'USAGE') FROM pg_class WHERE oid = child);
+        EXECUTE format('SELECT pg_has_role(relowner, ''USAGE'') AND %s($1, true) FROM pg_class'
+            ' WHERE oid = $1', trust_of) INTO is_owner USING child;
         IF is_owner THEN
-            -- Another session may be creating it, or adding a partition.
-            EXECUTE format('LOCK TABLE %s IN SHARE ROW EXCLUSIVE MODE', child);
-            EXECUTE format('SELECT $1 = ANY (%s($1::oid, $2, $3)), %s($1)', unguarded_of, trust_of)
-                INTO is_unguarded, is_owner USING child, key, guard_function::oid;
+            -- Another session may be creating it.
+            EXECUTE format('LOCK TABLE ONLY %s IN SHARE ROW EXCLUSIVE MODE', child);
+            EXECUTE format('SELECT $1 = ANY (%s($1::oid, $2, $3))', unguarded_of) INTO is_unguarded
+                USING child, key, guard_function::oid;
             CONTINUE WHEN is_unguarded IS NOT TRUE;
         END IF;
         guard_name := 'ulid_ordered_guard';
@@ -1824,13 +1827,12 @@ COMMENT ON FUNCTION ulid_consumer_guard(regclass, name, regclass[], regproc, reg
 
 CREATE OR REPLACE FUNCTION ulid_consumer_create(name text, relation regclass, key name, start uuid,
         unguarded regclass[], ahead uuid, horizon uuid, consumers regclass, guard_of regproc,
-        trust_of regproc)
+        first_of regproc)
     RETURNS void
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
     AS $$
 DECLARE
-    is_trusted boolean;
     is_ahead boolean;
 BEGIN
     IF start IS NULL AND coalesce(horizon, '00000000-0000-0000-0000-000000000000')
@@ -1847,12 +1849,13 @@ BEGIN
     EXECUTE format('INSERT INTO %s (name, relation, key, position) VALUES ($1, $2, $3, $4)',
         consumers) USING name, relation, key, coalesce(start, horizon);
     EXECUTE format('SELECT %s($1, $2, $3)', guard_of) USING relation, key, unguarded;
-    EXECUTE format('SELECT %s($1)', trust_of) INTO is_trusted USING relation;
-    IF is_trusted THEN
-        -- The order lets it use the index, also without statistics.
-        EXECUTE format('SELECT true FROM %1$s WHERE %2$I > $1 ORDER BY %2$I DESC LIMIT 1', relation,
-            key) INTO is_ahead USING ahead;
-    END IF;
+    BEGIN
+        EXECUTE format('SELECT %s($1, attnum::integer, $3) IS NOT NULL FROM pg_attribute'
+            ' WHERE attrelid = $1 AND attname = $2', first_of) INTO is_ahead
+            USING relation::oid, key, ahead;
+    EXCEPTION WHEN insufficient_privilege THEN
+        NULL;
+    END;
     IF is_ahead THEN
         RAISE WARNING 'consumer "%" does not read all rows of relation "%"', name, relation
             USING DETAIL = format('Column "%s" has ids that are more than a day ahead, as most of'
@@ -1876,7 +1879,7 @@ CREATE OR REPLACE FUNCTION ulid_create_consumer(name text, relation regclass, ke
                 (SELECT ulid_extract_timestamp(horizon) FROM ulid_horizon))
                 + '1 day'::interval)::uuid,
             (SELECT horizon::uuid FROM ulid_horizon), 'ulid_consumer'::regclass,
-            'ulid_consumer_guard'::regproc, 'ulid_consumer_is_trusted'::regproc)
+            'ulid_consumer_guard'::regproc, 'ulid_consumer_first'::regproc)
         FROM ulid_consumer_key(name, relation, key) AS column_
         CROSS JOIN LATERAL ulid_consumer_cast(relation, column_, 'uuid'::regtype) AS cast_
         CROSS JOIN LATERAL ulid_consumer_check(relation, column_, ulid_consumer_is_ordered(

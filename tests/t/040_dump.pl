@@ -121,7 +121,7 @@ for my $role (qw(owner), $node->safe_psql('postgres', 'SELECT current_user'))
 my $of_data = 'SELECT count(*) FROM outbox; SELECT horizon FROM ulid_horizon;
     SELECT name, position FROM ulid_consumer;
     SELECT tgname, tgenabled FROM pg_trigger WHERE NOT tgisinternal ORDER BY tgname';
-my $mail = q{SELECT ulid_create_consumer('mail', 'outbox')};
+my $mail = q{SET ROLE owner; SELECT ulid_create_consumer('mail', 'outbox')};
 $node->safe_psql('public', $mail);
 $node->safe_psql('of_superuser', "TRUNCATE outbox; $mail");
 my $before    = $node->safe_psql('of_superuser', $of_data);
