@@ -1002,11 +1002,9 @@ END $$;
 -- Whether the present role can read a table without running functions of others. Who plans a query
 -- evaluates what is constant in the expressions of indexes and of keys, also of the tables above;
 -- policies call functions, too, and so may another server. If the owners of all tables can become
--- the present role, nothing is gained, and what others do meanwhile does not matter: the second
--- argument asks for that. A function of an extension that takes any type may call the functions of
--- that.
-CREATE OR REPLACE FUNCTION ulid_consumer_is_trusted(relation regclass,
-        is_own boolean DEFAULT false) RETURNS boolean
+-- the present role, nothing is gained. A function of an extension that takes any type may call the
+-- functions of that.
+CREATE OR REPLACE FUNCTION ulid_consumer_is_trusted(relation regclass) RETURNS boolean
     LANGUAGE plpgsql STABLE PARALLEL SAFE
     SET search_path = pg_catalog, pg_temp
     AS $$
@@ -1025,8 +1023,8 @@ BEGIN
     SELECT bool_and(pg_has_role(relowner, current_user, 'USAGE')), bool_or(relkind = 'f'),
         array_agg(tree.oid)
     INTO are_owners, is_foreign, tables FROM tree JOIN pg_class AS c ON c.oid = tree.oid;
-    IF are_owners OR is_own THEN
-        RETURN coalesce(are_owners, false);
+    IF are_owners THEN
+        RETURN true;
     ELSIF is_foreign OR row_security_active(relation) THEN
         RETURN false;
     END IF;
@@ -1049,7 +1047,7 @@ BEGIN
                 AND EXISTS (SELECT FROM pg_type AS t
                     WHERE t.oid = ANY (proargtypes) AND typtype = 'p')));
 END $$;
-COMMENT ON FUNCTION ulid_consumer_is_trusted(regclass, boolean)
+COMMENT ON FUNCTION ulid_consumer_is_trusted(regclass)
     IS 'whether reading the table of a consumer runs no functions of other roles';
 
 CREATE OR REPLACE FUNCTION ulid_sql_first(relation regclass, number integer, "position" uuid,
@@ -1770,11 +1768,10 @@ COMMENT ON FUNCTION ulid_consumer_check(regclass, name, boolean)
 
 -- The guard of a table, and of its children. Partitions get that of their table. A table of a
 -- subscription needs none. CREATE TRIGGER evaluates what is constant in the keys of partitions, so
--- a superuser does not create it on tables of other roles, who could also change them meanwhile.
+-- whoever has rights on tables of other roles, as a superuser, does not create it there.
 CREATE OR REPLACE FUNCTION ulid_consumer_guard(relation regclass, key name, unguarded regclass[],
         guard_function regproc DEFAULT 'ulid_ordered_guard'::regproc,
-        unguarded_of regproc DEFAULT 'ulid_consumer_unguarded'::regproc,
-        trust_of regproc DEFAULT 'ulid_consumer_is_trusted'::regproc)
+        unguarded_of regproc DEFAULT 'ulid_consumer_unguarded'::regproc)
     RETURNS void
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
@@ -1792,10 +1789,15 @@ BEGIN
     END IF;
     FOR child IN SELECT oid FROM pg_class
         WHERE oid = ANY (unguarded) AND (oid = relation OR NOT relispartition)
+            AND relpersistence <> 't'
             AND NOT EXISTS (SELECT FROM pg_subscription_rel WHERE srrelid = relation)
     LOOP
-        EXECUTE format('SELECT pg_has_role(relowner, ''USAGE'') AND %s($1, true) FROM pg_class'
-            ' WHERE oid = $1', trust_of) INTO is_owner USING child;
+        WITH RECURSIVE tree (oid, owner) AS (
+            SELECT oid, relowner FROM pg_class WHERE oid = child
+            UNION SELECT c.oid, relowner FROM tree JOIN pg_inherits ON inhparent = tree.oid
+            JOIN pg_class AS c ON c.oid = inhrelid AND relispartition
+        )
+        SELECT bool_and(owner = current_user::regrole) INTO is_owner FROM tree;
         IF is_owner THEN
             -- Another session may be creating it.
             EXECUTE format('LOCK TABLE ONLY %s IN SHARE ROW EXCLUSIVE MODE', child);
@@ -1822,7 +1824,7 @@ BEGIN
     END LOOP;
     PERFORM set_config('lock_timeout', old_timeout, true);
 END $$;
-COMMENT ON FUNCTION ulid_consumer_guard(regclass, name, regclass[], regproc, regproc, regproc)
+COMMENT ON FUNCTION ulid_consumer_guard(regclass, name, regclass[], regproc, regproc)
     IS 'create the guard of a table where it is missing';
 
 CREATE OR REPLACE FUNCTION ulid_consumer_create(name text, relation regclass, key name, start uuid,

@@ -894,7 +894,16 @@ SELECT ulid_move_consumer('beside', '00000000000000000000000000', 'above');
 ROLLBACK;
 SELECT ulid_drop_consumer('beside');
 DROP TABLE beside;
+-- nor is it an error where a partition is of another role
 SET ROLE consumer_other;
+BEGIN;
+CREATE TABLE mixed (id ulid NOT NULL DEFAULT gen_ordered_ulid()) PARTITION BY RANGE (id);
+CREATE INDEX ON mixed (id);
+RESET ROLE;
+CREATE TABLE mixed_1 PARTITION OF mixed DEFAULT;
+SET ROLE consumer_other;
+SELECT ulid_create_consumer('mixed', 'mixed', 'id');
+ROLLBACK;
 -- a table that does not exist
 INSERT INTO ulid_consumer (name, relation, key, position)
 VALUES ('number', '99999', 'id', '00000000-0000-0000-0000-000000000000');
