@@ -1,13 +1,18 @@
 -- Partitions by the time of a key of type ulid or uuid: see partitioning.md. What is called is what
 -- the search_path of this session finds, whatever that of a caller is.
 
--- The partitions of a table, with the times of their bounds.
+-- The partitions of a table, with the times of their bounds, and whether all consumers of the table
+-- have passed them.
 CREATE OR REPLACE FUNCTION partitions_of(parent regclass)
-RETURNS TABLE (partition regclass, starts timestamptz, ends timestamptz) LANGUAGE sql STABLE
+RETURNS TABLE (partition regclass, starts timestamptz, ends timestamptz, are_read boolean)
+LANGUAGE sql
 BEGIN ATOMIC
     SELECT oid::regclass, ulid_extract_timestamp(substring(bounds FROM 'FROM \(''(.*?)''\)')::ulid),
-           ulid_extract_timestamp(substring(bounds FROM 'TO \(''(.*?)''\)')::ulid)
-    FROM pg_inherits JOIN pg_class ON oid = inhrelid, pg_get_expr(relpartbound, oid) AS bounds
+           ulid_extract_timestamp(substring(bounds FROM 'TO \(''(.*?)''\)')::ulid),
+           coalesce(substring(bounds FROM 'TO \(''(.*?)''\)')::ulid <= position::ulid,
+                    position IS NULL)
+    FROM pg_inherits JOIN pg_class ON oid = inhrelid, pg_get_expr(relpartbound, oid) AS bounds,
+        ulid_read_by_all(parent) AS position
     WHERE inhparent = parent ORDER BY 2, 3;
 END;
 
@@ -45,15 +50,23 @@ BEGIN
     END LOOP;
 END $$;
 
--- Drop the partitions whose rows are all older than a time; dry_run only lists them. Since a
--- procedure that commits can have no SET, the schema of partitions_of is written into it.
+-- Drop the partitions whose rows are all older than a time, and which consumers have passed;
+-- dry_run only lists them. Since a procedure that commits can have no SET, the schema of
+-- partitions_of is written into it.
 DO $do$ BEGIN EXECUTE replace($sql$
 CREATE OR REPLACE PROCEDURE drop_partitions(
     parent regclass, before timestamptz, dry_run boolean DEFAULT true) LANGUAGE plpgsql AS $$
 DECLARE
     old regclass;
+    is_read boolean;
 BEGIN
-    FOR old IN SELECT partition FROM SCHEMA.partitions_of(parent) WHERE ends <= before LOOP
+    FOR old, is_read IN
+        SELECT partition, are_read FROM SCHEMA.partitions_of(parent) WHERE ends <= before
+    LOOP
+        IF NOT is_read THEN
+            RAISE NOTICE 'keeping %, which a consumer has not read', old;
+            CONTINUE;
+        END IF;
         RAISE NOTICE '% %', CASE WHEN dry_run THEN 'would drop' ELSE 'dropping' END, old;
         CONTINUE WHEN dry_run;
         SET LOCAL lock_timeout = '2s';

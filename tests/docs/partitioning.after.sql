@@ -63,6 +63,26 @@ DO $$ BEGIN
     ASSERT to_regclass('event_2020_01') IS NULL;
 END $$;
 DROP SCHEMA caller CASCADE;
+
+-- A partition that a consumer has not read is kept.
+CREATE TABLE polled (id ulid PRIMARY KEY DEFAULT gen_ordered_ulid()) PARTITION BY RANGE (id);
+CALL make_partitions('polled', '2020-01-01', 2);
+CALL ulid_refresh_horizon();
+SELECT ulid_create_consumer('polled', 'polled', start => ulid_lower_bound('2020-02-01Z')) AS nothing
+\gset
+CALL drop_partitions('polled', '2020-03-01Z', dry_run => false);
+DO $$ BEGIN
+    ASSERT to_regclass('polled_2020_01') IS NULL AND to_regclass('polled_2020_02') IS NOT NULL;
+END $$;
+SELECT ulid_move_consumer('polled', ulid_lower_bound('2020-03-01Z')) AS nothing
+\gset
+CALL drop_partitions('polled', '2020-03-01Z', dry_run => false);
+DO $$ BEGIN
+    ASSERT to_regclass('polled_2020_02') IS NULL;
+END $$;
+SELECT ulid_drop_consumer('polled') AS nothing
+\gset
+DROP TABLE polled;
 RESET client_min_messages;
 
 -- pg_partman: rows are in the partition of their month.

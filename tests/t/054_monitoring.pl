@@ -75,6 +75,14 @@ ok( $node->poll_query_until(
             FROM ($queries{ulid_partitions}) AS s WHERE parent = 'event'::regclass"
     ),
     'a row is in the default partition, and the last partition ends tomorrow');
+$sql->(q{CREATE TABLE event_next PARTITION OF event FOR VALUES
+    FROM (ulid_lower_bound(now() + interval '5 days'))
+    TO (ulid_lower_bound(now() + interval '9 days'))});
+is( $sql->(
+        "SELECT seconds_left BETWEEN 80000 AND 86400
+            FROM ($queries{ulid_partitions}) AS s WHERE parent = 'event'::regclass"),
+    't',
+    'so does the one before a gap');
 is($sql->("SELECT * FROM ($queries{ulid_partitions}) AS s WHERE parent = 'open'::regclass"),
     'open|Infinity|0', 'a last partition TO (MAXVALUE) never ends');
 
