@@ -648,8 +648,10 @@ DECLARE
     xmax CONSTANT bigint := pg_snapshot_xmax(pg_current_snapshot())::text;
     here oid;
     oldest bigint;
+    subscription name;
 BEGIN
-    -- the primary server refreshes, or the source of the subscription
+    -- The primary server refreshes, or the source of the subscription. Nobody knows whether a
+    -- subscription without tables, as that of a dump which was restored, will bring the horizon.
     IF pg_is_in_recovery()
         OR EXISTS (SELECT FROM pg_subscription_rel WHERE srrelid = horizon) THEN
         RETURN false;
@@ -659,6 +661,15 @@ BEGIN
             MESSAGE = 'the horizon must be refreshed in isolation level READ COMMITTED';
     END IF;
     SELECT oid INTO here FROM pg_database WHERE datname = current_database();
+    SELECT subname INTO subscription FROM pg_subscription AS s
+    WHERE subdbid = here
+        AND NOT EXISTS (SELECT FROM pg_subscription_rel WHERE srsubid = s.oid) LIMIT 1;
+    IF subscription IS NOT NULL THEN
+        RAISE EXCEPTION 'subscription "%" has no tables', subscription
+            USING ERRCODE = 'object_not_in_prerequisite_state',
+            DETAIL = 'It could bring the horizon of another server.',
+            HINT = format('ALTER SUBSCRIPTION %I REFRESH PUBLICATION, or drop it.', subscription);
+    END IF;
     IF old.refreshed_at BETWEEN now - interval '1 minute' AND now
         AND old.server_started_at = pg_postmaster_start_time()
         AND old.database = here THEN
@@ -1373,6 +1384,9 @@ DECLARE
     number bigint;
     cast_ text;
     is_trusted boolean := true;
+    with_table oid[];
+    with_horizon oid[];
+    is_copied boolean;
     below uuid := up_to;
     ids uuid[];
     next_id uuid;
@@ -1431,7 +1445,29 @@ BEGIN
             c.relation_name, consumer
             USING ERRCODE = 'object_not_in_prerequisite_state',
             HINT = 'SELECT ulid_move_consumer(consumer, relation => table).';
-    ELSIF coalesce(c.horizon, none) = none THEN
+    ELSIF EXISTS (SELECT FROM pg_subscription_rel) THEN
+        -- The rows below a horizon come before it only if one subscription brings both.
+        SELECT array_agg(DISTINCT srsubid) FILTER (WHERE srrelid <> horizons),
+            array_agg(DISTINCT srsubid) FILTER (WHERE srrelid = horizons),
+            bool_and(srsubstate = 'r')
+        INTO with_table, with_horizon, is_copied FROM pg_subscription_rel
+        WHERE srrelid IN (c.relation, horizons)
+            OR srrelid IN (SELECT relid FROM pg_partition_ancestors(c.relation));
+        IF with_table IS DISTINCT FROM with_horizon OR cardinality(with_table) > 1 THEN
+            RAISE EXCEPTION 'relation "%" and the horizon do not come by the same subscription',
+                c.relation
+                USING ERRCODE = 'object_not_in_prerequisite_state',
+                DETAIL = 'Rows could come after a horizon that is greater than their ids.',
+                HINT = format('Add %s and %s to one publication, then run ALTER SUBSCRIPTION ...'
+                    ' REFRESH PUBLICATION here.', c.relation, horizons);
+        ELSIF NOT is_copied THEN
+            RAISE EXCEPTION 'the initial copy of relation "%", or of the horizon, has not ended',
+                c.relation
+                USING ERRCODE = 'object_not_in_prerequisite_state',
+                HINT = 'Wait, or see the log for errors of the subscription.';
+        END IF;
+    END IF;
+    IF coalesce(c.horizon, none) = none THEN
         RAISE EXCEPTION 'the horizon of ordered ids is not known yet'
             USING ERRCODE = 'object_not_in_prerequisite_state',
             HINT = 'CALL ulid_refresh_horizon().';
@@ -1766,9 +1802,10 @@ END $$;
 COMMENT ON FUNCTION ulid_consumer_check(regclass, name, boolean)
     IS 'an error if a consumer would not read each row of a table';
 
--- The guard of a table, and of its children. Partitions get that of their table. A table of a
--- subscription needs none. CREATE TRIGGER evaluates what is constant in the keys of partitions, so
--- whoever has rights on tables of other roles, as a superuser, does not create it there.
+-- The guard of a table, and of its children. Partitions get that of their table; one where it is
+-- disabled gets one of its own. A table of a subscription needs none. CREATE TRIGGER evaluates what
+-- is constant in the keys of partitions, so whoever has rights on tables of other roles, as a
+-- superuser, does not create it there.
 CREATE OR REPLACE FUNCTION ulid_consumer_guard(relation regclass, key name, unguarded regclass[],
         guard_function regproc DEFAULT 'ulid_ordered_guard'::regproc,
         unguarded_of regproc DEFAULT 'ulid_consumer_unguarded'::regproc)
@@ -1788,7 +1825,9 @@ BEGIN
         PERFORM set_config('lock_timeout', '2s', true);
     END IF;
     FOR child IN SELECT oid FROM pg_class
-        WHERE oid = ANY (unguarded) AND (oid = relation OR NOT relispartition)
+        WHERE oid = ANY (unguarded) AND (oid = relation OR NOT relispartition
+                OR NOT EXISTS (SELECT FROM pg_inherits
+                    WHERE inhrelid = pg_class.oid AND inhparent = ANY (unguarded)))
             AND relpersistence <> 't'
             AND NOT EXISTS (SELECT FROM pg_subscription_rel WHERE srrelid = relation)
     LOOP
@@ -1797,7 +1836,8 @@ BEGIN
             UNION SELECT c.oid, relowner FROM tree JOIN pg_inherits ON inhparent = tree.oid
             JOIN pg_class AS c ON c.oid = inhrelid AND relispartition
         )
-        SELECT bool_and(owner = current_user::regrole) INTO is_owner FROM tree;
+        SELECT bool_and(owner = (SELECT oid FROM pg_roles WHERE rolname = current_user))
+        INTO is_owner FROM tree;
         IF is_owner THEN
             -- Another session may be creating it.
             EXECUTE format('LOCK TABLE ONLY %s IN SHARE ROW EXCLUSIVE MODE', child);
@@ -1845,7 +1885,8 @@ BEGIN
     ELSIF start > coalesce(horizon, '00000000-0000-0000-0000-000000000000') THEN
         RAISE EXCEPTION 'a consumer cannot start above the horizon'
             USING ERRCODE = 'invalid_parameter_value',
-            DETAIL = format('The horizon is "%s".', horizon);
+            DETAIL = format('The horizon is "%s".', horizon),
+            HINT = 'Refresh the horizon until it has passed the id.';
     END IF;
     -- Before the table is locked, since a consumer of this name may be waited for.
     EXECUTE format('INSERT INTO %s (name, relation, key, position) VALUES ($1, $2, $3, $4)',
@@ -1964,7 +2005,8 @@ BEGIN
     IF "position" > coalesce(horizon, '00000000-0000-0000-0000-000000000000') THEN
         RAISE EXCEPTION 'a consumer cannot be above the horizon'
             USING ERRCODE = 'invalid_parameter_value',
-            DETAIL = format('The horizon is "%s".', horizon);
+            DETAIL = format('The horizon is "%s".', horizon),
+            HINT = 'Refresh the horizon until it has passed the id.';
     END IF;
     EXECUTE format('UPDATE %s SET position = coalesce($2, position),'
         ' relation = coalesce($3, relation), relation_name = coalesce($3::text, relation_name),'
@@ -2089,7 +2131,8 @@ BEGIN
             USING ERRCODE = 'active_sql_transaction';
     ELSIF key IS NULL THEN
         RAISE EXCEPTION 'relation "%" has no consumers, or they read it by several columns',
-            relation USING ERRCODE = 'object_not_in_prerequisite_state';
+            relation USING ERRCODE = 'object_not_in_prerequisite_state',
+            HINT = 'If they do, delete rows that are below the positions by each column.';
     ELSIF max_rows IS NULL OR max_rows < 1 THEN
         RAISE EXCEPTION 'at least one row must be deleted'
             USING ERRCODE = 'invalid_parameter_value';
@@ -2108,8 +2151,8 @@ BEGIN
     EXECUTE format('DELETE FROM %2$s WHERE %1$I >= $1%3$s AND %1$I <= $2%3$s', key, relation, cast_)
         USING above, last_id;
     GET DIAGNOSTICS number = ROW_COUNT;
-    EXECUTE format('SELECT "position" < $2 FROM %s($1)', read_by_of) INTO is_unread
-        USING relation, below;
+    EXECUTE format('SELECT "position" < $2 OR key IS DISTINCT FROM $3 FROM %s($1)', read_by_of)
+        INTO is_unread USING relation, below, key;
     IF is_unread THEN
         RAISE EXCEPTION 'a consumer of relation "%" has been created or moved back meanwhile',
             relation USING ERRCODE = 'serialization_failure', HINT = 'Delete again.';
@@ -2140,7 +2183,8 @@ CREATE OR REPLACE VIEW ulid_consumer_lag AS
                 interval '0') END AS behind,
         (SELECT ulid_extract_timestamp(horizon) FROM ulid_horizon) AS horizon_time,
         ulid_consumer_unguarded(c.relation::oid, c.key, 'ulid_ordered_guard'::regproc::oid)
-            IS NULL AS is_guarded
+            IS NULL OR EXISTS (SELECT FROM pg_catalog.pg_subscription_rel
+            WHERE srrelid = c.relation::oid) AS is_guarded
     FROM ulid_consumer AS c CROSS JOIN LATERAL ulid_consumer_unread(c, 'uuid'::regtype,
         'ulid_consumer_cast'::regproc, 'ulid_consumer_first'::regproc) AS first;
 COMMENT ON VIEW ulid_consumer_lag IS 'consumers, their positions, and how far they are behind';

@@ -28,13 +28,16 @@ my $await    = sub {
         "SELECT horizon > ulid_lower_bound(now() + interval '$hours hours' - interval '1 minute')
         FROM ulid_horizon") or die 'the horizon does not come';
 };
+$sql->('CREATE TABLE t (n int)');
 my $older = $subscriber->background_psql('postgres');
 $older->query('SELECT gen_ordered_ulid()');
 
 my $hours = 0;
 for my $end ('DROP SUBSCRIPTION horizon', 'ALTER SUBSCRIPTION horizon SET PUBLICATION other')
 {
-    $publisher->safe_psql('postgres', 'CREATE PUBLICATION other') if $end =~ /other/;
+    $publisher->safe_psql('postgres',
+        'CREATE TABLE t (n int); CREATE PUBLICATION other FOR TABLE t')
+      if $end =~ /other/;
     $sql->('DELETE FROM ulid_horizon');
     refresh(++$hours);
     $sql->("CREATE SUBSCRIPTION horizon CONNECTION '" . $publisher->connstr . " dbname=postgres'
@@ -63,6 +66,16 @@ for my $end ('DROP SUBSCRIPTION horizon', 'ALTER SUBSCRIPTION horizon SET PUBLIC
     is($sql->('SELECT ulid_refresh()'), 't', "$end: it refreshes the horizon by itself");
 }
 $older->quit;
+$sql->('DROP SUBSCRIPTION horizon');
+
+# A dump of a subscriber has the subscription without its tables.
+$sql->("CREATE SUBSCRIPTION horizon CONNECTION '" . $publisher->connstr . " dbname=postgres'
+    PUBLICATION horizon WITH (connect = false, slot_name = NONE)");
+(undef, undef, my $empty) = $subscriber->psql('postgres', 'CALL ulid_refresh_horizon()');
+like(
+    $empty,
+    qr/ERROR:  subscription "horizon" has no tables\n.*\nHINT:  ALTER SUBSCRIPTION horizon REFRESH/,
+    'nobody refreshes where a subscription could bring the horizon');
 $sql->('DROP SUBSCRIPTION horizon');
 
 #
@@ -105,8 +118,33 @@ my $step = q{BEGIN;
     SELECT ulid_finish_batch('report');
     COMMIT;};
 
+# A consumer reads nothing until one subscription brings both the rows and the horizon.
+my $refused = sub {
+    my ($message, $name) = @_;
+    my (undef, undef, $error) = $reporting->psql('postgres', $step, on_error_stop => 1);
+    return like($error, qr/ERROR:  $message/, $name);
+};
+my $apart = 'relation "public.outbox" and the horizon do not come by the same subscription';
+$there->('CALL ulid_refresh_horizon()');
+$primary->safe_psql('postgres', 'ALTER PUBLICATION feed DROP TABLE ulid_horizon');
 subscribe_to($primary);
 $there->("SELECT ulid_create_consumer('report', 'outbox')");
+$refused->($apart, 'without the horizon, a consumer would pass rows that come later');
+$primary->safe_psql('postgres', 'ALTER PUBLICATION feed ADD TABLE ulid_horizon');
+$refused->($apart, 'the subscription does not know that it is in the publication');
+$there->('ALTER SUBSCRIPTION feed REFRESH PUBLICATION');
+$refused->(
+    'the initial copy of relation "public.outbox", or of the horizon, has not ended',
+    'the horizon that is there keeps that of the publisher from being copied');
+$there->('DELETE FROM ulid_horizon');
+$reporting->wait_for_subscription_sync($primary, 'feed');
+is($there->('SELECT is_guarded FROM ulid_consumer_lag'),
+    't', 'rows that a subscription brings need no guard');
+$there->("CREATE TABLE here (id ulid PRIMARY KEY DEFAULT gen_ordered_ulid());
+    SELECT ulid_drop_consumer('report'); SELECT ulid_create_consumer('report', 'here')");
+$apart =~ s/outbox/here/;
+$refused->($apart, 'a table of this server has ids that the horizon does not know');
+$there->("SELECT ulid_drop_consumer('report'); SELECT ulid_create_consumer('report', 'outbox')");
 insert_into($primary, 1);
 $primary->wait_for_catchup($standby);
 $there->($step);
@@ -132,8 +170,8 @@ like(
     $error,
     qr/ERROR:  position "\S+" of consumer "report" is ahead of the horizon/,
     'the consumer is ahead of the new publisher');
-$there->("SELECT ulid_move_consumer(name, ulid_lower_bound('$time')) FROM ulid_consumer
-    WHERE position > ulid_lower_bound('$time')");
+$there->("SELECT ulid_move_consumer(name, least(position::ulid, ulid_lower_bound('$time')))
+    FROM ulid_consumer");
 $there->($step);
 is($there->("SELECT string_agg(n::text, ' ' ORDER BY n) FROM outbox"),
     '1 3 4', 'the subscriber has what its publisher has');

@@ -658,6 +658,8 @@ BEGIN;
 CALL ulid_next_batch('first') \gset
 SELECT ulid_finish_batch('first');
 COMMIT;
+-- the id of the horizon can still be committed
+SELECT ulid_wait_for_consumer('first', ulid_current_horizon(), '0 s');
 BEGIN;
 SELECT ulid_wait_for_consumer('first', :'id');
 SELECT count(*) FROM pg_locks WHERE relation = 'outbox'::regclass AND pid = pg_backend_pid();
@@ -894,6 +896,35 @@ SELECT ulid_move_consumer('beside', '00000000000000000000000000', 'above');
 ROLLBACK;
 SELECT ulid_drop_consumer('beside');
 DROP TABLE beside;
+-- a role of any name creates the guard of its own tables only
+CREATE ROLE "A.b c";
+CREATE ROLE "Consumer_Other" SUPERUSER;
+GRANT CREATE ON SCHEMA public TO "A.b c";
+GRANT SELECT, INSERT ON ulid_consumer TO "A.b c";
+SET SESSION AUTHORIZATION "Consumer_Other";
+BEGIN;
+SELECT ulid_create_consumer('above', 'above', 'id');
+ROLLBACK;
+RESET SESSION AUTHORIZATION;
+SET ROLE "A.b c";
+BEGIN;
+CREATE TABLE named (id ulid NOT NULL DEFAULT gen_ordered_ulid()) PARTITION BY RANGE (id);
+CREATE TABLE named_1 PARTITION OF named DEFAULT;
+CREATE INDEX ON named (id);
+SELECT ulid_create_consumer('named', 'named', 'id');
+SELECT tgrelid::regclass, tgname FROM pg_trigger WHERE tgname ~ 'guard' AND tgrelid::regclass::text
+    ~ '^named' ORDER BY tgrelid;
+-- a partition where it is disabled gets one of its own
+ALTER TABLE named_1 DISABLE TRIGGER ulid_ordered_guard;
+SELECT is_guarded FROM ulid_consumer_lag WHERE name = 'named';
+SELECT ulid_create_consumer('second', 'named', 'id');
+SELECT is_guarded FROM ulid_consumer_lag WHERE name = 'named';
+SELECT tgrelid::regclass, tgname = format('ulid_ordered_guard_%s_id', 'named_1'::regclass::oid)
+FROM pg_trigger WHERE tgname ~ 'guard_' AND tgrelid::regclass::text ~ '^named' ORDER BY tgname;
+ROLLBACK;
+RESET ROLE;
+DROP OWNED BY "A.b c";
+DROP ROLE "A.b c", "Consumer_Other";
 -- nor is it an error where a partition is of another role
 SET ROLE consumer_other;
 BEGIN;
