@@ -70,6 +70,14 @@ BEGIN
         RAISE NOTICE '% %', CASE WHEN dry_run THEN 'would drop' ELSE 'dropping' END, old;
         CONTINUE WHEN dry_run;
         SET LOCAL lock_timeout = '2s';
+        EXECUTE format('LOCK TABLE ONLY %s, ONLY %s IN ACCESS EXCLUSIVE MODE', parent, old);
+        -- Whoever has inserted rows with old ids meanwhile has moved the consumers back.
+        IF NOT EXISTS (SELECT FROM SCHEMA.partitions_of(parent) WHERE partition = old AND are_read)
+        THEN
+            RAISE NOTICE 'keeping %, which a consumer has not read', old;
+            COMMIT;
+            CONTINUE;
+        END IF;
         EXECUTE format('ALTER TABLE %s DETACH PARTITION %s', parent, old);
         EXECUTE format('DROP TABLE %s', old);
         COMMIT;

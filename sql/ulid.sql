@@ -719,23 +719,6 @@ COMMENT ON VIEW ulid_horizon_holders
 REVOKE ALL ON ulid_horizon_holders FROM PUBLIC;
 GRANT SELECT ON ulid_horizon_holders TO pg_read_all_stats;
 
--- The row is set to zero, since consumers would wait for the clock to reach the horizon otherwise.
--- A first refresh that has not ended is waited for. The id clock is set back when the transaction
--- has committed; from before that on, there is no horizon. A superuser can grant EXECUTE alone.
-CREATE FUNCTION ulid_reset_ordered_time() RETURNS void
-    LANGUAGE sql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
-    SET search_path = pg_catalog, pg_temp
-BEGIN ATOMIC
-    INSERT INTO ulid_horizon (horizon) SELECT '00000000000000000000000000'::ulid
-    WHERE NOT EXISTS (SELECT FROM ulid_horizon) ON CONFLICT DO NOTHING;
-    UPDATE ulid_horizon SET horizon = '00000000000000000000000000'::ulid;
-    SELECT ulid_reset_id_clock();
-END;
-COMMENT ON FUNCTION ulid_reset_ordered_time()
-    IS 'set the id clock back to the system clock when the transaction commits, and forget the '
-        'horizon';
-REVOKE ALL ON FUNCTION ulid_reset_ordered_time() FROM PUBLIC;
-
 --
 -- Windows of time
 --
@@ -1156,9 +1139,11 @@ CREATE FUNCTION ulid_consumer_change() RETURNS trigger
     SET search_path = pg_catalog, pg_temp
     AS $$
 DECLARE
-    -- Whoever makes a consumer read a table of his could have it run functions of his. So not even
-    -- the owner of the database does that in the name of a role that he cannot become.
-    is_administrator boolean := pg_has_role('pg_database_owner', 'USAGE');
+    -- The owner of the database, and of this table, as whoever has run the script. Whoever makes a
+    -- consumer read a table of his could have it run functions of his. So not even these do that in
+    -- the name of a role that they cannot become.
+    is_administrator boolean := pg_has_role('pg_database_owner', 'USAGE')
+        OR pg_has_role((SELECT relowner FROM pg_class WHERE oid = TG_RELID), 'USAGE');
     -- From PostgreSQL 16 on, not every member can become the role.
     become CONSTANT text := CASE WHEN current_setting('server_version_num')::integer >= 160000
         THEN 'SET' ELSE 'MEMBER' END;
@@ -2247,6 +2232,27 @@ CREATE FUNCTION ulid_wait_for_consumer(consumer text, id ulid,
 COMMENT ON FUNCTION ulid_wait_for_consumer(text, ulid, interval)
     IS 'wait until a consumer has read this id; false after the timeout';
 SELECT pg_catalog.pg_extension_config_dump('ulid_consumer', '');
+
+-- The row is set to zero, since consumers would wait for the clock to reach the horizon otherwise.
+-- Consumers are set back, since new ids are less than the positions. None finishes a batch that it
+-- has begun or deferred before, since rows can get ids between its ends now.
+-- A first refresh that has not ended is waited for. The id clock is set back when the transaction
+-- has committed; from before that on, there is no horizon. A superuser can grant EXECUTE alone.
+CREATE FUNCTION ulid_reset_ordered_time() RETURNS void
+    LANGUAGE sql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
+    SET search_path = pg_catalog, pg_temp
+BEGIN ATOMIC
+    INSERT INTO ulid_horizon (horizon) SELECT '00000000000000000000000000'::ulid
+    WHERE NOT EXISTS (SELECT FROM ulid_horizon) ON CONFLICT DO NOTHING;
+    UPDATE ulid_horizon SET horizon = '00000000000000000000000000'::ulid;
+    UPDATE ulid_consumer SET moved_at = pg_catalog.clock_timestamp(), deferred_at = NULL,
+        position = least(position, ulid_lower_bound(pg_catalog.clock_timestamp())::uuid);
+    SELECT ulid_reset_id_clock();
+END;
+COMMENT ON FUNCTION ulid_reset_ordered_time()
+    IS 'set the id clock back to the system clock when the transaction commits, and forget the '
+        'horizon';
+REVOKE ALL ON FUNCTION ulid_reset_ordered_time() FROM PUBLIC;
 
 --
 -- Objects that need a newer server. pg_upgrade runs no script, so the next update script creates

@@ -1156,9 +1156,11 @@ CREATE OR REPLACE FUNCTION ulid_consumer_change() RETURNS trigger
     SET search_path = pg_catalog, pg_temp
     AS $$
 DECLARE
-    -- Whoever makes a consumer read a table of his could have it run functions of his. So not even
-    -- the owner of the database does that in the name of a role that he cannot become.
-    is_administrator boolean := pg_has_role('pg_database_owner', 'USAGE');
+    -- The owner of the database, and of this table, as whoever has run the script. Whoever makes a
+    -- consumer read a table of his could have it run functions of his. So not even these do that in
+    -- the name of a role that they cannot become.
+    is_administrator boolean := pg_has_role('pg_database_owner', 'USAGE')
+        OR pg_has_role((SELECT relowner FROM pg_class WHERE oid = TG_RELID), 'USAGE');
     -- From PostgreSQL 16 on, not every member can become the role.
     become CONSTANT text := CASE WHEN current_setting('server_version_num')::integer >= 160000
         THEN 'SET' ELSE 'MEMBER' END;
@@ -2294,16 +2296,19 @@ BEGIN ATOMIC
     FROM (SELECT horizon FROM ulid_horizon FOR UPDATE) AS locked;
 END;
 
--- For a clock that has jumped ahead: positions above the new ids must be set back, too. A first
--- refresh that has not ended is waited for: the row that it inserts would stay otherwise. The
--- sequence has no value then, so that a reset that is rolled back leads to an error, and not to ids
--- below the horizon.
+-- For a clock that has jumped ahead. Consumers are set back, since new ids are less than the
+-- positions. None finishes a batch that it has begun or deferred before, since rows can get ids
+-- between its ends now. A first refresh that has not ended is waited for: the row that it inserts
+-- would stay otherwise. The sequence has no value then, so that a reset that is rolled back leads
+-- to an error, and not to ids below the horizon.
 CREATE OR REPLACE FUNCTION ulid_reset_ordered_time() RETURNS void
     LANGUAGE sql VOLATILE PARALLEL UNSAFE
 BEGIN ATOMIC
     INSERT INTO ulid_horizon (one)
     SELECT true WHERE NOT EXISTS (SELECT FROM ulid_horizon) ON CONFLICT DO NOTHING;
     DELETE FROM ulid_horizon;
+    UPDATE ulid_consumer SET moved_at = pg_catalog.clock_timestamp(), deferred_at = NULL,
+        position = least(position, ulid_lower_bound(pg_catalog.clock_timestamp()));
     SELECT pg_catalog.setval('ulid_clock'::regclass, 0::bigint, false);
 END;
 

@@ -488,6 +488,22 @@ is( by('owner', 'restored', sprintf $horizon, 'twin'),
     'the id clock and the horizon, too');
 is(by('owner', 'restored', "SET search_path = twin; $all_calls"), $expected, 'and works');
 
+# Whoever has run the script resets the id clock, which sets consumers of others back.
+by('owner', 'postgres', 'CREATE DATABASE rented');
+by('owner', 'rented',   'GRANT CREATE ON DATABASE rented TO stranger');
+by('stranger', 'rented',
+    "CREATE SCHEMA his; GRANT USAGE ON SCHEMA his TO owner; SET search_path = his;\n$script;
+    GRANT INSERT, UPDATE ON ulid_consumer TO owner; CALL ulid_refresh_horizon()");
+by( 'owner', 'rented', "SET search_path = public, his;
+    CREATE TABLE ticket (id uuid PRIMARY KEY DEFAULT gen_ordered_uuid_v7());
+    SELECT ulid_create_consumer('desk', 'ticket', guard => false)");
+by('stranger', 'rented',
+    'CREATE TABLE his.old AS TABLE his.ulid_consumer; GRANT SELECT ON his.old TO owner;
+    SELECT his.ulid_reset_ordered_time()');
+is( by('owner', 'rented', 'SELECT c.moved_at > old.moved_at FROM his.ulid_consumer AS c, his.old'),
+    't',
+    'a reset by the role that has run the script');
+
 #
 # As an extension, by pg_tle and in PGlite
 #

@@ -247,6 +247,18 @@ CALL ulid_refresh_horizon();
 SELECT abs(extract(epoch FROM ulid_extract_timestamp(ulid_current_horizon()) - now())) < 600
     AS is_of_the_clock;
 
+-- and sets consumers back, whose batches from before are void
+INSERT INTO ulid_consumer (name, relation, key, position, deferred_at) VALUES
+    ('ahead', 'consumer', 'last_id', 'ffffffff-ffff-ffff-ffff-ffffffffffff', '{2026-01-01}'),
+    ('behind', 'consumer', 'last_id', '00000000-0000-0000-0000-000000000001', '{2026-01-01}');
+BEGIN;
+SELECT ulid_reset_ordered_time();
+SELECT name, position > ulid_lower_bound(now() - interval '1 minute')::uuid AS is_of_now,
+    position < gen_ulid()::uuid AS is_past, moved_at > now() AS has_moved, deferred_at
+FROM ulid_consumer ORDER BY name;
+ROLLBACK;
+SELECT ulid_drop_consumer('ahead'), ulid_drop_consumer('behind');
+
 -- a reset takes place when its transaction commits
 BEGIN;
 SELECT ulid_reset_ordered_time();

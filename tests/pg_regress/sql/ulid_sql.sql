@@ -252,7 +252,12 @@ SELECT id > ulid_upper_bound(now() + interval '47 hours') FROM event WHERE n = 9
 CALL ulid_refresh_horizon();
 SELECT n FROM event WHERE id < (SELECT ulid_current_horizon(:none)) AND n = 9;
 DELETE FROM event;
+INSERT INTO ulid_consumer (name, relation, key, position, deferred_at)
+VALUES ('ahead', 'event', 'id', 'ffffffff-ffff-ffff-ffff-ffffffffffff', '{2026-01-01}');
 SELECT ulid_reset_ordered_time();
+SELECT position > ulid_lower_bound(now() - interval '1 minute') AS is_of_now,
+    position < gen_ulid() AS is_past, deferred_at FROM ulid_consumer WHERE name = 'ahead';
+SELECT ulid_drop_consumer('ahead');
 INSERT INTO event (n) VALUES (10);
 CALL ulid_refresh_horizon();
 SELECT n FROM event WHERE id < (SELECT ulid_current_horizon(:none));
