@@ -591,7 +591,8 @@ BEGIN
         RAISE EXCEPTION 'subscription "%" has no tables', subscription
             USING ERRCODE = 'object_not_in_prerequisite_state',
             DETAIL = 'It could bring the horizon of another server.',
-            HINT = format('ALTER SUBSCRIPTION %I REFRESH PUBLICATION, or drop it.', subscription);
+            HINT = format('ALTER SUBSCRIPTION %1$I ENABLE, then ALTER SUBSCRIPTION %1$I REFRESH'
+                ' PUBLICATION; or drop it.', subscription);
     END IF;
     RETURN true;
 END $$;
@@ -1222,8 +1223,9 @@ COMMENT ON FUNCTION ulid_consumer_find(text, regclass) IS 'the consumer of this 
 
 -- The cast of an id that is compared with the column. An error if the relation or the column is not
 -- what a consumer can read. So whatever a role has made of its table, no operator of its own is
--- called.
-CREATE FUNCTION ulid_consumer_cast(relation regclass, key name, id_type regtype)
+-- called. Also an error if a subscription brings the rows without the horizon.
+CREATE FUNCTION ulid_consumer_cast(relation regclass, key name, id_type regtype,
+        horizons regclass DEFAULT 'ulid_horizon'::regclass)
     RETURNS text
     LANGUAGE plpgsql STABLE PARALLEL SAFE
     SET search_path = pg_catalog, pg_temp
@@ -1233,6 +1235,10 @@ DECLARE
     persistence "char";
     type oid;
     base oid;
+    with_table oid[];
+    with_tree oid[];
+    with_horizon oid[];
+    is_copied boolean;
 BEGIN
     SELECT relkind, relpersistence, atttypid INTO kind, persistence, type FROM pg_class AS c
     LEFT JOIN pg_attribute ON attrelid = c.oid AND attname = key AND attnum > 0 AND NOT attisdropped
@@ -1250,6 +1256,34 @@ BEGIN
     ELSIF type IS NULL THEN
         RAISE EXCEPTION 'column "%" of relation "%" does not exist', key, relation
             USING ERRCODE = 'undefined_column';
+    ELSIF EXISTS (SELECT FROM pg_subscription_rel) THEN
+        WITH RECURSIVE above (oid) AS (
+            SELECT relation::oid UNION SELECT relid::oid FROM pg_partition_ancestors(relation)
+        ), tree (oid) AS (
+            SELECT oid FROM above
+            UNION SELECT inhrelid FROM pg_inherits JOIN tree ON inhparent = tree.oid
+        )
+        SELECT array_agg(DISTINCT srsubid) FILTER (WHERE srrelid IN (SELECT oid FROM above)),
+            array_agg(DISTINCT srsubid) FILTER (WHERE srrelid <> horizons),
+            array_agg(DISTINCT srsubid) FILTER (WHERE srrelid = horizons),
+            bool_and(srsubstate = 'r')
+        INTO with_table, with_tree, with_horizon, is_copied FROM pg_subscription_rel
+        WHERE srrelid = horizons OR srrelid IN (SELECT oid FROM tree);
+        IF with_table IS DISTINCT FROM with_horizon OR with_tree IS DISTINCT FROM with_horizon
+            OR cardinality(with_horizon) > 1 THEN
+            RAISE EXCEPTION 'relation "%" and the horizon do not come by the same subscription',
+                relation
+                USING ERRCODE = 'object_not_in_prerequisite_state',
+                DETAIL = 'Rows could come after a horizon that is greater than their ids.',
+                HINT = format('If another server generates all ids, add %s and %s to one'
+                    ' publication, with publish_via_partition_root, and run ALTER SUBSCRIPTION ...'
+                    ' REFRESH PUBLICATION here.', relation, horizons);
+        ELSIF NOT is_copied THEN
+            RAISE EXCEPTION 'the initial copy of relation "%", or of the horizon, has not ended',
+                relation
+                USING ERRCODE = 'object_not_in_prerequisite_state',
+                HINT = 'Wait, or see the log for errors of the subscription.';
+        END IF;
     END IF;
     LOOP
         IF type = 'uuid'::regtype THEN
@@ -1264,7 +1298,7 @@ BEGIN
     RAISE EXCEPTION 'column "%" of relation "%" is of type %, not of a type of ids', key, relation,
         type::regtype USING ERRCODE = 'datatype_mismatch';
 END $$;
-COMMENT ON FUNCTION ulid_consumer_cast(regclass, name, regtype)
+COMMENT ON FUNCTION ulid_consumer_cast(regclass, name, regtype, regclass)
     IS 'cast to the type of the column that a consumer reads';
 
 -- One number for each table in the tree of a relation, which changes when the table is rewritten,
@@ -1369,9 +1403,6 @@ DECLARE
     number bigint;
     cast_ text;
     is_trusted boolean := true;
-    with_table oid[];
-    with_horizon oid[];
-    is_copied boolean;
     below uuid := up_to;
     ids uuid[];
     next_id uuid;
@@ -1408,7 +1439,8 @@ BEGIN
     SELECT atttypid INTO base FROM pg_class
     JOIN pg_attribute ON attrelid = pg_class.oid AND attname = c.key AND attnum > 0
         AND NOT attisdropped
-    WHERE pg_class.oid = c.relation AND relkind IN ('r', 'p') AND relpersistence <> 't';
+    WHERE pg_class.oid = c.relation AND relkind IN ('r', 'p') AND relpersistence <> 't'
+        AND NOT EXISTS (SELECT FROM pg_subscription_rel);
     IF base = 'uuid'::regtype THEN
         cast_ := '::uuid';
     ELSIF base = id_type THEN
@@ -1430,29 +1462,7 @@ BEGIN
             c.relation_name, consumer
             USING ERRCODE = 'object_not_in_prerequisite_state',
             HINT = 'SELECT ulid_move_consumer(consumer, relation => table).';
-    ELSIF EXISTS (SELECT FROM pg_subscription_rel) THEN
-        -- The rows below a horizon come before it only if one subscription brings both.
-        SELECT array_agg(DISTINCT srsubid) FILTER (WHERE srrelid <> horizons),
-            array_agg(DISTINCT srsubid) FILTER (WHERE srrelid = horizons),
-            bool_and(srsubstate = 'r')
-        INTO with_table, with_horizon, is_copied FROM pg_subscription_rel
-        WHERE srrelid IN (c.relation, horizons)
-            OR srrelid IN (SELECT relid FROM pg_partition_ancestors(c.relation));
-        IF with_table IS DISTINCT FROM with_horizon OR cardinality(with_table) > 1 THEN
-            RAISE EXCEPTION 'relation "%" and the horizon do not come by the same subscription',
-                c.relation
-                USING ERRCODE = 'object_not_in_prerequisite_state',
-                DETAIL = 'Rows could come after a horizon that is greater than their ids.',
-                HINT = format('Add %s and %s to one publication, then run ALTER SUBSCRIPTION ...'
-                    ' REFRESH PUBLICATION here.', c.relation, horizons);
-        ELSIF NOT is_copied THEN
-            RAISE EXCEPTION 'the initial copy of relation "%", or of the horizon, has not ended',
-                c.relation
-                USING ERRCODE = 'object_not_in_prerequisite_state',
-                HINT = 'Wait, or see the log for errors of the subscription.';
-        END IF;
-    END IF;
-    IF coalesce(c.horizon, none) = none THEN
+    ELSIF coalesce(c.horizon, none) = none THEN
         RAISE EXCEPTION 'the horizon of ordered ids is not known yet'
             USING ERRCODE = 'object_not_in_prerequisite_state',
             HINT = 'CALL ulid_refresh_horizon().';
@@ -1787,8 +1797,8 @@ END $$;
 COMMENT ON FUNCTION ulid_consumer_check(regclass, name, boolean)
     IS 'an error if a consumer would not read each row of a table';
 
--- The guard of a table, and of its children. Partitions get that of their table; one where it is
--- disabled gets one of its own. A table of a subscription needs none. CREATE TRIGGER evaluates what
+-- The guard of a table, and of its children. Partitions get that of their table. One that is
+-- disabled stays so. A table of a subscription needs none. CREATE TRIGGER evaluates what
 -- is constant in the keys of partitions, so whoever has rights on tables of other roles, as a
 -- superuser, does not create it there.
 CREATE FUNCTION ulid_consumer_guard(relation regclass, key name, unguarded regclass[],
@@ -1804,6 +1814,7 @@ DECLARE
     is_unguarded boolean;
     guard_name text;
     create_guard text;
+    disabled name;
     old_timeout CONSTANT text := current_setting('lock_timeout');
 BEGIN
     IF old_timeout = '0' THEN
@@ -1823,7 +1834,11 @@ BEGIN
         )
         SELECT bool_and(owner = (SELECT oid FROM pg_roles WHERE rolname = current_user))
         INTO is_owner FROM tree;
-        IF is_owner THEN
+        SELECT tgname INTO disabled FROM pg_trigger
+        WHERE tgrelid = child AND tgfoid = guard_function AND tgenabled IN ('D', 'R')
+            AND tgargs = convert_to(key::text, getdatabaseencoding()) || decode('00', 'hex')
+        LIMIT 1;
+        IF is_owner AND disabled IS NULL THEN
             -- Another session may be creating it.
             EXECUTE format('LOCK TABLE ONLY %s IN SHARE ROW EXCLUSIVE MODE', child);
             EXECUTE format('SELECT $1 = ANY (%s($1::oid, $2, $3))', unguarded_of) INTO is_unguarded
@@ -1838,13 +1853,15 @@ BEGIN
         END IF;
         create_guard := format('CREATE TRIGGER %I AFTER INSERT OR UPDATE ON %s'
             ' FOR EACH ROW EXECUTE FUNCTION %s(%L)', guard_name, child, guard_function, key);
-        IF is_owner THEN
+        IF is_owner AND disabled IS NULL THEN
             EXECUTE create_guard;
         ELSE
             RAISE WARNING 'relation "%" has no guard', child
                 USING DETAIL = 'A row with an id from elsewhere that is committed late is not'
                     ' read.',
-                HINT = format('Let its owner run %s.', create_guard);
+                HINT = format('Let its owner run %s.', coalesce(
+                    format('ALTER TABLE %s ENABLE TRIGGER ', child) || quote_ident(disabled),
+                    create_guard));
         END IF;
     END LOOP;
     PERFORM set_config('lock_timeout', old_timeout, true);

@@ -74,7 +74,7 @@ $sql->("CREATE SUBSCRIPTION horizon CONNECTION '" . $publisher->connstr . " dbna
 (undef, undef, my $empty) = $subscriber->psql('postgres', 'CALL ulid_refresh_horizon()');
 like(
     $empty,
-    qr/ERROR:  subscription "horizon" has no tables\n.*\nHINT:  ALTER SUBSCRIPTION horizon REFRESH/,
+    qr/ERROR:  subscription "horizon" has no tables\n.*\nHINT:  ALTER SUBSCRIPTION horizon ENABLE/,
     'nobody refreshes where a subscription could bring the horizon');
 $sql->('DROP SUBSCRIPTION horizon');
 
@@ -118,33 +118,40 @@ my $step = q{BEGIN;
     SELECT ulid_finish_batch('report');
     COMMIT;};
 
-# A consumer reads nothing until one subscription brings both the rows and the horizon.
+# There is no consumer until one subscription brings both the rows and the horizon.
+my $create  = "SELECT ulid_create_consumer('report', 'outbox')";
+my $apart   = 'relation "public.outbox" and the horizon do not come by the same subscription';
 my $refused = sub {
-    my ($message, $name) = @_;
-    my (undef, undef, $error) = $reporting->psql('postgres', $step, on_error_stop => 1);
+    my ($command, $message, $name) = @_;
+    my (undef, undef, $error) = $reporting->psql('postgres', $command, on_error_stop => 1);
     return like($error, qr/ERROR:  $message/, $name);
 };
-my $apart = 'relation "public.outbox" and the horizon do not come by the same subscription';
 $there->('CALL ulid_refresh_horizon()');
 $primary->safe_psql('postgres', 'ALTER PUBLICATION feed DROP TABLE ulid_horizon');
 subscribe_to($primary);
-$there->("SELECT ulid_create_consumer('report', 'outbox')");
-$refused->($apart, 'without the horizon, a consumer would pass rows that come later');
+$refused->($create, $apart, 'without the horizon, a consumer would pass rows that come later');
+$there->("INSERT INTO ulid_consumer (name, relation, key, position)
+    VALUES ('report', 'outbox', 'id', '00000000-0000-0000-0000-000000000000')");
+$refused->($step, $apart, 'one that was there before does not, either');
+is($there->('SELECT behind IS NULL, is_guarded FROM ulid_consumer_lag'),
+    't|t', 'how far it is behind is not known, and such a table needs no guard');
 $primary->safe_psql('postgres', 'ALTER PUBLICATION feed ADD TABLE ulid_horizon');
-$refused->($apart, 'the subscription does not know that it is in the publication');
+$refused->($step, $apart, 'the subscription does not know that it is in the publication');
 $there->('ALTER SUBSCRIPTION feed REFRESH PUBLICATION');
 $refused->(
+    $step,
     'the initial copy of relation "public.outbox", or of the horizon, has not ended',
     'the horizon that is there keeps that of the publisher from being copied');
 $there->('DELETE FROM ulid_horizon');
 $reporting->wait_for_subscription_sync($primary, 'feed');
-is($there->('SELECT is_guarded FROM ulid_consumer_lag'),
-    't', 'rows that a subscription brings need no guard');
-$there->("CREATE TABLE here (id ulid PRIMARY KEY DEFAULT gen_ordered_ulid());
-    SELECT ulid_drop_consumer('report'); SELECT ulid_create_consumer('report', 'here')");
-$apart =~ s/outbox/here/;
-$refused->($apart, 'a table of this server has ids that the horizon does not know');
-$there->("SELECT ulid_drop_consumer('report'); SELECT ulid_create_consumer('report', 'outbox')");
+$there->(q{CREATE TABLE above (id ulid PRIMARY KEY DEFAULT gen_ordered_ulid());
+    ALTER TABLE outbox INHERIT above;
+    CREATE TABLE here (id ulid PRIMARY KEY DEFAULT gen_ordered_ulid())});
+$refused->(
+    "SELECT ulid_create_consumer('$_', '$_', guard => false)",
+    $apart =~ s/outbox/$_/r, "the horizon does not know the ids of $_")
+  for 'above', 'here';
+$there->("ALTER TABLE outbox NO INHERIT above; SELECT ulid_drop_consumer('report'); $create");
 insert_into($primary, 1);
 $primary->wait_for_catchup($standby);
 $there->($step);
