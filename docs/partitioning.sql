@@ -2,17 +2,21 @@
 -- the search_path of this session finds, whatever that of a caller is.
 
 -- The partitions of a table, with the times of their bounds, and whether all consumers of the table
--- have passed them.
+-- have passed them, which is not known of consumers by another column.
 CREATE OR REPLACE FUNCTION partitions_of(parent regclass)
 RETURNS TABLE (partition regclass, starts timestamptz, ends timestamptz, are_read boolean)
 LANGUAGE sql
 BEGIN ATOMIC
-    SELECT oid::regclass, ulid_extract_timestamp(substring(bounds FROM 'FROM \(''(.*?)''\)')::ulid),
+    SELECT pg_class.oid::regclass,
+           ulid_extract_timestamp(substring(bounds FROM 'FROM \(''(.*?)''\)')::ulid),
            ulid_extract_timestamp(substring(bounds FROM 'TO \(''(.*?)''\)')::ulid),
-           coalesce(substring(bounds FROM 'TO \(''(.*?)''\)')::ulid <= position::ulid,
-                    position IS NULL)
-    FROM pg_inherits JOIN pg_class ON oid = inhrelid, pg_get_expr(relpartbound, oid) AS bounds,
-        ulid_read_by_all(parent) AS position
+           coalesce(substring(bounds FROM 'TO \(''(.*?)''\)')::ulid <= r.position::ulid
+                    AND r.key = attname, r.position IS NULL)
+    FROM pg_inherits JOIN pg_class ON oid = inhrelid
+    JOIN pg_partitioned_table ON partrelid = inhparent
+    LEFT JOIN pg_attribute ON attrelid = inhparent AND attnum = partattrs[0]
+    CROSS JOIN pg_get_expr(relpartbound, pg_class.oid) AS bounds
+    CROSS JOIN ulid_consumer_read_by(parent) AS r
     WHERE inhparent = parent ORDER BY 2, 3;
 END;
 

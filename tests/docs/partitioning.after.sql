@@ -65,9 +65,20 @@ END $$;
 DROP SCHEMA caller CASCADE;
 
 -- A partition that a consumer has not read is kept.
-CREATE TABLE polled (id ulid PRIMARY KEY DEFAULT gen_ordered_ulid()) PARTITION BY RANGE (id);
+CREATE TABLE polled (id ulid PRIMARY KEY DEFAULT gen_ordered_ulid(),
+    changed ulid NOT NULL DEFAULT gen_ordered_ulid()) PARTITION BY RANGE (id);
+CREATE INDEX ON polled (changed);
 CALL make_partitions('polled', '2020-01-01', 2);
 CALL ulid_refresh_horizon();
+SELECT ulid_create_consumer('changed', 'polled', 'changed',
+    start => ulid_lower_bound('2020-02-01Z')) AS nothing
+\gset
+CALL drop_partitions('polled', '2020-03-01Z', dry_run => false);
+DO $$ BEGIN
+    ASSERT to_regclass('polled_2020_01') IS NOT NULL;
+END $$;
+SELECT ulid_drop_consumer('changed') AS nothing
+\gset
 SELECT ulid_create_consumer('polled', 'polled', start => ulid_lower_bound('2020-02-01Z')) AS nothing
 \gset
 CALL drop_partitions('polled', '2020-03-01Z', dry_run => false);

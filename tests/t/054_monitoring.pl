@@ -83,6 +83,12 @@ is( $sql->(
             FROM ($queries{ulid_partitions}) AS s WHERE parent = 'event'::regclass"),
     't',
     'so does the one before a gap');
+is( $sql->(
+        "ALTER TABLE event DETACH PARTITION event_1;
+        SELECT seconds_left <= 0 FROM ($queries{ulid_partitions}) AS s
+        WHERE parent = 'event'::regclass"),
+    't',
+    'there is none of now');
 is($sql->("SELECT * FROM ($queries{ulid_partitions}) AS s WHERE parent = 'open'::regclass"),
     'open|Infinity|0', 'a last partition TO (MAXVALUE) never ends');
 
