@@ -64,6 +64,10 @@ DECLARE
     old regclass;
     is_read boolean;
 BEGIN
+    IF current_setting('transaction_isolation') <> 'read committed' THEN
+        RAISE EXCEPTION 'partitions must be dropped in isolation level READ COMMITTED'
+            USING ERRCODE = 'active_sql_transaction';
+    END IF;
     FOR old, is_read IN
         SELECT partition, are_read FROM SCHEMA.partitions_of(parent) WHERE ends <= before
     LOOP
@@ -71,10 +75,12 @@ BEGIN
             RAISE NOTICE 'keeping %, which a consumer has not read', old;
             CONTINUE;
         END IF;
-        RAISE NOTICE '% %', CASE WHEN dry_run THEN 'would drop' ELSE 'dropping' END, old;
-        CONTINUE WHEN dry_run;
+        IF dry_run THEN
+            RAISE NOTICE 'would drop %', old;
+            CONTINUE;
+        END IF;
         SET LOCAL lock_timeout = '2s';
-        EXECUTE format('LOCK TABLE ONLY %s, ONLY %s IN ACCESS EXCLUSIVE MODE', parent, old);
+        EXECUTE format('LOCK TABLE ONLY %s, %s IN ACCESS EXCLUSIVE MODE', parent, old);
         -- Whoever has inserted rows with old ids meanwhile has moved the consumers back.
         IF NOT EXISTS (SELECT FROM SCHEMA.partitions_of(parent) WHERE partition = old AND are_read)
         THEN
@@ -82,6 +88,7 @@ BEGIN
             COMMIT;
             CONTINUE;
         END IF;
+        RAISE NOTICE 'dropping %', old;
         EXECUTE format('ALTER TABLE %s DETACH PARTITION %s', parent, old);
         EXECUTE format('DROP TABLE %s', old);
         COMMIT;

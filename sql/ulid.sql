@@ -1260,7 +1260,7 @@ BEGIN
         WITH RECURSIVE above (oid) AS (
             SELECT relation::oid UNION SELECT relid::oid FROM pg_partition_ancestors(relation)
         ), tree (oid) AS (
-            SELECT oid FROM above
+            SELECT relation::oid
             UNION SELECT inhrelid FROM pg_inherits JOIN tree ON inhparent = tree.oid
         )
         SELECT array_agg(DISTINCT srsubid) FILTER (WHERE srrelid IN (SELECT oid FROM above)),
@@ -1268,7 +1268,7 @@ BEGIN
             array_agg(DISTINCT srsubid) FILTER (WHERE srrelid = horizons),
             bool_and(srsubstate = 'r')
         INTO with_table, with_tree, with_horizon, is_copied FROM pg_subscription_rel
-        WHERE srrelid = horizons OR srrelid IN (SELECT oid FROM tree);
+        WHERE srrelid = horizons OR srrelid IN (SELECT oid FROM above UNION SELECT oid FROM tree);
         IF with_table IS DISTINCT FROM with_horizon OR with_tree IS DISTINCT FROM with_horizon
             OR cardinality(with_horizon) > 1 THEN
             RAISE EXCEPTION 'relation "%" and the horizon do not come by the same subscription',
@@ -1412,6 +1412,8 @@ DECLARE
     is_locked boolean := false;
     hash bigint;
     known bigint;
+    moved_at timestamptz;
+    is_below boolean;
     bytes bytea;
 BEGIN
     IF current_setting('transaction_isolation') NOT IN ('read committed', 'read uncommitted') THEN
@@ -1481,6 +1483,7 @@ BEGIN
     LOOP
         batch_start := c.position;
         known := c.storage_hash;
+        moved_at := c.moved_at;
         after_last := NULL;
         BEGIN
             -- the last id of the batch, and the one after it, if there is one
@@ -1544,10 +1547,17 @@ BEGIN
             -- an error: the table was dropped while the lock was waited for
             EXECUTE format('SELECT %s($1, $2, $3)', cast_of) USING c.relation, c.key, id_type;
         END IF;
-        -- What was found before the lock is right if neither the position nor the storage has
-        -- changed since they were read. Otherwise it is looked for again.
-        EXIT WHEN c.position = batch_start AND hash = known;
+        -- What was found before the lock is right if neither the consumer nor the storage has
+        -- changed since they were read. Otherwise it is looked for again, below the same horizon,
+        -- unless whoever has moved the consumer has reset the id clock.
+        EXIT WHEN c.position = batch_start AND c.moved_at = moved_at AND hash = known;
         is_locked := true;
+        EXECUTE format('SELECT EXISTS (SELECT FROM %s WHERE horizon::uuid >= $1)', horizons)
+            INTO is_below USING below;
+        IF NOT is_below THEN
+            RAISE EXCEPTION 'the id clock has been reset meanwhile'
+                USING ERRCODE = 'serialization_failure';
+        END IF;
         IF hash IS DISTINCT FROM c.storage_hash THEN
             EXECUTE format('UPDATE %s SET (storage, storage_hash) = (SELECT array_agg(number),'
                 ' bit_xor(number) FROM unnest(%s($2, storage)) AS number)'
@@ -1836,6 +1846,8 @@ BEGIN
         INTO is_owner FROM tree;
         SELECT tgname INTO disabled FROM pg_trigger
         WHERE tgrelid = child AND tgfoid = guard_function AND tgenabled IN ('D', 'R')
+            AND tgtype::integer & 87 = 21 AND tgqual IS NULL AND NOT tgdeferrable
+            AND cardinality(tgattr) = 0
             AND tgargs = convert_to(key::text, getdatabaseencoding()) || decode('00', 'hex')
         LIMIT 1;
         IF is_owner AND disabled IS NULL THEN
@@ -1870,8 +1882,8 @@ COMMENT ON FUNCTION ulid_consumer_guard(regclass, name, regclass[], regproc, reg
     IS 'create the guard of a table where it is missing';
 
 CREATE FUNCTION ulid_consumer_create(name text, relation regclass, key name, start uuid,
-        unguarded regclass[], ahead uuid, horizon uuid, consumers regclass, guard_of regproc,
-        first_of regproc)
+        unguarded regclass[], ahead uuid, horizon uuid, consumers regclass, horizons regclass,
+        guard_of regproc, first_of regproc)
     RETURNS void
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
@@ -1893,6 +1905,13 @@ BEGIN
     -- Before the table is locked, since a consumer of this name may be waited for.
     EXECUTE format('INSERT INTO %s (name, relation, key, position) VALUES ($1, $2, $3, $4)',
         consumers) USING name, relation, key, coalesce(start, horizon);
+    -- It may have waited for a reset.
+    EXECUTE format('SELECT NOT EXISTS (SELECT FROM %s WHERE horizon::uuid >= $1)', horizons)
+        INTO is_ahead USING coalesce(start, horizon);
+    IF is_ahead AND horizon IS NOT NULL THEN
+        RAISE EXCEPTION 'the id clock has been reset meanwhile'
+            USING ERRCODE = 'serialization_failure';
+    END IF;
     EXECUTE format('SELECT %s($1, $2, $3)', guard_of) USING relation, key, unguarded;
     BEGIN
         EXECUTE format('SELECT %s($1, attnum::integer, $3) IS NOT NULL FROM pg_attribute'
@@ -1911,7 +1930,7 @@ EXCEPTION WHEN unique_violation THEN
     RAISE EXCEPTION 'consumer "%" exists already', name USING ERRCODE = 'duplicate_object';
 END $$;
 COMMENT ON FUNCTION ulid_consumer_create(text, regclass, name, uuid, regclass[], uuid, uuid,
-    regclass, regproc, regproc)
+    regclass, regclass, regproc, regproc)
     IS 'what ulid_create_consumer() does';
 
 CREATE FUNCTION ulid_create_consumer(name text, relation regclass, key name DEFAULT NULL,
@@ -1924,7 +1943,8 @@ CREATE FUNCTION ulid_create_consumer(name text, relation regclass, key name DEFA
                 (SELECT ulid_extract_timestamp(horizon) FROM ulid_horizon))
                 + '1 day'::interval)::uuid,
             (SELECT horizon::uuid FROM ulid_horizon), 'ulid_consumer'::regclass,
-            'ulid_consumer_guard'::regproc, 'ulid_consumer_first'::regproc)
+            'ulid_horizon'::regclass, 'ulid_consumer_guard'::regproc,
+            'ulid_consumer_first'::regproc)
         FROM ulid_consumer_key(name, relation, key) AS column_
         CROSS JOIN LATERAL ulid_consumer_cast(relation, column_, 'ulid'::regtype) AS cast_
         CROSS JOIN LATERAL ulid_consumer_check(relation, column_, ulid_consumer_is_ordered(
@@ -1970,7 +1990,7 @@ COMMENT ON FUNCTION ulid_consumer_unread(ulid_consumer, regtype, regproc, regpro
 
 CREATE FUNCTION ulid_consumer_move(c ulid_consumer, "position" uuid, relation regclass,
         horizon uuid, is_right boolean, is_trusted boolean, unread record, unguarded regclass[],
-        consumers regclass, guard_of regproc)
+        consumers regclass, horizons regclass, guard_of regproc)
     RETURNS void
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
@@ -2021,10 +2041,17 @@ BEGIN
         RAISE EXCEPTION 'consumer "%" has been moved or dropped by another session', c.name
             USING ERRCODE = 'serialization_failure';
     END IF;
+    -- It may have waited for a reset.
+    EXECUTE format('SELECT EXISTS (SELECT FROM %s WHERE horizon::uuid >= $1)', horizons)
+        INTO is_there USING "position";
+    IF "position" > '00000000-0000-0000-0000-000000000000' AND NOT is_there THEN
+        RAISE EXCEPTION 'the id clock has been reset meanwhile'
+            USING ERRCODE = 'serialization_failure';
+    END IF;
     EXECUTE format('SELECT %s($1, $2, $3)', guard_of) USING relation, c.key, unguarded;
 END $$;
 COMMENT ON FUNCTION ulid_consumer_move(ulid_consumer, uuid, regclass, uuid, boolean, boolean,
-    record, regclass[], regclass, regproc)
+    record, regclass[], regclass, regclass, regproc)
     IS 'what ulid_move_consumer() does';
 CREATE FUNCTION ulid_move_consumer(consumer text, "position" ulid DEFAULT NULL,
         relation regclass DEFAULT NULL) RETURNS void
@@ -2047,13 +2074,28 @@ CREATE FUNCTION ulid_move_consumer(consumer text, "position" ulid DEFAULT NULL,
                 OR NOT EXISTS (SELECT FROM pg_catalog.pg_class WHERE oid = c.relation::oid)
                 THEN ulid_consumer_unguarded(ulid_move_consumer.relation::oid, c.key,
                     'ulid_ordered_guard'::regproc::oid) END,
-            'ulid_consumer'::regclass, 'ulid_consumer_guard'::regproc)
+            'ulid_consumer'::regclass, 'ulid_horizon'::regclass, 'ulid_consumer_guard'::regproc)
         FROM ulid_consumer_find(consumer, 'ulid_consumer'::regclass) AS c
         CROSS JOIN LATERAL ulid_consumer_cast(coalesce(ulid_move_consumer.relation, c.relation),
             c.key, 'ulid'::regtype) AS cast_
         WHERE cast_ IS NOT NULL);
 COMMENT ON FUNCTION ulid_move_consumer(text, ulid, regclass)
     IS 'let a consumer go on from this id, or read another table, or both';
+
+-- At a reset of the id clock: new ids are less than some positions. None finishes a batch that it
+-- has begun or deferred before, since rows can get ids between its ends now. Whoever creates or
+-- moves a consumer is waited for, or waits, and looks at the horizon again.
+CREATE FUNCTION ulid_consumer_reset(clock uuid, consumers regclass) RETURNS void
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+    SET search_path = pg_catalog, pg_temp
+    AS $$
+BEGIN
+    EXECUTE format('LOCK TABLE %s IN SHARE ROW EXCLUSIVE MODE', consumers);
+    EXECUTE format('UPDATE %s SET position = least(position, $1), moved_at = clock_timestamp(),'
+        ' deferred_at = NULL', consumers) USING clock;
+END $$;
+COMMENT ON FUNCTION ulid_consumer_reset(uuid, regclass)
+    IS 'set consumers back to the clock, and void their batches';
 
 CREATE FUNCTION ulid_consumer_drop(c ulid_consumer, consumers regclass) RETURNS void
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
@@ -2251,8 +2293,6 @@ COMMENT ON FUNCTION ulid_wait_for_consumer(text, ulid, interval)
 SELECT pg_catalog.pg_extension_config_dump('ulid_consumer', '');
 
 -- The row is set to zero, since consumers would wait for the clock to reach the horizon otherwise.
--- Consumers are set back, since new ids are less than the positions. None finishes a batch that it
--- has begun or deferred before, since rows can get ids between its ends now.
 -- A first refresh that has not ended is waited for. The id clock is set back when the transaction
 -- has committed; from before that on, there is no horizon. A superuser can grant EXECUTE alone.
 CREATE FUNCTION ulid_reset_ordered_time() RETURNS void
@@ -2262,8 +2302,8 @@ BEGIN ATOMIC
     INSERT INTO ulid_horizon (horizon) SELECT '00000000000000000000000000'::ulid
     WHERE NOT EXISTS (SELECT FROM ulid_horizon) ON CONFLICT DO NOTHING;
     UPDATE ulid_horizon SET horizon = '00000000000000000000000000'::ulid;
-    UPDATE ulid_consumer SET moved_at = pg_catalog.clock_timestamp(), deferred_at = NULL,
-        position = least(position, ulid_lower_bound(pg_catalog.clock_timestamp())::uuid);
+    SELECT ulid_consumer_reset(ulid_lower_bound(pg_catalog.clock_timestamp())::uuid,
+        'ulid_consumer'::regclass);
     SELECT ulid_reset_id_clock();
 END;
 COMMENT ON FUNCTION ulid_reset_ordered_time()
