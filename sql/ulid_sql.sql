@@ -47,7 +47,7 @@ BEGIN
         SELECT 'pg_catalog.pg_proc'::pg_catalog.regclass::oid, oid, proowner
         FROM pg_catalog.pg_proc WHERE pronamespace = namespace
             AND proname::text ~ '^(ulid_|gen_(ordered_)?u|typeid_prefix$)'::text
-            AND (is_superuser OR proowner = me
+            AND (is_superuser OR pg_catalog.pg_has_role(proowner, 'USAGE'::text)
                 OR pg_catalog.obj_description(oid, 'pg_proc'::name) IS NOT NULL)
     ) AS o (class, oid, owner)
     LEFT JOIN pg_catalog.pg_depend AS d ON d.classid = o.class AND d.objid = o.oid
@@ -648,6 +648,7 @@ DECLARE
     xmax CONSTANT bigint := pg_snapshot_xmax(pg_current_snapshot())::text;
     here oid;
     oldest bigint;
+    has_value boolean;
     subscription name;
 BEGIN
     -- The primary server refreshes, or the source of the subscription. Nobody knows whether a
@@ -671,7 +672,9 @@ BEGIN
             HINT = format('ALTER SUBSCRIPTION %1$I ENABLE, then ALTER SUBSCRIPTION %1$I REFRESH'
                 ' PUBLICATION; or drop it.', subscription);
     END IF;
-    IF old.refreshed_at BETWEEN now - interval '1 minute' AND now
+    -- not after a reset that was rolled back
+    EXECUTE format('SELECT is_called FROM %s', id_clock) INTO has_value;
+    IF has_value AND old.refreshed_at BETWEEN now - interval '1 minute' AND now
         AND old.server_started_at = pg_postmaster_start_time()
         AND old.database = here THEN
         IF old.idle_xmax = xmax THEN
@@ -731,12 +734,14 @@ BEGIN
     END IF;
     ms := greatest(now, before, ms) + 1;
     PERFORM setval(id_clock, ms);                               -- I2, I3
+    -- The id clock is behind the next horizon if a reset was rolled back.
     IF old.server_started_at IS DISTINCT FROM pg_postmaster_start_time()
-        OR old.database IS DISTINCT FROM here THEN
+        OR old.database IS DISTINCT FROM here OR before < old.next_ms THEN
         old.next_xid := NULL;
     END IF;
     FOR n IN 1 .. 3 LOOP
-        -- I3. A holder without an xid has generated nothing yet. Locks of an unnamed owner, as of
+        -- I3. A holder without an xid has generated nothing yet. Its xid has no lock if the lock
+        -- table was full. Locks of an unnamed owner, as of
         -- prepared transactions, may be of several ones: each xid counts. The xids are those of 64
         -- bits that are nearest to the one of this transaction.
         SELECT bool_or(is_mine), min(first) FILTER (WHERE NOT (is_mine AND is_own)),
@@ -744,8 +749,11 @@ BEGIN
         INTO is_shown, oldest, newest FROM (
             SELECT coalesce(bool_or(pid = pg_backend_pid()), false) AS is_mine,
                 min(xid) AS first, max(xid) AS last
-            FROM (SELECT *, me + ((transactionid::text::bigint - me + 2147483648) & 4294967295)
-                - 2147483648 AS xid FROM pg_locks) AS lock
+            FROM (SELECT *, me + ((coalesce(transactionid,
+                    CASE WHEN relation = id_clock AND database = here AND pid > 0
+                        THEN (SELECT backend_xid FROM pg_stat_get_activity(lock.pid)) END
+                    )::text::bigint - me + 2147483648) & 4294967295) - 2147483648 AS xid
+                FROM pg_locks AS lock) AS lock
             WHERE granted AND (locktype = 'transactionid' AND mode = 'ExclusiveLock'
                 OR locktype = 'relation' AND mode = 'RowExclusiveLock'
                 AND relation = id_clock AND database = here)
@@ -2370,7 +2378,8 @@ BEGIN ATOMIC
 END;
 
 -- What is not for PUBLIC, with its comments. A function that has one was there before this run:
--- what has been granted on it since then stays.
+-- what has been granted on it since then stays, unless nothing has been revoked, as after a restore
+-- without privileges.
 DO $$
 DECLARE
     here text := pg_catalog.quote_ident(pg_catalog.current_schema()::text);
@@ -2398,7 +2407,8 @@ BEGIN
         f := pg_catalog.concat(here, '.', function[1]);
         CONTINUE WHEN pg_catalog.to_regprocedure(f) IS NULL;
         IF pg_catalog.obj_description(pg_catalog.to_regprocedure(f)::oid, 'pg_proc'::name) IS NULL
-        THEN
+            OR EXISTS (SELECT FROM pg_catalog.pg_proc
+                WHERE oid = pg_catalog.to_regprocedure(f) AND proacl IS NULL) THEN
             EXECUTE pg_catalog.concat('REVOKE ALL ON FUNCTION ', f, ' FROM PUBLIC');
         END IF;
         EXECUTE pg_catalog.concat('COMMENT ON FUNCTION ', f, ' IS ',

@@ -488,6 +488,47 @@ is( by('owner', 'restored', sprintf $horizon, 'twin'),
     'the id clock and the horizon, too');
 is(by('owner', 'restored', "SET search_path = twin; $all_calls"), $expected, 'and works');
 
+# A transaction gets its xid while the lock table is full, goes on after the error, and generates an
+# id. Its xid has no lock then.
+by('owner', 'utf8',
+    'CREATE TABLE test.outbox (id uuid DEFAULT twin.gen_ordered_uuid_v7());
+    CALL twin.ulid_refresh_horizon()');
+my ($fills, $writes) = map { $node->background_psql('utf8', on_error_stop => 0) } 1 .. 2;
+$writes->query('BEGIN; INSERT INTO test.outbox DEFAULT VALUES; ROLLBACK; BEGIN');
+$fills->query(
+    q{BEGIN;
+    DO $$ BEGIN
+        FOR i IN 1 .. 10000000 LOOP
+            BEGIN
+                PERFORM pg_advisory_xact_lock(i);
+            EXCEPTION WHEN out_of_memory THEN
+                EXIT;
+            END;
+        END LOOP;
+    END $$});
+$writes->query(
+    q{DO $$ BEGIN
+        INSERT INTO test.outbox DEFAULT VALUES;
+    EXCEPTION WHEN out_of_memory THEN
+        INSERT INTO test.outbox DEFAULT VALUES;
+    END $$});
+$fills->query('ROLLBACK');
+my $of_writer = q{pid IN (SELECT pid FROM pg_locks WHERE relation = 'twin.ulid_clock'::regclass)};
+is( $node->safe_psql('utf8', "SELECT string_agg(locktype, ' ') FROM pg_locks
+        WHERE $of_writer AND locktype IN ('transactionid', 'advisory')"),
+    '',
+    'a writer has an xid without a lock');
+for (1 .. 2)
+{
+    by('owner', 'utf8', 'CALL twin.ulid_refresh_horizon()');
+    $node->safe_psql('utf8', 'INSERT INTO test.outbox DEFAULT VALUES');
+}
+my $least = $writes->query('SELECT id FROM test.outbox ORDER BY id LIMIT 1');
+is($node->safe_psql('utf8', "SELECT horizon <= '$least' FROM twin.ulid_horizon"),
+    't', 'its id is above the horizon');
+$writes->query('COMMIT');
+$_->quit for $fills, $writes;
+
 # Whoever has run the script resets the id clock, which sets consumers of others back.
 by('owner', 'postgres', 'CREATE DATABASE rented');
 by('owner', 'rented',   'GRANT CREATE ON DATABASE rented TO stranger');

@@ -148,6 +148,27 @@ ROLLBACK;
 SELECT gen_ordered_ulid();
 SELECT ulid_refresh();
 SELECT gen_ordered_ulid() > horizon AS is_above FROM ulid_horizon;
+-- also where a transaction holds the next horizon, within a minute of the last refresh
+BEGIN;
+SELECT gen_ordered_ulid() IS NULL;
+SAVEPOINT s;
+SELECT ulid_reset_ordered_time();
+ROLLBACK TO s;
+UPDATE ulid_horizon SET refreshed_at = clock_timestamp(), next_xid = 1000000000000, next_ms = 1;
+SELECT ulid_refresh();
+SELECT gen_ordered_ulid() > horizon AS is_above FROM ulid_horizon;
+ROLLBACK;
+-- but not at the next horizon of before the reset
+SELECT ulid_refresh();
+BEGIN;
+UPDATE ulid_horizon SET refreshed_at = '-infinity', next_xid = 1,
+    next_ms = extract(epoch FROM now() + interval '50 hours') * 1000;
+SELECT gen_ordered_ulid() IS NULL;
+SELECT ulid_refresh();
+SELECT horizon < ulid_upper_bound(now() + interval '49 hours') AS is_of_the_clock
+FROM ulid_horizon;
+ROLLBACK;
+SELECT ulid_refresh();
 -- so does whoever lets ids continue after an id below the horizon
 BEGIN;
 SELECT ulid_reset_ordered_time();
