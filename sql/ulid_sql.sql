@@ -1427,7 +1427,7 @@ DECLARE
     base oid;
     number bigint;
     cast_ text;
-    is_trusted boolean := true;
+    is_trusted boolean;
     below uuid := up_to;
     ids uuid[];
     next_id uuid;
@@ -1457,10 +1457,6 @@ BEGIN
         columns, horizons, consumers) INTO c USING consumer;
     IF c.name IS NULL THEN
         RAISE EXCEPTION 'consumer "%" does not exist', consumer USING ERRCODE = 'undefined_object';
-    ELSIF c.owner <> current_user THEN
-        -- Whoever holds a lock could commit an index with a function while it is waited for.
-        PERFORM pg_relation_size(c.relation);
-        EXECUTE format('SELECT %s($1)', trust_of) INTO is_trusted USING c.relation;
     END IF;
     -- The cast is found here if nothing is special, since each call counts.
     SELECT atttypid INTO base FROM pg_class
@@ -1476,12 +1472,7 @@ BEGIN
         EXECUTE format('SELECT %s($1, $2, $3)', cast_of) INTO cast_
             USING c.relation, c.key, id_type;
     END IF;
-    IF NOT is_trusted THEN
-        RAISE EXCEPTION 'permission denied for consumer "%"', consumer
-            USING ERRCODE = 'insufficient_privilege',
-            DETAIL = format('To read "%s" could run functions of other roles.', c.relation),
-            HINT = format('SET ROLE %I', c.owner);
-    ELSIF c.relation_name <> c.relation::text AND EXISTS (
+    IF c.relation_name <> c.relation::text AND EXISTS (
         SELECT FROM pg_class JOIN pg_namespace AS n ON n.oid = relnamespace
         WHERE relname = (parse_ident(c.relation_name))[2]
             AND nspname = (parse_ident(c.relation_name))[1] AND pg_class.oid <> c.relation) THEN
@@ -1511,6 +1502,22 @@ BEGIN
         moved_at := c.moved_at;
         after_last := NULL;
         BEGIN
+            IF c.owner <> current_user THEN
+                -- Whoever has made somebody wait has had time to create an index.
+                IF has_table_privilege(c.relation, 'SELECT') THEN
+                    EXECUTE format('LOCK TABLE %s IN ACCESS SHARE MODE', c.relation);
+                ELSE
+                    PERFORM pg_relation_size(c.relation);
+                END IF;
+                EXECUTE format('SELECT %s($1)', trust_of) INTO is_trusted USING c.relation;
+                IF NOT is_trusted THEN
+                    RAISE EXCEPTION 'permission denied for consumer "%"', consumer
+                        USING ERRCODE = 'insufficient_privilege',
+                        DETAIL = format('To read "%s" could run functions of other roles.',
+                            c.relation),
+                        HINT = format('SET ROLE %I', c.owner);
+                END IF;
+            END IF;
             -- the last id of the batch, and the one after it, if there is one
             EXECUTE format('SELECT (array_agg(id ORDER BY id DESC))[:2], count(*) FROM ('
                 'SELECT %1$I AS id FROM %2$s WHERE %1$I >= $1%3$s AND %1$I < $2%3$s'
@@ -2015,7 +2022,7 @@ COMMENT ON FUNCTION ulid_consumer_unread(ulid_consumer, regtype, regproc, regpro
 
 CREATE OR REPLACE FUNCTION ulid_consumer_move(c ulid_consumer, "position" uuid, relation regclass,
         horizon uuid, is_right boolean, is_trusted boolean, unread record, unguarded regclass[],
-        consumers regclass, horizons regclass, guard_of regproc)
+        consumers regclass, horizons regclass, guard_of regproc, trust_of regproc)
     RETURNS void
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
@@ -2030,6 +2037,15 @@ BEGIN
         THEN
             RAISE EXCEPTION 'a consumer must be moved to another table in isolation level READ'
                 ' COMMITTED' USING ERRCODE = 'active_sql_transaction';
+        END IF;
+        IF unread.id IS NOT NULL AND is_trusted THEN
+            -- Whoever has made somebody wait has had time to create an index.
+            IF has_table_privilege(c.relation, 'SELECT')
+                AND has_table_privilege(relation, 'SELECT') THEN
+                EXECUTE format('LOCK TABLE %s, %s IN ACCESS SHARE MODE', c.relation, relation);
+            END IF;
+            EXECUTE format('SELECT %1$s($1) AND %1$s($2)', trust_of) INTO is_trusted
+                USING c.relation, relation;
         END IF;
         IF unread.id IS NOT NULL AND is_trusted THEN
             EXECUTE format('SELECT NOT EXISTS (SELECT FROM %2$s AS old WHERE old.%1$I >= $1%4$s'
@@ -2076,7 +2092,7 @@ BEGIN
     EXECUTE format('SELECT %s($1, $2, $3)', guard_of) USING relation, c.key, unguarded;
 END $$;
 COMMENT ON FUNCTION ulid_consumer_move(ulid_consumer, uuid, regclass, uuid, boolean, boolean,
-    record, regclass[], regclass, regclass, regproc)
+    record, regclass[], regclass, regclass, regproc, regproc)
     IS 'what ulid_move_consumer() does';
 CREATE OR REPLACE FUNCTION ulid_move_consumer(consumer text, "position" uuid DEFAULT NULL,
         relation regclass DEFAULT NULL) RETURNS void
@@ -2099,7 +2115,8 @@ CREATE OR REPLACE FUNCTION ulid_move_consumer(consumer text, "position" uuid DEF
                 OR NOT EXISTS (SELECT FROM pg_catalog.pg_class WHERE oid = c.relation::oid)
                 THEN ulid_consumer_unguarded(ulid_move_consumer.relation::oid, c.key,
                     'ulid_ordered_guard'::regproc::oid) END,
-            'ulid_consumer'::regclass, 'ulid_horizon'::regclass, 'ulid_consumer_guard'::regproc)
+            'ulid_consumer'::regclass, 'ulid_horizon'::regclass, 'ulid_consumer_guard'::regproc,
+            'ulid_consumer_is_trusted'::regproc)
         FROM ulid_consumer_find(consumer, 'ulid_consumer'::regclass) AS c
         CROSS JOIN LATERAL ulid_consumer_cast(coalesce(ulid_move_consumer.relation, c.relation),
             c.key, 'uuid'::regtype) AS cast_
