@@ -1022,8 +1022,9 @@ COMMENT ON CAST (timestamp AS ulid)
 -- Whether the present role can read a table without running functions of others. Who plans a query
 -- evaluates what is constant in the expressions of indexes and of keys, also of the tables above;
 -- policies call functions, too, and so may another server. If the owners of all tables can become
--- the present role, nothing is gained. A function of an extension that takes any type may call the
--- functions of that.
+-- the present role, nothing is gained. A superuser trusts no others, as one of these could create
+-- an index between this question and the query. A function of an extension that takes any type may
+-- call the functions of that.
 CREATE FUNCTION ulid_consumer_is_trusted(relation regclass) RETURNS boolean
     LANGUAGE plpgsql STABLE PARALLEL SAFE
     SET search_path = pg_catalog, pg_temp
@@ -1045,7 +1046,8 @@ BEGIN
     INTO are_owners, is_foreign, tables FROM tree JOIN pg_class AS c ON c.oid = tree.oid;
     IF are_owners THEN
         RETURN true;
-    ELSIF is_foreign OR row_security_active(relation) THEN
+    ELSIF is_foreign OR row_security_active(relation)
+        OR (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) THEN
         RETURN false;
     END IF;
     RETURN NOT EXISTS (
@@ -1479,11 +1481,7 @@ BEGIN
         BEGIN
             IF c.owner <> current_user THEN
                 -- Whoever has made somebody wait has had time to create an index.
-                IF has_table_privilege(c.relation, 'SELECT') THEN
-                    EXECUTE format('LOCK TABLE %s IN ACCESS SHARE MODE', c.relation);
-                ELSE
-                    PERFORM pg_relation_size(c.relation);
-                END IF;
+                PERFORM pg_relation_size(c.relation);
                 EXECUTE format('SELECT %s($1)', trust_of) INTO is_trusted USING c.relation;
                 IF NOT is_trusted THEN
                     RAISE EXCEPTION 'permission denied for consumer "%"', consumer
@@ -1898,7 +1896,10 @@ CREATE FUNCTION ulid_consumer_create(name text, relation regclass, key name, sta
 DECLARE
     is_ahead boolean;
 BEGIN
-    IF start IS NULL AND coalesce(horizon, '00000000-0000-0000-0000-000000000000')
+    IF current_setting('transaction_isolation') NOT IN ('read committed', 'read uncommitted') THEN
+        RAISE EXCEPTION 'a consumer must be created in isolation level READ COMMITTED'
+            USING ERRCODE = 'active_sql_transaction';
+    ELSIF start IS NULL AND coalesce(horizon, '00000000-0000-0000-0000-000000000000')
         = '00000000-0000-0000-0000-000000000000' THEN
         RAISE EXCEPTION 'the horizon of ordered ids is not known yet'
             USING ERRCODE = 'object_not_in_prerequisite_state',
@@ -2015,10 +2016,7 @@ BEGIN
         END IF;
         IF unread.id IS NOT NULL AND is_trusted THEN
             -- Whoever has made somebody wait has had time to create an index.
-            IF has_table_privilege(c.relation, 'SELECT')
-                AND has_table_privilege(relation, 'SELECT') THEN
-                EXECUTE format('LOCK TABLE %s, %s IN ACCESS SHARE MODE', c.relation, relation);
-            END IF;
+            PERFORM pg_relation_size(c.relation), pg_relation_size(relation);
             EXECUTE format('SELECT %1$s($1) AND %1$s($2)', trust_of) INTO is_trusted
                 USING c.relation, relation;
         END IF;
@@ -2100,14 +2098,18 @@ COMMENT ON FUNCTION ulid_move_consumer(text, ulid, regclass)
     IS 'let a consumer go on from this id, or read another table, or both';
 
 -- At a reset of the id clock: new ids are less than some positions. None finishes a batch that it
--- has begun or deferred before, since rows can get ids between its ends now. Whoever creates or
--- moves a consumer is waited for, or waits, and looks at the horizon again.
+-- has begun or deferred before, since rows can get ids between its ends now. Whoever creates, moves
+-- or reads by a consumer is waited for, or waits, and looks at the horizon again.
 CREATE FUNCTION ulid_consumer_reset(clock uuid, consumers regclass) RETURNS void
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
     SET search_path = pg_catalog, pg_temp
     AS $$
 BEGIN
-    EXECUTE format('LOCK TABLE %s IN SHARE ROW EXCLUSIVE MODE', consumers);
+    IF current_setting('transaction_isolation') NOT IN ('read committed', 'read uncommitted') THEN
+        RAISE EXCEPTION 'the id clock must be reset in isolation level READ COMMITTED'
+            USING ERRCODE = 'active_sql_transaction';
+    END IF;
+    EXECUTE format('LOCK TABLE %s IN EXCLUSIVE MODE', consumers);
     EXECUTE format('UPDATE %s SET position = least(position, $1), moved_at = clock_timestamp(),'
         ' deferred_at = NULL', consumers) USING clock;
 END $$;
