@@ -64,33 +64,30 @@ DECLARE
     old regclass;
     is_read boolean;
 BEGIN
-    IF current_setting('transaction_isolation') <> 'read committed' THEN
+    IF current_setting('transaction_isolation') NOT IN ('read committed', 'read uncommitted') THEN
         RAISE EXCEPTION 'partitions must be dropped in isolation level READ COMMITTED'
             USING ERRCODE = 'active_sql_transaction';
     END IF;
     FOR old, is_read IN
         SELECT partition, are_read FROM SCHEMA.partitions_of(parent) WHERE ends <= before
     LOOP
+        IF is_read AND NOT dry_run THEN
+            SET LOCAL lock_timeout = '2s';
+            EXECUTE format('LOCK TABLE ONLY %s, %s IN ACCESS EXCLUSIVE MODE', parent, old);
+            -- Whoever has inserted rows with old ids meanwhile has moved the consumers back.
+            is_read := EXISTS (
+                SELECT FROM SCHEMA.partitions_of(parent) WHERE partition = old AND are_read);
+        END IF;
         IF NOT is_read THEN
             RAISE NOTICE 'keeping %, which a consumer has not read', old;
-            CONTINUE;
-        END IF;
-        IF dry_run THEN
+        ELSIF dry_run THEN
             RAISE NOTICE 'would drop %', old;
-            CONTINUE;
+        ELSE
+            RAISE NOTICE 'dropping %', old;
+            EXECUTE format('ALTER TABLE %s DETACH PARTITION %s', parent, old);
+            EXECUTE format('DROP TABLE %s', old);
         END IF;
-        SET LOCAL lock_timeout = '2s';
-        EXECUTE format('LOCK TABLE ONLY %s, %s IN ACCESS EXCLUSIVE MODE', parent, old);
-        -- Whoever has inserted rows with old ids meanwhile has moved the consumers back.
-        IF NOT EXISTS (SELECT FROM SCHEMA.partitions_of(parent) WHERE partition = old AND are_read)
-        THEN
-            RAISE NOTICE 'keeping %, which a consumer has not read', old;
-            COMMIT;
-            CONTINUE;
-        END IF;
-        RAISE NOTICE 'dropping %', old;
-        EXECUTE format('ALTER TABLE %s DETACH PARTITION %s', parent, old);
-        EXECUTE format('DROP TABLE %s', old);
+        CONTINUE WHEN dry_run;
         COMMIT;
     END LOOP;
 END $$;

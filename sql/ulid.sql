@@ -1145,8 +1145,7 @@ DECLARE
     -- The owner of the database, and of this table, as whoever has run the script. Whoever makes a
     -- consumer read a table of his could have it run functions of his. So not even these do that in
     -- the name of a role that they cannot become.
-    is_administrator boolean := pg_has_role('pg_database_owner', 'USAGE')
-        OR pg_has_role((SELECT relowner FROM pg_class WHERE oid = TG_RELID), 'USAGE');
+    is_administrator boolean;
     -- From PostgreSQL 16 on, not every member can become the role.
     become CONSTANT text := CASE WHEN current_setting('server_version_num')::integer >= 160000
         THEN 'SET' ELSE 'MEMBER' END;
@@ -1165,6 +1164,15 @@ BEGIN
     END IF;
     IF TG_OP <> 'INSERT' THEN
         SELECT pg_has_role(oid, become) INTO is_member FROM pg_roles WHERE rolname = OLD.owner;
+        IF is_member AND TG_OP = 'UPDATE' AND (NEW.owner, NEW.relation::oid)
+            = (OLD.owner, OLD.relation::oid) THEN
+            -- as each batch does
+            RETURN NEW;
+        END IF;
+    END IF;
+    is_administrator := pg_has_role('pg_database_owner', 'USAGE')
+        OR pg_has_role((SELECT relowner FROM pg_class WHERE oid = TG_RELID), 'USAGE');
+    IF TG_OP <> 'INSERT' THEN
         -- A role that was renamed is none of the rows any more, until its new name is set.
         IF is_member IS NOT TRUE AND NOT (is_administrator AND (TG_OP = 'DELETE'
             OR (NEW.owner, NEW.relation::oid, NEW.key) = (OLD.owner, OLD.relation::oid, OLD.key)
