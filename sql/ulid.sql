@@ -2144,7 +2144,7 @@ COMMENT ON FUNCTION ulid_drop_consumer(text) IS 'drop a consumer';
 -- One that is ahead of the horizon, as after a reset, has read no row that anybody knows of.
 CREATE FUNCTION ulid_consumer_read_by(relation regclass,
         OUT "position" uuid, OUT key name)
-    LANGUAGE sql VOLATILE PARALLEL UNSAFE
+    LANGUAGE sql STABLE PARALLEL UNSAFE
 BEGIN ATOMIC
     WITH RECURSIVE above (oid) AS (
         SELECT relation::oid
@@ -2175,8 +2175,10 @@ BEGIN ATOMIC
 END;
 COMMENT ON FUNCTION ulid_consumer_read_by(regclass)
     IS 'id below which all consumers of a table have read its rows, and the column that they read';
+-- It reads catalogs. Its cost makes a query that compares rows with it scan an index and not the
+-- table, since an index scan evaluates it once.
 CREATE FUNCTION ulid_read_by_all(relation regclass) RETURNS uuid
-    LANGUAGE sql VOLATILE PARALLEL UNSAFE
+    LANGUAGE sql STABLE PARALLEL UNSAFE COST 10000
     RETURN (SELECT "position" FROM ulid_consumer_read_by(relation));
 COMMENT ON FUNCTION ulid_read_by_all(regclass)
     IS 'id below which all consumers of a table have read its rows; null if it has no consumer';

@@ -591,6 +591,8 @@ CALL ulid_next_batch('first', 3) \gset
 SELECT ulid_finish_batch('first');
 COMMIT;
 SELECT n FROM outbox WHERE id >= ulid_read_by_all('outbox') ORDER BY id LIMIT 1;
+-- it is evaluated once, not for each row
+EXPLAIN (COSTS OFF) DELETE FROM outbox WHERE id < ulid_read_by_all('outbox');
 -- the session remembers where it has ended, unless it is rolled back
 BEGIN;
 SELECT ulid_delete_read('outbox', 2);
