@@ -101,16 +101,8 @@ sub subscribe_to
     my ($node) = @_;
     $there->("CREATE SUBSCRIPTION feed CONNECTION '" . $node->connstr . " dbname=postgres'
         PUBLICATION feed");
-    await_copy();
+    await_copy($reporting);
     return;
-}
-
-# wait_for_subscription_sync() is content with "s", when the apply worker can be behind the copy.
-sub await_copy
-{
-    return $reporting->poll_query_until('postgres',
-        "SELECT bool_and(srsubstate = 'r') FROM pg_subscription_rel")
-      || die 'the initial copy does not end';
 }
 
 sub insert_into
@@ -151,7 +143,7 @@ $refused->(
     'the initial copy of relation "public.outbox", or of the horizon, has not ended',
     'the horizon that is there keeps that of the publisher from being copied');
 $there->('DELETE FROM ulid_horizon');
-await_copy();
+await_copy($reporting);
 $there->(q{CREATE TABLE above (id ulid PRIMARY KEY DEFAULT gen_ordered_ulid());
     ALTER TABLE outbox INHERIT above;
     CREATE TABLE here (id ulid PRIMARY KEY DEFAULT gen_ordered_ulid())});

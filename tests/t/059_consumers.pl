@@ -394,7 +394,7 @@ for my $extension ('ulid', 'ulid_sql')
     $here->($insert);
     $there->("CREATE SUBSCRIPTION everything CONNECTION '" . $node->connstr . " dbname=published'
         PUBLICATION everything");
-    $subscriber->wait_for_subscription_sync($node, 'everything');
+    await_copy($subscriber);
     is($there->('SELECT count(*) FROM ulid_consumer'), 0, "$extension: no position comes");
     $there->($create);
     my $step = q{BEGIN;

@@ -18,8 +18,8 @@ use Time::HiRes qw(time usleep);
 # What a test needs of the framework comes with this.
 our @EXPORT = (
     qw($root $major own_mounts new_server older_servers column_option upgraded_server
-      support_functions untrusted await await_horizon start_until_lock run_at_once wrong_clock
-      outbox check_outbox outbox_writer start_pooler blocks_of has_extension has_program
+      support_functions untrusted await await_copy await_horizon start_until_lock run_at_once
+      wrong_clock outbox check_outbox outbox_writer start_pooler blocks_of has_extension has_program
       needs_extension needs_program),
     @PostgreSQL::Test::Utils::EXPORT, @Test::More::EXPORT);
 
@@ -169,6 +169,17 @@ sub await
         die "never came: $what" if time > $until;
         usleep(50_000);
     }
+    return;
+}
+
+# Wait until a subscriber has all tables. wait_for_subscription_sync() is content with "s", when the
+# apply worker can be behind the copy.
+sub await_copy
+{
+    my ($subscriber) = @_;
+    $subscriber->poll_query_until('postgres',
+        "SELECT bool_and(srsubstate = 'r') FROM pg_subscription_rel")
+      || die 'the initial copy does not end';
     return;
 }
 
