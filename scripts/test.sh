@@ -130,13 +130,14 @@ for major in ${majors:-}; do
   if [ $# = 0 ]; then
     [ -z "$passed" ] || installed=yes
     [ "$major" != assert ] || export FUZZ_SECONDS=${FUZZ_SECONDS:-600}
-    # docs and clients need one core, sql and isolation the other
+    # docs and clients need one core, the others the other
     (run_stage docs "$major"; run_stage clients "$major"; [ -n "$all_passed" ]) > target/beside.log 2>&1 &
+    beside=$!
     run_stage sql "$major"
-    wait $! || all_passed=""
-    cat target/beside.log
     run_stage server "$major"
     run_stage pgrx "$major"
+    wait "$beside" || all_passed=""
+    cat target/beside.log
   fi
   [[ ! $major =~ ^[0-9]+$ ]] || tested+=" $major"
 done

@@ -67,7 +67,10 @@ sub _initialized_server
     $node->append_conf(
         'postgresql.conf', join "\n",
         "timezone = 'UTC'",
-        'log_statement = none', @$conf);
+        'log_statement = none',
+        # for wait_for_catchup: what an idle standby has replayed is known within a second, not ten
+        'wal_receiver_status_interval = 1s',
+        @$conf);
     return $node;
 }
 
