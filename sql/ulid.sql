@@ -1150,6 +1150,7 @@ DECLARE
     become CONSTANT text := CASE WHEN current_setting('server_version_num')::integer >= 160000
         THEN 'SET' ELSE 'MEMBER' END;
     is_member boolean;
+    horizon uuid;
 BEGIN
     IF current_setting('session_replication_role') = 'replica' THEN
         -- The type is null if this role may not see it.
@@ -1161,6 +1162,20 @@ BEGIN
         END IF;
         -- what a subscription brings
         RETURN NULL;
+    END IF;
+    -- The functions have compared the position themselves, and set the time to one after the
+    -- beginning of the statement.
+    IF TG_OP = 'UPDATE' THEN
+        IF NEW.position > OLD.position AND NEW.moved_at <= statement_timestamp() THEN
+            EXECUTE format('SELECT horizon::uuid FROM %I.ulid_horizon', TG_TABLE_SCHEMA)
+                INTO horizon;
+            IF NEW.position > coalesce(horizon, '00000000-0000-0000-0000-000000000000') THEN
+                RAISE EXCEPTION 'a consumer cannot be above the horizon'
+                    USING ERRCODE = 'invalid_parameter_value',
+                    DETAIL = format('The horizon is "%s".', horizon),
+                    HINT = 'Refresh the horizon until it has passed the id.';
+            END IF;
+        END IF;
     END IF;
     IF TG_OP <> 'INSERT' THEN
         SELECT pg_has_role(oid, become) INTO is_member FROM pg_roles WHERE rolname = OLD.owner;
@@ -1208,7 +1223,7 @@ BEGIN
     RETURN NEW;
 END $$;
 COMMENT ON FUNCTION ulid_consumer_change()
-    IS 'trigger that lets a role change its own consumers only';
+    IS 'trigger that lets a role change its own consumers only, and moves none above the horizon';
 CREATE TRIGGER ulid_consumer_change BEFORE INSERT OR UPDATE OR DELETE ON ulid_consumer
     FOR EACH ROW EXECUTE FUNCTION ulid_consumer_change();
 ALTER TABLE ulid_consumer ENABLE ALWAYS TRIGGER ulid_consumer_change;

@@ -566,9 +566,13 @@ GRANT SELECT ON guarded TO consumer_app;
 SET ROLE consumer_app;
 SELECT ulid_move_consumer('guarded', relation => 'guarded');
 ROLLBACK;
+-- not by hand, either
+UPDATE ulid_consumer SET position = gen_ordered_ulid() WHERE name = 'mail';
+UPDATE ulid_consumer SET position = gen_ordered_ulid(), moved_at = now() WHERE name = 'mail';
 -- the horizon was reset
 SELECT position AS before FROM ulid_consumer WHERE name = 'mail' \gset
-UPDATE ulid_consumer SET position = 'ffffffff-ffff-ffff-ffff-ffffffffffff' WHERE name = 'mail';
+UPDATE ulid_consumer SET position = 'ffffffff-ffff-ffff-ffff-ffffffffffff',
+    moved_at = clock_timestamp() WHERE name = 'mail';
 \set VERBOSITY sqlstate
 CALL ulid_next_batch('mail');
 \set VERBOSITY terse

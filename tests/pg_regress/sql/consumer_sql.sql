@@ -54,6 +54,8 @@ COMMIT;
 SELECT ulid_finish_batch('all', :'batch');
 SELECT ulid_finish_batch('all', :'batch');
 :code
+UPDATE ulid_consumer SET position = gen_ordered_ulid() WHERE name = 'mail';
+:code
 SELECT ulid_read_by_all('event') = position FROM ulid_consumer WHERE name = 'mail';
 SELECT ulid_delete_read('event', 3), ulid_delete_read('event');
 SELECT name, owner = current_user, relation, key, position_time <= now(), unread, behind, is_guarded
