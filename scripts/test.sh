@@ -130,7 +130,7 @@ for major in ${majors:-}; do
   if [ $# = 0 ]; then
     [ -z "$passed" ] || installed=yes
     [ "$major" != assert ] || export FUZZ_SECONDS=${FUZZ_SECONDS:-600}
-    # docs and clients need one core, the others the other
+    # docs and clients need one core, what follows the other
     (run_stage docs "$major"; run_stage clients "$major"; [ -n "$all_passed" ]) > target/beside.log 2>&1 &
     beside=$!
     run_stage sql "$major"

@@ -1191,16 +1191,14 @@ BEGIN
     END IF;
     -- The functions have compared the position themselves, and set the time to one after the
     -- beginning of the statement.
-    IF TG_OP = 'UPDATE' THEN
-        IF NEW.position > OLD.position AND NEW.moved_at <= statement_timestamp() THEN
-            EXECUTE format('SELECT horizon::uuid FROM %I.ulid_horizon', TG_TABLE_SCHEMA)
-                INTO horizon;
-            IF NEW.position > coalesce(horizon, '00000000-0000-0000-0000-000000000000') THEN
-                RAISE EXCEPTION 'a consumer cannot be above the horizon'
-                    USING ERRCODE = 'invalid_parameter_value',
-                    DETAIL = format('The horizon is "%s".', horizon),
-                    HINT = 'Refresh the horizon until it has passed the id.';
-            END IF;
+    IF TG_OP = 'UPDATE' AND NEW.position > OLD.position
+        AND NEW.moved_at <= statement_timestamp() THEN
+        EXECUTE format('SELECT horizon::uuid FROM %I.ulid_horizon', TG_TABLE_SCHEMA) INTO horizon;
+        IF NEW.position > coalesce(horizon, '00000000-0000-0000-0000-000000000000') THEN
+            RAISE EXCEPTION 'a consumer cannot be above the horizon'
+                USING ERRCODE = 'invalid_parameter_value',
+                DETAIL = format('The horizon is "%s".', horizon),
+                HINT = 'Refresh the horizon until it has passed the id.';
         END IF;
     END IF;
     IF TG_OP <> 'INSERT' THEN
