@@ -535,7 +535,8 @@ for my $extension (sort keys %type_of)
     $subscriber->safe_psql('restored', $refresh);
     check($subscriber, "$extension, restored", @restored);
 
-    # The standby is promoted.
+    # The standby is promoted. What an aborted transaction wrote last is flushed by a commit.
+    $sql->(q{SELECT pg_logical_emit_message(true, '', '')});
     $node->wait_for_catchup($standby);
     $node->stop('immediate');
     $standby->promote;
