@@ -140,10 +140,8 @@ stage_server() {
   local name log directory=$ROOT flags="--timer --directives --jobs=3 --reverse"  # the longest are the last
   [ -z "${TESTS:-}" ] || flags=--verbose
   make -s -n prove_installcheck PG_CONFIG="$BIN/pg_config" > /dev/null  # the tests that are named exist
-  if [ "$major" -ge 17 ]; then  # its framework copies this
-    export INITDB_TEMPLATE=$SERVERS/template
-    as_postgres "$BIN/initdb" -D "$INITDB_TEMPLATE" -A trust -E UTF8 --no-locale --no-sync > /dev/null
-  fi
+  export INITDB_TEMPLATE=$SERVERS/template  # which the tests copy
+  as_postgres "$BIN/initdb" -D "$INITDB_TEMPLATE" -A trust -E UTF8 --no-locale --no-sync > /dev/null
   prepare_prove
   install_extension
   prepare_extra_packages "$major"
