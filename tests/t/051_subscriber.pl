@@ -69,8 +69,13 @@ $older->quit;
 $sql->('DROP SUBSCRIPTION horizon');
 
 # A dump of a subscriber has the subscription without its tables.
-$sql->("CREATE SUBSCRIPTION horizon CONNECTION '" . $publisher->connstr . " dbname=postgres'
-    PUBLICATION horizon WITH (connect = false, slot_name = NONE)");
+my $restore = "CREATE SUBSCRIPTION horizon CONNECTION '" . $publisher->connstr . " dbname=postgres'
+    PUBLICATION horizon WITH (connect = false, slot_name = NONE)";
+$sql->('CREATE DATABASE other');
+$subscriber->safe_psql('other', $restore);
+my (undef, undef, $elsewhere) = $subscriber->psql('postgres', 'CALL ulid_refresh_horizon()');
+unlike($elsewhere, qr/ERROR/, 'that of another database stops nobody');
+$sql->($restore);
 (undef, undef, my $empty) = $subscriber->psql('postgres', 'CALL ulid_refresh_horizon()');
 like(
     $empty,
@@ -86,7 +91,8 @@ $sql->('DROP SUBSCRIPTION horizon');
 my $primary = new_server('primary', allows_streaming => 'logical');
 $primary->safe_psql(
     'postgres', 'CREATE TABLE outbox (id ulid PRIMARY KEY DEFAULT gen_ordered_ulid(), n int);
-    CREATE PUBLICATION feed FOR TABLE outbox, ulid_horizon;
+    CREATE TABLE parted (id ulid PRIMARY KEY DEFAULT gen_ordered_ulid());
+    CREATE PUBLICATION feed FOR TABLE outbox, parted, ulid_horizon;
     CALL ulid_refresh_horizon()');
 $primary->backup('copy');
 my $standby = PostgreSQL::Test::Cluster->new('standby');
@@ -94,7 +100,12 @@ $standby->init_from_backup($primary, 'copy', has_streaming => 1);
 $standby->start;
 my $reporting = new_server('reporting');
 my $there     = sub { return $reporting->safe_psql('postgres', @_) };
-$there->('CREATE TABLE outbox (id ulid PRIMARY KEY, n int); CREATE TABLE seen (n int)');
+$there->('CREATE TABLE outbox (id ulid PRIMARY KEY, n int); CREATE TABLE seen (n int);
+    CREATE TABLE parted (id ulid PRIMARY KEY DEFAULT gen_ordered_ulid()) PARTITION BY RANGE (id);
+    CREATE TABLE part PARTITION OF parted DEFAULT;
+    CREATE TABLE above (id ulid PRIMARY KEY DEFAULT gen_ordered_ulid());
+    ALTER TABLE outbox INHERIT above;
+    CREATE TABLE here (id ulid PRIMARY KEY DEFAULT gen_ordered_ulid())');
 
 sub subscribe_to
 {
@@ -126,10 +137,16 @@ my $refused = sub {
     my (undef, undef, $error) = $reporting->psql('postgres', $command, on_error_stop => 1);
     return like($error, qr/ERROR:  $message/, $name);
 };
+my $refused_of = sub {
+    my ($table, $name) = @_;
+    return $refused->("SELECT ulid_create_consumer('$table', '$table', guard => false)",
+        $apart =~ s/outbox/$table/r, $name);
+};
 $there->('CALL ulid_refresh_horizon()');
 $primary->safe_psql('postgres', 'ALTER PUBLICATION feed DROP TABLE ulid_horizon');
 subscribe_to($primary);
 $refused->($create, $apart, 'without the horizon, a consumer would pass rows that come later');
+$refused_of->('above', 'also those that come into a table below that which it reads');
 $there->("INSERT INTO ulid_consumer (name, relation, key, position)
     VALUES ('report', 'outbox', 'id', '00000000-0000-0000-0000-000000000000')");
 $refused->($step, $apart, 'one that was there before does not, either');
@@ -144,13 +161,14 @@ $refused->(
     'the horizon that is there keeps that of the publisher from being copied');
 $there->('DELETE FROM ulid_horizon');
 await_copy($reporting);
-$there->(q{CREATE TABLE above (id ulid PRIMARY KEY DEFAULT gen_ordered_ulid());
-    ALTER TABLE outbox INHERIT above;
-    CREATE TABLE here (id ulid PRIMARY KEY DEFAULT gen_ordered_ulid())});
-$refused->(
-    "SELECT ulid_create_consumer('$_', '$_', guard => false)",
-    $apart =~ s/outbox/$_/r, "the horizon does not know the ids of $_")
-  for 'above', 'here';
+$refused_of->($_, "the horizon does not know the ids of $_") for 'above', 'here';
+is($there->("SELECT ulid_create_consumer('part', 'part'), ulid_drop_consumer('part')"),
+    '|', 'a partition comes with the table above it');
+$there->("CREATE SUBSCRIPTION second CONNECTION '" . $primary->connstr . " dbname=postgres'
+    PUBLICATION feed
+    WITH (copy_data = false, enabled = false, create_slot = false, slot_name = NONE)");
+$refused_of->('outbox', 'of two publishers, one does not know the ids of the other');
+$there->('DROP SUBSCRIPTION second');
 $there->("ALTER TABLE outbox NO INHERIT above; SELECT ulid_drop_consumer('report'); $create");
 insert_into($primary, 1);
 $primary->wait_for_catchup($standby);

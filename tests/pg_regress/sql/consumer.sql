@@ -569,6 +569,25 @@ ROLLBACK;
 -- not by hand, either
 UPDATE ulid_consumer SET position = gen_ordered_ulid() WHERE name = 'mail';
 UPDATE ulid_consumer SET position = gen_ordered_ulid(), moved_at = now() WHERE name = 'mail';
+-- by hand up to the horizon, unless it is not known
+BEGIN;
+UPDATE ulid_consumer SET position = (SELECT horizon FROM ulid_horizon) WHERE name = 'mail';
+ROLLBACK;
+BEGIN;
+RESET ROLE;
+DELETE FROM ulid_horizon;
+UPDATE ulid_consumer SET position = gen_ordered_ulid() WHERE name = 'mail';
+ROLLBACK;
+-- a snapshot could be older than the horizon
+BEGIN ISOLATION LEVEL REPEATABLE READ;
+SELECT ulid_create_consumer('repeatable', 'outbox');
+:code
+ROLLBACK;
+BEGIN ISOLATION LEVEL REPEATABLE READ;
+RESET ROLE;
+SELECT ulid_reset_ordered_time();
+:code
+ROLLBACK;
 -- the horizon was reset
 SELECT position AS before FROM ulid_consumer WHERE name = 'mail' \gset
 UPDATE ulid_consumer SET position = 'ffffffff-ffff-ffff-ffff-ffffffffffff',
@@ -926,6 +945,8 @@ ALTER TABLE named_1 DISABLE TRIGGER ulid_ordered_guard;
 SELECT ulid_create_consumer('second', 'named', 'id');
 ALTER TABLE named DISABLE TRIGGER ulid_ordered_guard;
 SELECT ulid_create_consumer('third', 'named', 'id');
+ALTER TABLE named ENABLE REPLICA TRIGGER ulid_ordered_guard;
+SELECT ulid_create_consumer('fourth', 'named', 'id');
 \set VERBOSITY terse
 SELECT is_guarded FROM ulid_consumer_lag WHERE name = 'named';
 ROLLBACK;
@@ -983,6 +1004,12 @@ CREATE POLICY runs ON own USING (runs_as() = '');
 ALTER TABLE own ENABLE ROW LEVEL SECURITY;
 SET ROLE consumer_none;
 SELECT unread, behind FROM ulid_consumer_lag WHERE name = 'z';
+-- a member is subject to a policy that is forced
+SET ROLE consumer_other;
+ALTER TABLE own FORCE ROW LEVEL SECURITY;
+SET ROLE consumer_app;
+CALL ulid_next_batch('z');
+:code
 RESET ROLE;
 
 --
