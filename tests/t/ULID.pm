@@ -60,22 +60,18 @@ sub _initialized_server
     my $conf = delete $params{conf} // [];
     my $path = delete $params{path};
     my $node = PostgreSQL::Test::Cluster->new($name, $path ? (install_path => $path) : ());
-    # without `extra`, init copies the template; the framework of 15 and 16 is taught to do so
-    if ($path || $params{extra} || !$ENV{INITDB_TEMPLATE})
-    {
-        $params{extra} = [ '--encoding=UTF8', '--no-locale', @{ $params{extra} // [] } ];
-        $node->init(%params);
-    }
-    else
-    {
-        my $run = \&PostgreSQL::Test::Utils::system_or_bail;
-        no warnings 'redefine';
-        local *PostgreSQL::Test::Utils::system_or_bail = sub {
-            my ($program, undef, $data_dir) = @_;
-            $run->($program eq 'initdb' ? ('cp', '-RPp', $ENV{INITDB_TEMPLATE}, $data_dir) : @_);
-        };
-        $node->init(%params);
-    }
+    # without `extra`, init copies the template
+    $params{extra} = [ '--encoding=UTF8', '--no-locale', @{ $params{extra} // [] } ]
+      if $path || $params{extra} || !$ENV{INITDB_TEMPLATE};
+    # The framework of 15 and 16 knows no template: it copies this one where it would run initdb.
+    my $run = \&PostgreSQL::Test::Utils::system_or_bail;
+    no warnings 'redefine';
+    local *PostgreSQL::Test::Utils::system_or_bail = sub {
+        my ($program, undef, $data_dir) = @_;
+        $run->($program eq 'initdb' ? ('cp', '-RPp', $ENV{INITDB_TEMPLATE}, $data_dir) : @_);
+      }
+      if $major < 17 && !$params{extra};
+    $node->init(%params);
     $node->append_conf(
         'postgresql.conf', join "\n",
         "timezone = 'UTC'",
