@@ -569,7 +569,7 @@ ROLLBACK;
 -- not by hand, either
 UPDATE ulid_consumer SET position = gen_ordered_ulid() WHERE name = 'mail';
 UPDATE ulid_consumer SET position = gen_ordered_ulid(), moved_at = now() WHERE name = 'mail';
--- by hand up to the horizon, unless it is not known
+-- the horizon itself is not above; everything is while there is none
 BEGIN;
 UPDATE ulid_consumer SET position = (SELECT horizon FROM ulid_horizon) WHERE name = 'mail';
 ROLLBACK;
